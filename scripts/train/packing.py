@@ -1,0 +1,137 @@
+"""Documents become rows of tokens: several documents to a row, several questions to a document, none in sight of another.
+
+A segment code is `document << 8 | segment`, where segment 0 is the header, 1-127 are memories and 128-255 questions.
+A token sees earlier tokens of its own document that lie in the header or in its own segment; a question also sees the
+memories. So every question is exactly the single question that the bench asks.
+"""
+from dataclasses import dataclass
+from typing import Dict, Iterable, Iterator, List, Optional
+
+import numpy as np
+
+from tokenizer import Tokenizer
+
+FIRST_QUESTION = 128
+IGNORED = -1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Where an answer is predicted: `length` targets (answer, then EOS) from flat index `start` of the batch."""
+
+    start: int
+    length: int
+    kind: str
+    layout: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Arrays [rows, length] int32; `targets` holds the id that each token should predict, or IGNORED."""
+
+    tokens: np.ndarray
+    codes: np.ndarray
+    positions: np.ndarray
+    targets: np.ndarray
+    answers: List[Answer]
+
+
+class EncodedDocument:
+    """One document's tokens, with segments and positions within itself."""
+
+    def __init__(self, tokenizer: Tokenizer, document: Dict):
+        self.layout: str = document["layout"]
+        self.tokens: List[int] = []
+        self.segments: List[int] = []
+        self.positions: List[int] = []
+        self.targets: List[int] = []
+        self.answers: List[Answer] = []
+        header = [tokenizer.bos]
+        for text in document["header"]:
+            header += tokenizer.encode(text)
+        self._append(header, 0, 0)
+        position = end = len(header)
+        for number, text in enumerate(document["memories"], start=1):
+            memory = tokenizer.encode(text)
+            self._append(memory, 0 if self.layout == "text" else number, position)
+            end = max(end, position + len(memory))
+            position = len(header) if self.layout == "parallel" else end
+        for number, question in enumerate(document["questions"]):
+            suffix = [token for text in question["suffix"] for token in tokenizer.encode(text)]
+            answer = [*tokenizer.encode(question["answer"]), tokenizer.eos]
+            start = len(self.tokens) + len(suffix) - 1
+            self._append(suffix + answer[:-1], FIRST_QUESTION + number, end)
+            self.targets[start:] = answer
+            self.answers.append(Answer(start, len(answer), question["kind"], self.layout))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def fitting(self, room: int) -> int:
+        """How many tokens of this document fit into `room` when whole questions are left out; 0 if not even one fits."""
+        ends = [answer.start + answer.length for answer in self.answers]
+        return max((end for end in ends if end <= room), default=0)
+
+    def _append(self, tokens: List[int], segment: int, position: int) -> None:
+        self.tokens += tokens
+        self.segments += [segment] * len(tokens)
+        self.positions += range(position, position + len(tokens))
+        self.targets += [IGNORED] * len(tokens)
+
+
+class Packer:
+    """Packs a stream of documents into batches; what no longer fits into a row opens the next one."""
+
+    def __init__(self, tokenizer: Tokenizer, rows: int = 4, length: int = 1024):
+        self.tokenizer, self.rows, self.length = tokenizer, rows, length
+        self._waiting: Optional[EncodedDocument] = None
+
+    def batch(self, documents: Iterator[Dict]) -> Batch:
+        """The next batch; a last, partial one if `documents` ends."""
+        shape = (self.rows, self.length)
+        batch = Batch(
+            np.full(shape, self.tokenizer.pad, np.int32),
+            np.zeros(shape, np.int32),
+            np.zeros(shape, np.int32),
+            np.full(shape, IGNORED, np.int32),
+            [],
+        )
+        for row in range(self.rows):
+            self._fill(batch, row, documents)
+        return batch
+
+    def batches(self, documents: Iterable[Dict]) -> Iterator[Batch]:
+        """Batches until the documents end."""
+        source = iter(documents)
+        while (batch := self.batch(source)).answers:
+            yield batch
+
+    def _fill(self, batch: Batch, row: int, documents: Iterator[Dict]) -> None:
+        at = number = 0
+        while True:
+            if self._waiting is None:
+                document = next(documents, None)
+                if document is None:
+                    break
+                self._waiting = EncodedDocument(self.tokenizer, document)
+            taken = self._waiting.fitting(self.length - at)
+            if taken == 0:
+                if at > 0:
+                    break
+                self._waiting = None  # longer than a whole row
+                continue
+            number += 1
+            document, place = self._waiting, slice(at, at + taken)
+            batch.tokens[row, place] = document.tokens[:taken]
+            batch.codes[row, place] = document.segments[:taken]
+            batch.codes[row, place] += number << 8
+            batch.positions[row, place] = document.positions[:taken]
+            batch.targets[row, place] = document.targets[:taken]
+            for answer in document.answers:
+                if answer.start + answer.length <= taken:
+                    start = row * self.length + at + answer.start
+                    batch.answers.append(Answer(start, answer.length, answer.kind, answer.layout))
+            at += taken
+            self._waiting = None
+        # The padding is a document of its own, each token a header that sees what precedes it: cheap, and never a target.
+        batch.codes[row, at:] = (number + 1) << 8

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+
+/** The arms of the main suite, as `--arms` names them, in the order of its tables. */
+export const armNames = ['none', 'oracle', 'full', 'rag', 'rag-cached', 'dki', 'rag-twin', 'dki-wrong'] as const;
+
+/** What an option takes, for its help and for the message of a wrong value. */
+export interface OptionDescription {
+  /** The placeholder in the help; none for a switch. */
+  readonly value?: string;
+  readonly help: string;
+  /** Completes "expected …". */
+  readonly allowed: string;
+  /** What one of its values is called, and which there are; where only some values can be. */
+  readonly names?: { readonly kind: string; readonly known: readonly string[] };
+}
+
+/** The descriptions of the options, kept with their schemas. */
+export const optionDescriptions = z.registry<OptionDescription>();
+
+function describe<Schema extends z.ZodType>(schema: Schema, description: OptionDescription): Schema {
+  optionDescriptions.add<z.ZodType>(schema, description);
+  return schema;
+}
+
+const numeric = (schema: z.ZodNumber) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
+
+const wholeFrom = (least: number, value: string, help: string) =>
+  describe(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more` });
+
+const toggle = (help: string) =>
+  describe(
+    z.preprocess(
+      (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
+      z.boolean(),
+    ),
+    { help, allowed: 'true or false' },
+  );
+
+const oneOf = <const Names extends readonly [string, ...string[]]>(kind: string, known: Names, help: string) =>
+  describe(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known } });
+
+const path = (value: string, help: string) => describe(z.string().min(1), { value, help, allowed: 'a path' });
+
+const runName = (help: string) =>
+  describe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
+    value: '<name>',
+    help,
+    allowed: 'letters, digits, ".", "_" and "-", since a folder gets this name',
+  });
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** `256MiB` in bytes; what is no size is left as it is, for the schema to refuse. */
+function toBytes(value: unknown): unknown {
+  const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(KiB|MiB|GiB|)$/.exec(value) : null;
+  return match === null ? value : Math.round(Number(match[1]) * byteUnits[match[2]!]!);
+}
+
+/**
+ * The options of the bench, each with its default: the one place where they are described. Texts are read as numbers
+ * and switches, so that a flag, an environment variable and a value in the file mean the same.
+ */
+export const benchConfigSchema = z.strictObject({
+  suite: oneOf('suite', ['main'], 'which arms are compared, and how').default('main'),
+  arms: describe(
+    z.preprocess(
+      (value) => (typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value),
+      z.array(z.enum(armNames)).min(1),
+    ),
+    {
+      value: '<names>',
+      help: 'the arms to run, by comma (default: all of the suite)',
+      allowed: 'names by comma',
+      names: { kind: 'arm', known: armNames },
+    },
+  ).exactOptional(),
+  dataset: describe(z.string().min(1), {
+    value: '<name|file>',
+    help: 'a data set that ships, or a file',
+    allowed: 'a name or a file',
+  }).default('recall-en'),
+  model: path('<file>', 'the language model, GGUF (default: the one that ships)').exactOptional(),
+  embedder: path('<dir>', 'the embedding model, ONNX (default: the one that ships)').exactOptional(),
+  retriever: oneOf('retriever', ['router'], 'how memories are recalled').default('router'),
+  topK: wholeFrom(1, '<n>', 'memories recalled for a question').default(5),
+  threshold: describe(numeric(z.number().min(-1)), {
+    value: '<score>',
+    help: 'least score of a recalled memory; -1 for none',
+    allowed: 'a number, -1 or more',
+  }).default(-1),
+  limit: wholeFrom(1, '<n>', 'about how many questions to ask, of whole users drawn by seed').exactOptional(),
+  seed: wholeFrom(0, '<n>', 'seed of every draw').default(7),
+  repeats: wholeFrom(1, '<n>', 'how often each question is asked').default(1),
+  labels: oneOf('labels', ['index', 'bullet'], 'how a memory line begins: [1] or -').default('index'),
+  placement: oneOf('placement', ['chronological', 'rank'], 'the order of the memories in the prompt').default(
+    'chronological',
+  ),
+  reserve: wholeFrom(1, '<tokens>', 'tokens kept free for the answer').exactOptional(),
+  contextTokens: wholeFrom(1, '<tokens>', "size of the window (default: the model's)").exactOptional(),
+  threads: wholeFrom(1, '<n>', 'threads of the model (default: by the machine)').exactOptional(),
+  margin: describe(numeric(z.number().min(0)), {
+    value: '<points>',
+    help: 'loss of exact match that still counts as kept',
+    allowed: 'a number of points, 0 or more',
+  }).default(2),
+  kvStore: path('<dir>', 'a K/V store shared by users and runs; the run says so').exactOptional(),
+  kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
+    value: '<size>',
+    help: 'how much K/V is kept for a user',
+    allowed: 'bytes, or a size such as 256MiB',
+  }).default(256 * 2 ** 20),
+  run: runName('name of the run').exactOptional(),
+  resume: runName('go on with the run of this name').exactOptional(),
+  out: path('<dir>', 'where reports go').default('reports'),
+  db: path('<file>', 'the database (default: dki-bench.sqlite in the folder of --out)').exactOptional(),
+  json: toggle('print one JSON document on standard output and nothing else').default(false),
+  quiet: toggle('no progress').default(false),
+  databaseEcho: toggle('write every SQL statement to standard error').default(false),
+});
+
+type Options = z.output<typeof benchConfigSchema>;
+
+/** What a run is told to do. All paths are absolute. */
+export interface BenchConfig extends Readonly<Options> {
+  readonly model: string;
+  readonly embedder: string;
+  readonly db: string;
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BenchError } from './bench-error.ts';
+import { type ConfigSources, configOptions, loadBenchConfig } from './load-config.ts';
+
+let workingFolder: string;
+beforeEach(() => {
+  workingFolder = mkdtempSync(join(tmpdir(), 'dki-config-'));
+});
+afterEach(() => rmSync(workingFolder, { recursive: true }));
+
+const load = (flags: Record<string, unknown> = {}, environment: Record<string, string> = {}) =>
+  loadBenchConfig({ flags: { dataset: './data.jsonl', ...flags }, environment, workingFolder });
+
+function failure(sources: ConfigSources): BenchError {
+  try {
+    loadBenchConfig({ environment: {}, workingFolder, ...sources });
+  } catch (error) {
+    if (error instanceof BenchError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the configuration', () => {
+  it('has the defaults that the documents promise', () => {
+    const config = load();
+    expect(config).toMatchObject({ suite: 'main', retriever: 'router', topK: 5, threshold: -1, seed: 7, repeats: 1 });
+    expect(config).toMatchObject({ labels: 'index', placement: 'chronological', margin: 2, kvBytes: 268_435_456 });
+    expect('limit' in config).toBe(false);
+  });
+
+  it('finds shipped files from the package and users’ files from the working folder', () => {
+    const config = load({ embedder: 'mine' });
+    expect(config.model).toBe(resolve(import.meta.dirname, '../../models/recall-en/recall-en-q8_0.gguf'));
+    expect(config.embedder).toBe(join(workingFolder, 'mine'));
+    expect(config.dataset).toBe(join(workingFolder, 'data.jsonl'));
+    expect(config.db).toBe(join(workingFolder, 'reports/dki-bench.sqlite'));
+    expect(load({ out: 'elsewhere' }).db).toBe(join(workingFolder, 'elsewhere/dki-bench.sqlite'));
+  });
+
+  it('lets flags win over the environment, and that over the file', () => {
+    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"topK": 2, "seed": 2, "repeats": 2}');
+    const config = load({ topK: '4' }, { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3' });
+    expect(config).toMatchObject({ topK: 4, seed: 3, repeats: 2 });
+  });
+
+  it('reads texts as numbers, lists, sizes and switches', () => {
+    const config = load({ arms: 'rag, dki', kvBytes: '1.5MiB', threshold: '0.25' }, { DKI_BENCH_QUIET: 'true' });
+    expect(config).toMatchObject({ arms: ['rag', 'dki'], kvBytes: 1_572_864, threshold: 0.25, quiet: true });
+  });
+
+  it.each([
+    [{ arms: 'rag,dki-wrnog' }, '--arms: unknown arm "dki-wrnog": did you mean dki-wrong?'],
+    [{ suite: 'mian' }, '--suite: unknown suite "mian": did you mean main?'],
+    [{ labels: 'letters' }, '--labels: unknown labels "letters"'],
+    [{ topK: '0' }, '--top-k "0": expected a whole number, 1 or more'],
+    [{ topK: '2.5' }, '--top-k "2.5": expected a whole number, 1 or more'],
+    [{ seed: '' }, '--seed "": expected a whole number, 0 or more'],
+    [{ threshold: '-2' }, '--threshold "-2": expected a number, -1 or more'],
+    [{ kvBytes: 'lots' }, '--kv-bytes "lots": expected bytes, or a size such as 256MiB'],
+    [{ run: '../up' }, '--run "../up": expected letters, digits, ".", "_" and "-", since a folder gets this name'],
+    [{ run: 'a', resume: 'b' }, '--run and --resume both name a run'],
+  ])('refuses %j by name', (flags, message) => {
+    const error = failure({ flags });
+    expect(error.code).toBe('bad-option');
+    expect(error.message).toBe(message);
+  });
+
+  it('refuses what it does not know, wherever it stands', () => {
+    expect(failure({ environment: { DKI_BENCH_TOPK: '3' } }).message).toBe(
+      'unknown environment variable DKI_BENCH_TOPK: did you mean DKI_BENCH_TOP_K?',
+    );
+    expect(failure({ environment: { DKI_BENCH_SEED: 'x' } }).message).toContain('DKI_BENCH_SEED "x"');
+    expect(failure({ flags: { dataset: 'recal-en' } }).message).toContain('--dataset: unknown data set "recal-en"');
+    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"top_k": 2}');
+    expect(failure({}).message).toBe('dki-bench.config.json: top_k: unknown option "top_k": did you mean topK?');
+    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"seed": [1]}');
+    expect(failure({}).message).toBe('dki-bench.config.json: seed [1]: expected a whole number, 0 or more');
+    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{seed: 1}');
+    expect(failure({}).message).toMatch(/^dki-bench\.config\.json cannot be read/);
+  });
+
+  it('describes every option for the help', () => {
+    const topK = configOptions().find(({ key }) => key === 'topK');
+    expect(topK).toMatchObject({ flag: '--top-k', value: '<n>', help: 'memories recalled for a question' });
+  });
+});

@@ -1,0 +1,173 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { z } from 'zod';
+import { BenchError } from './bench-error.ts';
+import { type BenchConfig, benchConfigSchema, optionDescriptions } from './bench-config.ts';
+import { didYouMean } from './nearest-name.ts';
+
+/** Read from the working folder where it is there. */
+export const configFileName = 'dki-bench.config.json';
+
+const variablePrefix = 'DKI_BENCH_';
+const datasetSuffix = '.jsonl';
+
+/** Where the package lies: `src/config` and `dist/config` are equally deep. */
+const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface ConfigSources {
+  /** By option: what the command line gave, as texts or switches. */
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly workingFolder?: string;
+}
+
+/** A value, and how its user would name the option that gave it. */
+interface Given {
+  readonly value: unknown;
+  readonly name: string;
+}
+
+/** `topK` → `--top-k` */
+export function flagOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function variableOf(key: string): string {
+  return variablePrefix + key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+function fromFile(file: string): Map<string, Given> {
+  if (!existsSync(file)) return new Map();
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const { message } = error as Error;
+    throw new BenchError(
+      'bad-option',
+      `${configFileName} cannot be read: ${message}`,
+      'it holds one JSON object',
+      error,
+    );
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new BenchError('bad-option', `${configFileName} holds no JSON object`, 'write options as {"seed": 7}');
+  }
+  return new Map(
+    Object.entries(content).map(([key, value]: [string, unknown]) => [
+      key,
+      { value, name: `${configFileName}: ${key}` },
+    ]),
+  );
+}
+
+function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): Map<string, Given> {
+  const keys = new Map(Object.keys(benchConfigSchema.shape).map((key) => [variableOf(key), key]));
+  const given = new Map<string, Given>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(variablePrefix) || value === undefined) continue;
+    const key = keys.get(name);
+    if (key === undefined) {
+      const message = `unknown environment variable ${name}${didYouMean(name, keys.keys())}`;
+      throw new BenchError('bad-option', message, `known: ${[...keys.keys()].join(', ')}`);
+    }
+    given.set(key, { value, name });
+  }
+  return given;
+}
+
+function fromFlags(flags: Readonly<Record<string, unknown>>): Map<string, Given> {
+  const entries = Object.entries(flags).filter(([, value]) => value !== undefined);
+  return new Map(entries.map(([key, value]) => [key, { value, name: flagOf(key) }]));
+}
+
+function unknownOption(key: string, given: Given | undefined): BenchError {
+  const known = Object.keys(benchConfigSchema.shape);
+  const message = `${given?.name ?? key}: unknown option "${key}"${didYouMean(key, known)}`;
+  return new BenchError('bad-option', message, `known: ${known.join(', ')}`);
+}
+
+/** The schema inside defaults and optionals, with which the description is kept. */
+function descriptionOf(key: string) {
+  let schema: unknown = benchConfigSchema.shape[key as keyof typeof benchConfigSchema.shape];
+  for (;;) {
+    const description = optionDescriptions.get(schema as z.ZodType);
+    if (description !== undefined) return description;
+    schema = (schema as z.ZodDefault<z.ZodType>).unwrap();
+  }
+}
+
+/** The options as the command line and its help need them. */
+export function configOptions() {
+  return Object.keys(benchConfigSchema.shape).map((key) => ({ key, flag: flagOf(key), ...descriptionOf(key) }));
+}
+
+function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): BenchError {
+  if (issue.code === 'unrecognized_keys') return unknownOption(issue.keys[0]!, given.get(issue.keys[0]!));
+  const [key, index] = issue.path;
+  const { value, name } = given.get(String(key))!;
+  const { allowed, names } = descriptionOf(String(key));
+  const listed: unknown = Array.isArray(value)
+    ? value
+    : String(value)
+        .split(',')
+        .map((part) => part.trim());
+  const culprit: unknown = typeof index === 'number' ? (listed as readonly unknown[])[index] : value;
+  if (names !== undefined && typeof culprit === 'string') {
+    const message = `${name}: unknown ${names.kind} ${JSON.stringify(culprit)}${didYouMean(culprit, names.known)}`;
+    return new BenchError('bad-option', message, `known: ${names.known.join(', ')}`);
+  }
+  return new BenchError('bad-option', `${name} ${JSON.stringify(culprit)}: expected ${allowed}`, 'see --help');
+}
+
+/** A bare name stands for a data set that ships, all else for a file. */
+function datasetPath(dataset: string, workingFolder: string): string {
+  if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
+  const folder = resolve(packageRoot, 'datasets');
+  const shipped = readdirSync(folder)
+    .filter((file) => file.endsWith(datasetSuffix))
+    .map((file) => file.slice(0, -datasetSuffix.length));
+  if (!shipped.includes(dataset)) {
+    const message = `--dataset: unknown data set "${dataset}"${didYouMean(dataset, shipped)}`;
+    throw new BenchError('bad-option', message, `shipped: ${shipped.join(', ')}; for a file, write ./${dataset}`);
+  }
+  return resolve(folder, dataset + datasetSuffix);
+}
+
+/**
+ * The configuration of a run: defaults, then `dki-bench.config.json`, then `DKI_BENCH_…`, then flags; the last wins.
+ * Shipped files are found from the package, users' paths from the working folder.
+ *
+ * @throws BenchError `bad-option` that names the option, the value and what is allowed
+ */
+export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
+  const workingFolder = sources.workingFolder ?? process.cwd();
+  const given = new Map([
+    ...fromFile(resolve(workingFolder, configFileName)),
+    ...fromEnvironment(sources.environment ?? process.env),
+    ...fromFlags(sources.flags ?? {}),
+  ]);
+  const parsed = benchConfigSchema.safeParse(Object.fromEntries([...given].map(([key, { value }]) => [key, value])));
+  if (!parsed.success) throw badValue(parsed.error.issues[0]!, given);
+  const { data } = parsed;
+  if (data.run !== undefined && data.resume !== undefined) {
+    throw new BenchError(
+      'bad-option',
+      '--run and --resume both name a run',
+      'a resumed run keeps its name: drop --run',
+    );
+  }
+  const out = resolve(workingFolder, data.out);
+  const user = (path: string | undefined, shipped: string): string =>
+    path === undefined ? resolve(packageRoot, shipped) : resolve(workingFolder, path);
+  return {
+    ...data,
+    dataset: datasetPath(data.dataset, workingFolder),
+    model: user(data.model, 'models/recall-en/recall-en-q8_0.gguf'),
+    embedder: user(data.embedder, 'models/embed-en'),
+    out,
+    db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),
+    ...(data.kvStore === undefined ? {} : { kvStore: resolve(workingFolder, data.kvStore) }),
+  };
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { didYouMean, nearestName } from './nearest-name.ts';
+
+const arms = ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-parallel'];
+
+it.each([
+  ['dki-blck', 'dki-blocks'],
+  ['DKI', 'dki'],
+  ['ragcached', 'rag-cached'],
+  ['dik-paralel', 'dki-parallel'],
+])('takes %s for %s', (typed, meant) => {
+  expect(nearestName(typed, arms)).toBe(meant);
+});
+
+it('does not guess what is far from all', () => {
+  expect(nearestName('xyz', arms)).toBeUndefined();
+  expect(didYouMean('full-context', arms)).toBe('');
+  expect(didYouMean('rga-cached', arms)).toBe(': did you mean rag-cached?');
+});

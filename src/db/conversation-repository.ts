@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { desc, eq, sql } from 'drizzle-orm';
+import type { BenchDatabase } from './database.ts';
+import { conversations, type ConversationRow } from './schema.ts';
+
+export interface NewMessage {
+  readonly sessionId: string;
+  readonly role: ConversationRow['role'];
+  readonly content: string;
+  /** How the memories were handed over: `rag`, `dki` and so on; of an answer only. */
+  readonly injectionMode?: string;
+  readonly injectionAlpha?: number;
+  readonly memoryIds?: readonly string[];
+  readonly latencyMs?: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** The messages of the sessions. @see seed 004 §6.2 */
+export class ConversationRepository {
+  readonly #database: BenchDatabase;
+  readonly #insert;
+  readonly #recent;
+
+  constructor(database: BenchDatabase) {
+    this.#database = database;
+    this.#insert = database.query
+      .insert(conversations)
+      .values({
+        id: sql.placeholder('id'),
+        sessionId: sql.placeholder('sessionId'),
+        role: sql.placeholder('role'),
+        content: sql.placeholder('content'),
+        injectionMode: sql.placeholder('injectionMode'),
+        injectionAlpha: sql.placeholder('injectionAlpha'),
+        memoryIds: sql.placeholder('memoryIds'),
+        latencyMs: sql.placeholder('latencyMs'),
+        metadata: sql.placeholder('metadata'),
+        createdAt: sql.placeholder('createdAt'),
+      })
+      .prepare();
+    this.#recent = database.query
+      .select()
+      .from(conversations)
+      .where(eq(conversations.sessionId, sql.placeholder('sessionId')))
+      // By order of writing: two messages of one turn often share a millisecond, and clocks step back.
+      .orderBy(desc(sql`${conversations}.rowid`))
+      .limit(sql.placeholder('maxMessages'))
+      .prepare();
+  }
+
+  /** Stores a message of an existing session and returns its id. */
+  create(message: NewMessage): string {
+    const id = randomUUID();
+    this.#database.guard(() =>
+      this.#insert.run({
+        id,
+        sessionId: message.sessionId,
+        role: message.role,
+        content: message.content,
+        injectionMode: message.injectionMode ?? null,
+        injectionAlpha: message.injectionAlpha ?? null,
+        memoryIds: message.memoryIds ?? null,
+        latencyMs: message.latencyMs ?? null,
+        metadata: message.metadata ?? null,
+        createdAt: Date.now(),
+      }),
+    );
+    return id;
+  }
+
+  /** The newest messages of a session, at most `maxMessages`, the oldest of them first. */
+  getRecent(sessionId: string, maxMessages: number): ConversationRow[] {
+    // A negative limit would mean "all" to SQLite.
+    if (maxMessages <= 0) return [];
+    return this.#database.guard(() => this.#recent.all({ sessionId, maxMessages }).reverse());
+  }
+}

@@ -1,0 +1,50 @@
+import { BenchError } from '../config/bench-error.ts';
+
+const known: readonly { codes: RegExp; error: (path: string, cause: Error) => BenchError }[] = [
+  {
+    codes: /^SQLITE_FULL/,
+    error: (path, cause) =>
+      new BenchError('disk', `${path}: no space left to write`, 'free some space, then go on with --resume', cause),
+  },
+  {
+    codes: /^SQLITE_NOTADB/,
+    error: (path, cause) =>
+      new BenchError('database', `${path} is not a SQLite database`, 'name another file with --db', cause),
+  },
+  {
+    codes: /^SQLITE_CORRUPT/,
+    error: (path, cause) =>
+      new BenchError('database', `${path} is damaged: ${cause.message}`, 'restore a copy or move the file away', cause),
+  },
+  {
+    codes: /^SQLITE_(BUSY|LOCKED)/,
+    error: (path, cause) =>
+      new BenchError(
+        'database',
+        `${path} is locked by another process`,
+        'wait for it or name another file with --db',
+        cause,
+      ),
+  },
+  {
+    codes: /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR|AUTH)/,
+    error: (path, cause) =>
+      new BenchError(
+        'database',
+        `${path}: ${cause.message}`,
+        'check that file and folder can be read and written',
+        cause,
+      ),
+  },
+];
+
+/**
+ * What SQLite reports, as a mistake that its user can mend; any other error comes back as it is.
+ *
+ * @param path the database file, named in the message
+ */
+export function databaseError(path: string, error: unknown): unknown {
+  // Not instanceof SqliteError: a second copy of better-sqlite3 in the tree has a class of its own.
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return known.find(({ codes }) => codes.test(code))?.error(path, error as Error) ?? error;
+}

@@ -1,0 +1,124 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BenchError } from '../config/bench-error.ts';
+import { openDatabase } from './database.ts';
+import { MemoryRepository } from './memory-repository.ts';
+import { SessionRepository } from './session-repository.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dki-bench-db-'));
+  path = join(folder, 'new', 'bench.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function failure(work: () => unknown): BenchError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof BenchError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('openDatabase', () => {
+  test('makes the folder and the file, in WAL mode, and finds its rows again', () => {
+    {
+      using database = openDatabase({ path });
+      new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
+    }
+    using database = openDatabase({ path });
+    expect(new SessionRepository(database).getOrCreate('s', { userId: 'bob' }).userId).toBe('ann');
+    using client = opened(path);
+    expect(client.pragma('journal_mode')).toBe('wal');
+  });
+
+  test('opens one file twice at once', () => {
+    using first = openDatabase({ path });
+    using second = openDatabase({ path });
+    new SessionRepository(first).getOrCreate('s', { userId: 'ann' });
+    expect(new SessionRepository(second).getOrCreate('s').userId).toBe('ann');
+  });
+
+  test('refuses a newer schema, naming file and both versions, and leaves the file as it was', () => {
+    openDatabase({ path }).close();
+    using client = opened(path);
+    client.run('PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)');
+    const before = readFileSync(path);
+    const error = failure(() => openDatabase({ path }));
+    expect(error.code).toBe('database');
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 1`);
+    expect(error.hint).toContain('update dki-bench');
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test("refuses another program's database and a file that is none", () => {
+    const other = join(folder, 'other.sqlite');
+    using client = opened(other);
+    client.run('CREATE TABLE notes (text)');
+    expect(failure(() => openDatabase({ path: other })).message).toBe(`${other} is a database of another program`);
+    expect(client.pragma('journal_mode')).toBe('delete');
+
+    const letter = join(folder, 'letter.txt');
+    writeFileSync(letter, 'Dear Ann, this is not a database. '.repeat(40));
+    const error = failure(() => openDatabase({ path: letter }));
+    expect([error.code, error.message]).toEqual(['database', `${letter} is not a SQLite database`]);
+    expect((error.cause as Error).message).toBe('file is not a database');
+  });
+
+  test('refuses a folder and a path below a file', () => {
+    expect(failure(() => openDatabase({ path: folder })).message).toContain(folder);
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expect(failure(() => openDatabase({ path: join(file, 'bench.sqlite') })).code).toBe('database');
+  });
+
+  test('echoes what it executes, values filled in', () => {
+    const statements: string[] = [];
+    using database = openDatabase({ path: ':memory:', echo: (sql) => statements.push(sql) });
+    statements.length = 0;
+    database.transaction(() => new SessionRepository(database).getOrCreate('s-1', { userId: 'ann' }));
+    expect(statements[0]).toMatch(/^BEGIN/i);
+    expect(statements.find((sql) => sql.startsWith('insert'))).toContain("'s-1', 'ann'");
+  });
+});
+
+describe('transaction', () => {
+  test('stores all or nothing', () => {
+    using database = openDatabase({ path: ':memory:' });
+    const sessions = new SessionRepository(database);
+    const work = () =>
+      database.transaction(() => {
+        sessions.getOrCreate('s', { userId: 'ann' });
+        throw new Error('half way');
+      });
+    expect(work).toThrow('half way');
+    expect(sessions.getOrCreate('s').userId).toBeNull();
+  });
+
+  test('a full disk is said in one line and takes nothing with it', () => {
+    using database = openDatabase({ path });
+    const memories = new MemoryRepository(database);
+    new SessionRepository(database).getOrCreate('s');
+    memories.create({ id: 'm1', sessionId: 's', content: 'before' });
+    // The real SQLITE_FULL, by SQLite's own limit.
+    database.query.run('PRAGMA max_page_count = 1');
+    const error = failure(() => memories.create({ sessionId: 's', content: 'x'.repeat(1_000_000) }));
+    expect([error.code, error.message]).toEqual(['disk', `${path}: no space left to write`]);
+    expect(memories.getBySession('s').map(({ id }) => id)).toEqual(['m1']);
+  });
+});
+
+function opened(file: string) {
+  const client = new Sqlite(file);
+  return {
+    run: (sql: string) => client.exec(sql),
+    pragma: (name: string) => client.pragma(name, { simple: true }),
+    [Symbol.dispose]: () => client.close(),
+  };
+}

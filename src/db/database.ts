@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { BenchError } from '../config/bench-error.ts';
+import { databaseError } from './database-error.ts';
+import { migrate } from './migrations.ts';
+
+export interface OpenDatabaseOptions {
+  /** A file, made where there is none, together with its folder; `:memory:` for one that is gone when closed. */
+  readonly path: string;
+  /** Is called with every statement, values filled in, as it is executed (`database.echo`). */
+  readonly echo?: (sql: string) => void;
+}
+
+/**
+ * An open database. Calls are synchronous; the repositories are built on it.
+ *
+ * @example
+ * using database = openDatabase({ path: 'reports/dki-bench.sqlite' });
+ * const runs = new RunRepository(database);
+ */
+export class BenchDatabase implements Disposable {
+  readonly path: string;
+  /** Drizzle's query builder, for the repositories. */
+  readonly query: BetterSQLite3Database;
+  readonly #client: Sqlite.Database;
+
+  /** @param client an open connection whose schema is current; the database owns it from here on */
+  constructor(path: string, client: Sqlite.Database) {
+    this.path = path;
+    this.#client = client;
+    this.query = drizzle(client);
+  }
+
+  /**
+   * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one
+   * can fail on its own.
+   *
+   * @throws BenchError `disk` where the disk is full, `database` where the file cannot be read or written
+   */
+  transaction<Result>(work: () => Result): Result {
+    return this.guard(() => this.#client.transaction(work).immediate());
+  }
+
+  /** Runs statements outside any transaction and turns SQLite's failures into BenchErrors, as `transaction` does. */
+  guard<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw databaseError(this.path, error);
+    }
+  }
+
+  /** Closes the file; safe to call twice. */
+  close(): void {
+    this.#client.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/**
+ * Opens a database and brings its schema up to date.
+ *
+ * @throws BenchError `database` where the file is of a newer schema, not a database or not accessible
+ */
+export function openDatabase({ path, echo }: OpenDatabaseOptions): BenchDatabase {
+  const client = connect(path, echo);
+  try {
+    client.pragma('busy_timeout = 5000');
+    // Before the journal mode, which would write to a file that is not ours.
+    migrate(client, path);
+    client.pragma('journal_mode = WAL');
+    client.pragma('synchronous = NORMAL');
+    // 32 MB, not 4: a turn writes some 80 kB of pages, and every copy of the log into the file waits for the disk.
+    client.pragma('wal_autocheckpoint = 8000');
+    return new BenchDatabase(path, client);
+  } catch (error) {
+    client.close();
+    throw databaseError(path, error);
+  }
+}
+
+function connect(path: string, echo: ((sql: string) => void) | undefined): Sqlite.Database {
+  try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    return new Sqlite(path, echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) });
+  } catch (error) {
+    const failure = databaseError(path, error);
+    if (failure instanceof BenchError) throw failure;
+    const { message } = error as Error;
+    const hint = 'name a file that can be written with --db';
+    throw new BenchError('database', `${path} cannot be opened: ${message}`, hint, error);
+  }
+}

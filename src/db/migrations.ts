@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import type Sqlite from 'better-sqlite3';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { BenchError } from '../config/bench-error.ts';
+
+/** `DKIB`: tells our files from other programs' databases. */
+const applicationId = 0x444b4942;
+
+// From src/db and from dist/db alike: tsc copies no SQL.
+const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/**
+ * Brings a database to the schema of this program. The version of a file is the number of migrations applied to it,
+ * kept in its `user_version`; all of them run in one transaction, so that two processes may open a new file at once.
+ *
+ * @throws BenchError `database` where the schema is newer than this program, or the file another program's
+ */
+export function migrate(client: Sqlite.Database, path: string): void {
+  const migrations = readMigrationFiles({ migrationsFolder: folder });
+  // Drizzle-kit rebuilds a table by dropping it, which must not cascade; inside a transaction it cannot be turned off.
+  client.pragma('foreign_keys = OFF');
+  client
+    .transaction(() => {
+      const version = client.pragma('user_version', { simple: true }) as number;
+      const owner = client.pragma('application_id', { simple: true }) as number;
+      const tables = client.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number;
+      if (tables > 0 && owner !== applicationId) {
+        throw new BenchError(
+          'database',
+          `${path} is a database of another program`,
+          'name another file with --db; this one was left as it is',
+        );
+      }
+      if (version > migrations.length) {
+        throw new BenchError(
+          'database',
+          `${path} has schema ${version}, this program knows schemas up to ${migrations.length}`,
+          'update dki-bench, or name another file with --db; this one was left as it is',
+        );
+      }
+      if (version === migrations.length) return;
+      for (const { sql } of migrations.slice(version)) for (const statement of sql) client.exec(statement);
+      client.pragma(`user_version = ${migrations.length}`);
+      client.pragma(`application_id = ${applicationId}`);
+    })
+    .immediate();
+  client.pragma('foreign_keys = ON');
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { asc, eq, sql } from 'drizzle-orm';
+import { BenchError } from '../config/bench-error.ts';
+import type { BenchDatabase } from './database.ts';
+import { runs, type RunRow } from './schema.ts';
+
+/** A run as it starts: `running`, with nothing proven and no results. */
+export type NewRun = Pick<
+  RunRow,
+  'name' | 'suite' | 'seed' | 'config' | 'environment' | 'model' | 'embedder' | 'dataset' | 'retriever'
+>;
+/** What may change while a run goes on. */
+export type RunUpdate = Partial<Omit<RunRow, 'id' | 'name' | 'suite' | 'seed' | 'startedAt'>>;
+
+/** The runs of the bench. */
+export class RunRepository {
+  readonly #database: BenchDatabase;
+
+  constructor(database: BenchDatabase) {
+    this.#database = database;
+  }
+
+  /**
+   * Stores a run that starts now and returns it.
+   *
+   * @throws BenchError `bad-option` where the name is taken
+   */
+  create(run: NewRun): RunRow {
+    return this.#database.transaction(() => {
+      const { name } = run;
+      if (this.findByName(name) !== undefined) {
+        const hint = `go on with it by --resume ${name}, or choose another name`;
+        throw new BenchError('bad-option', `${this.#database.path} has a run '${name}' already`, hint);
+      }
+      return this.#database.query
+        .insert(runs)
+        .values({ ...run, id: randomUUID(), status: 'running', startedAt: Date.now() })
+        .returning()
+        .get();
+    });
+  }
+
+  /** The run of that name, or undefined. */
+  findByName(name: string): RunRow | undefined {
+    return this.#database.guard(() => this.#database.query.select().from(runs).where(eq(runs.name, name)).get());
+  }
+
+  /** The run of that id, or undefined. */
+  findById(id: string): RunRow | undefined {
+    return this.#database.guard(() => this.#database.query.select().from(runs).where(eq(runs.id, id)).get());
+  }
+
+  /** All runs, the oldest first. */
+  list(): RunRow[] {
+    return this.#database.guard(() =>
+      this.#database.query
+        .select()
+        .from(runs)
+        .orderBy(asc(runs.startedAt), sql`${runs}.rowid`)
+        .all(),
+    );
+  }
+
+  /**
+   * Changes what is given and leaves the rest.
+   *
+   * @throws BenchError `not-found` where there is no such run
+   */
+  update(id: string, change: RunUpdate): void {
+    const { changes } = this.#database.guard(() =>
+      this.#database.query.update(runs).set(change).where(eq(runs.id, id)).run(),
+    );
+    if (changes === 0) {
+      throw new BenchError('not-found', `${this.#database.path} has no run with id ${id}`, 'it was deleted meanwhile');
+    }
+  }
+}

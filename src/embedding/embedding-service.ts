@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { BenchError } from '../config/bench-error.ts';
+import type { Embedder, EmbedderInfo } from './embedder.ts';
+
+/** What the service was asked for and what it cost, since it was made. */
+export interface EmbeddingStats {
+  readonly texts: number;
+  /** Texts that needed no call of the model: kept from before, or twice in one batch. */
+  readonly cacheHits: number;
+  readonly cachedTexts: number;
+  /** Time spent in the model, without loading it. */
+  readonly callMs: number;
+}
+
+export interface EmbeddingServiceOptions {
+  /** Vectors kept, the least recently used dropped first. Default 20,000. */
+  readonly maxCachedTexts?: number;
+}
+
+/**
+ * Texts to unit vectors, so that an inner product is a cosine. Vectors are kept by the text's hash, the model is
+ * loaded at the first use. A text without content (empty, or white space only) has the zero vector: it is similar to
+ * nothing, where a model would make it similar to whatever is short.
+ *
+ * @see seed 000 §6
+ *
+ * @example
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en'));
+ * const vector = await embeddings.embed('I moved to Leeds in May.');
+ */
+export class EmbeddingService {
+  readonly #open: () => Promise<Embedder>;
+  readonly #maxCachedTexts: number;
+  readonly #cache = new Map<string, Float32Array>();
+  #embedder: Promise<Embedder> | undefined;
+  #texts = 0;
+  #cacheHits = 0;
+  #callMs = 0;
+
+  constructor(open: () => Promise<Embedder>, { maxCachedTexts = 20_000 }: EmbeddingServiceOptions = {}) {
+    this.#open = open;
+    this.#maxCachedTexts = maxCachedTexts;
+  }
+
+  /** The unit vector of a text; the caller's own copy. */
+  async embed(text: string): Promise<Float32Array> {
+    const [vector] = await this.embedMany([text]);
+    return vector!;
+  }
+
+  /**
+   * The unit vectors of texts, in their order; the caller's own copies. Each different text is embedded once.
+   *
+   * @throws BenchError `bad-model` where the model cannot be loaded or gives numbers that are none
+   */
+  async embedMany(texts: readonly string[]): Promise<Float32Array[]> {
+    const { info, embed } = await this.#loaded();
+    const keys = texts.map((text) => createHash('sha256').update(text).digest('base64'));
+    const vectors = new Map<string, Float32Array>();
+    const missing = new Map<string, string>();
+    for (const [i, key] of keys.entries()) {
+      const text = texts[i]!;
+      const kept = text.trim() === '' ? new Float32Array(info.dimension) : this.#cache.get(key);
+      if (kept === undefined) missing.set(key, text);
+      else vectors.set(key, kept);
+    }
+    const start = performance.now();
+    const made = missing.size === 0 ? [] : await embed([...missing.values()]);
+    this.#callMs += performance.now() - start;
+    this.#texts += texts.length;
+    this.#cacheHits += texts.length - missing.size;
+    for (const [i, key] of [...missing.keys()].entries()) vectors.set(key, normalised(made[i]!, info));
+    this.#keep(vectors);
+    return keys.map((key) => vectors.get(key)!.slice());
+  }
+
+  /** Numbers a vector; loads the model. */
+  async dimension(): Promise<number> {
+    return (await this.#loaded()).info.dimension;
+  }
+
+  /** Which model makes the vectors; loads it. */
+  async info(): Promise<EmbedderInfo> {
+    return (await this.#loaded()).info;
+  }
+
+  stats(): EmbeddingStats {
+    return {
+      texts: this.#texts,
+      cacheHits: this.#cacheHits,
+      cachedTexts: this.#cache.size,
+      callMs: this.#callMs,
+    };
+  }
+
+  /** Forgets all kept vectors, so that what is measured next owes nothing to what went before. */
+  clear(): void {
+    this.#cache.clear();
+  }
+
+  async #loaded(): Promise<{ info: EmbedderInfo; embed: (texts: readonly string[]) => Promise<Float32Array[]> }> {
+    this.#embedder ??= this.#open();
+    try {
+      const embedder = await this.#embedder;
+      return { info: embedder.info, embed: (texts) => embedder.embed(texts) };
+    } catch (error) {
+      // Tried again at the next call, when the folder may have been mended.
+      this.#embedder = undefined;
+      throw error;
+    }
+  }
+
+  #keep(vectors: ReadonlyMap<string, Float32Array>): void {
+    for (const [key, vector] of vectors) {
+      this.#cache.delete(key);
+      this.#cache.set(key, vector);
+    }
+    for (const key of this.#cache.keys()) {
+      if (this.#cache.size <= this.#maxCachedTexts) return;
+      this.#cache.delete(key);
+    }
+  }
+}
+
+function normalised(vector: Float32Array, { dimension, path }: EmbedderInfo): Float32Array {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  if (vector.length !== dimension || !Number.isFinite(squares)) {
+    const message = `embedding model ${path} gave ${vector.length} numbers, not all finite, instead of ${dimension}`;
+    throw new BenchError('bad-model', message, 'export the model again, or choose another with --embedder');
+  }
+  if (squares === 0) return vector;
+  const length = Math.sqrt(squares);
+  return vector.map((value) => value / length);
+}

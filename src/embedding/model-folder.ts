@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { BenchError } from '../config/bench-error.ts';
+
+/** A sentence encoder on disk, in the layout that transformers.js and optimum share. */
+export interface ModelFolder {
+  readonly path: string;
+  readonly name: string;
+  /** The weights: `onnx/model.onnx`, or `onnx/model_quantized.onnx` where there is no other. */
+  readonly weightsPath: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly tokenizer: Readonly<Record<string, unknown>>;
+  readonly tokenizerConfig: Readonly<Record<string, unknown>>;
+}
+
+const weights = ['onnx/model.onnx', 'onnx/model_quantized.onnx'];
+
+/**
+ * Reads all of a model's folder but its weights.
+ *
+ * @throws BenchError `bad-model` naming the folder and the files that are missing or broken
+ */
+export function readModelFolder(folder: string): ModelFolder {
+  const path = resolve(folder);
+  const weightsPath = weights.map((file) => join(path, file)).find((file) => existsSync(file));
+  const missing = ['config.json', 'tokenizer.json', 'tokenizer_config.json'].filter(
+    (file) => !existsSync(join(path, file)),
+  );
+  if (weightsPath === undefined) missing.push(weights.join(' or '));
+  if (weightsPath === undefined || missing.length > 0) {
+    throw badModel(path, existsSync(path) ? `lacks ${missing.join(', ')}` : 'does not exist');
+  }
+  return {
+    path,
+    name: basename(path),
+    weightsPath,
+    config: readObject(path, 'config.json'),
+    tokenizer: readObject(path, 'tokenizer.json'),
+    tokenizerConfig: readObject(path, 'tokenizer_config.json'),
+  };
+}
+
+/** SHA-256 of a file, in hexadecimal. */
+export async function fileSha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** A folder that cannot serve as an embedding model. `problem` completes the sentence "embedding model …". */
+export function badModel(path: string, problem: string, cause?: unknown): BenchError {
+  return new BenchError(
+    'bad-model',
+    `embedding model ${path} ${problem}`,
+    `--embedder takes a folder with config.json, tokenizer.json, tokenizer_config.json and ${weights.join(' or ')}`,
+    cause,
+  );
+}
+
+function readObject(path: string, file: string): Readonly<Record<string, unknown>> {
+  try {
+    const document: unknown = JSON.parse(readFileSync(join(path, file), 'utf8'));
+    if (typeof document === 'object' && document !== null) return document as Record<string, unknown>;
+    throw new Error('not a JSON object');
+  } catch (error) {
+    throw badModel(path, `has a broken ${file}: ${(error as Error).message}`, error);
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+const MOST_TEXT_BYTES = 1_000_000;
+
+const id = z.string().regex(/\S/, 'expected an id, not blank');
+const text = z
+  .string()
+  .regex(/\S/, 'expected some text, not blank')
+  .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 1 MB of text');
+const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
+
+/** The optional first record of a file: what holds for all of it. */
+const datasetRecord = z.strictObject({
+  type: z.literal('dataset'),
+  name: id,
+  language: z.enum(['en', 'zh']),
+  version: z.number().int().positive(),
+  seed: z.number().int().optional(),
+  unknownAnswer: text,
+  userKinds: z.record(z.string(), z.enum(['recurring', 'large'])).optional(),
+});
+
+/** One sentence that a user's memory holds. */
+const memoryRecord = z.strictObject({
+  type: z.literal('memory'),
+  userId: id,
+  memoryId: id,
+  content: text,
+  createdAt: instant,
+  /** The part of the content that a question may ask for. */
+  value: text.optional(),
+  preference: z.boolean().default(false),
+  /** The earlier memory that this one makes out of date. */
+  supersedes: id.optional(),
+});
+
+/** One question; `answer` null means that nothing the user said answers it. */
+const itemRecord = z.strictObject({
+  type: z.literal('item'),
+  itemId: id,
+  userId: id,
+  query: text,
+  answer: text.nullable(),
+  acceptedAnswers: z.array(text).default([]),
+  /** The memories that answer it; empty where the history does, or nothing. */
+  evidence: z.array(id).default([]),
+  /** Values that a later memory replaced. */
+  superseded: z.array(text).default([]),
+  category: id,
+  phrasing: z.enum(['known', 'held-out']).optional(),
+  askedAt: instant,
+  history: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: text })).default([]),
+});
+
+/** The records of a data set by their `type`. */
+export const recordSchemas = { dataset: datasetRecord, memory: memoryRecord, item: itemRecord } as const;
+
+export type DatasetRecord = z.infer<typeof datasetRecord>;
+export type MemoryRecord = z.infer<typeof memoryRecord>;
+export type ItemRecord = z.infer<typeof itemRecord>;
+/** Any line of a data set as it may be written, defaults left out. */
+export type WrittenRecord = z.input<typeof datasetRecord> | z.input<typeof memoryRecord> | z.input<typeof itemRecord>;

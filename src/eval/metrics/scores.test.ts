@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { scoreTurn, type ScoredItem, type ScoredTurn } from './scores.ts';
+
+const dataset = { unknownAnswer: "I don't know.", language: 'en' } as const;
+
+const item: ScoredItem = {
+  query: 'What is my dog called?',
+  answer: 'Brenko',
+  acceptedAnswers: [],
+  evidence: ['m2'],
+  superseded: ['Oldsku'],
+  history: [{ content: 'Hello there.' }],
+};
+
+const turn: ScoredTurn = {
+  answer: 'Brenko.',
+  storedIds: ['m1', 'm2', 'm3'],
+  recalledIds: ['m3', 'm2'],
+  keptIds: ['m2', 'm3'],
+  shown: [
+    { memoryId: 'm1', content: 'I have a dog named Oldsku.', value: 'Oldsku' },
+    { memoryId: 'm2', content: 'My dog is now Brenko.', value: 'Brenko' },
+    { memoryId: 'm3', content: 'My cat is called Tirva.', value: 'Tirva' },
+  ],
+};
+
+const wrongClass = (answer: string, changes: Partial<ScoredItem> = {}) =>
+  scoreTurn({ ...item, ...changes }, { ...turn, answer }, dataset).wrongClass;
+
+test('a right answer scores 1 throughout and passes the whole funnel', () => {
+  expect(scoreTurn(item, turn, dataset)).toEqual({
+    exactMatch: 1,
+    tokenF1: 1,
+    memoryRecall: 1,
+    abstention: null,
+    taskSuccess: 1,
+    wrongClass: null,
+    failedStage: null,
+    passedStages: ['stored', 'recalled', 'kept', 'sequence', 'answered'],
+    recallRank: 2,
+  });
+});
+
+test('wrong answers fall into the first class that fits', () => {
+  expect(wrongClass("I don't know.")).toBe('wrong-abstention');
+  expect(wrongClass('Oldsku or Tirva.')).toBe('stale');
+  expect(wrongClass('Tirva.')).toBe('confused');
+  expect(wrongClass('Brenka.')).toBe('near-copy');
+  expect(wrongClass('Brenko Dral.')).toBe('near-copy');
+  expect(wrongClass('Quzzel.')).toBe('fabricated');
+  expect(wrongClass('Your dog is called Your Majesty.')).toBe('fabricated');
+  expect(wrongClass('My dog is called dog.')).toBe('off-topic');
+  expect(wrongClass('')).toBe('off-topic');
+});
+
+test('a short gold is not near to any other short answer', () => {
+  expect(wrongClass('7', { answer: '42' })).toBe('fabricated');
+});
+
+test('an absent item is right only by abstaining', () => {
+  const absent = { ...item, answer: null, evidence: [], superseded: [] };
+  expect(scoreTurn(absent, { ...turn, answer: "I don't know." }, dataset)).toEqual({
+    exactMatch: null,
+    tokenF1: null,
+    memoryRecall: null,
+    abstention: 1,
+    taskSuccess: 1,
+    wrongClass: null,
+    failedStage: null,
+    passedStages: [],
+    recallRank: null,
+  });
+  expect(scoreTurn(absent, turn, dataset)).toMatchObject({ abstention: 0, taskSuccess: 0, wrongClass: 'confused' });
+  expect(wrongClass('Quzzel.', absent)).toBe('fabricated');
+});
+
+test('the funnel names the first stage that lost the evidence', () => {
+  const stage = (changes: Partial<ScoredTurn>) => scoreTurn(item, { ...turn, ...changes }, dataset).failedStage;
+  expect(stage({ storedIds: ['m1'] })).toBe('stored');
+  expect(stage({ recalledIds: ['m3'], keptIds: [] })).toBe('recalled');
+  expect(stage({ keptIds: ['m3'] })).toBe('kept');
+  expect(stage({ shown: [] })).toBe('sequence');
+  expect(stage({ answer: 'Tirva.' })).toBe('answered');
+});
+
+test('an item that its history answers needs no memory', () => {
+  const told = { ...item, evidence: [], superseded: [] };
+  const scores = scoreTurn(told, { ...turn, recalledIds: [], keptIds: [], shown: [] }, dataset);
+  expect(scores).toMatchObject({ failedStage: null, recallRank: null, exactMatch: 1 });
+});

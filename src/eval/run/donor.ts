@@ -1,0 +1,37 @@
+import { crc32 } from 'node:zlib';
+import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import type { DatasetMemory, DatasetUser } from '../dataset/dataset.ts';
+import { SeededRandom } from '../random.ts';
+
+/**
+ * What the control is shown: for each recalled memory the text of a seeded donor's memory of the same kind,
+ * a preference for a preference, at the same place and time.
+ */
+export function donated(
+  recalled: readonly MemorySearchResult[],
+  users: readonly DatasetUser[],
+  userId: string,
+  itemId: string,
+  seed: number,
+): MemorySearchResult[] {
+  const random = new SeededRandom((seed ^ crc32(itemId)) | 0);
+  const donors = users.filter((user) => user.userId !== userId);
+  const taken = new Set<DatasetMemory>();
+  return recalled.flatMap((memory) => {
+    const preference = memory.metadata['preference'] === true;
+    const candidates = donors
+      .flatMap((user) => user.memories)
+      .filter((candidate) => (candidate.preference ?? false) === preference && !taken.has(candidate));
+    if (candidates.length === 0) return [];
+    const donor = random.pick(candidates);
+    taken.add(donor);
+    return [
+      {
+        ...memory,
+        memoryId: `donor-${donor.memoryId}`,
+        content: donor.content,
+        metadata: { ...memory.metadata, value: donor.value },
+      },
+    ];
+  });
+}

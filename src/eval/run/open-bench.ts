@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import type { BenchDatabase } from '../../db/database.ts';
+import { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import { StateStore } from '../../kv/state-store.ts';
+import { LanguageModel } from '../../llm/language-model.ts';
+import { MemoryRouter } from '../../memory/memory-router.ts';
+import { chooseVectorBackend } from '../../memory/vector-backend.ts';
+import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
+import type { SystemParts } from '../../systems/system-parts.ts';
+import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
+import type { Arm } from './arms.ts';
+import { ItemStage } from './item-stage.ts';
+import type { RunBench } from './user-run.ts';
+
+/** The heavy parts of a run: the two models and the index. */
+export class BenchParts implements AsyncDisposable {
+  readonly model: LanguageModel;
+  readonly embeddings: EmbeddingService;
+  readonly backend: ReturnType<typeof chooseVectorBackend>;
+
+  private constructor(model: LanguageModel, embeddings: EmbeddingService) {
+    this.model = model;
+    this.embeddings = embeddings;
+    this.backend = chooseVectorBackend();
+  }
+
+  /** @throws BenchError `bad-model` where one of the models cannot be used */
+  static async open(config: BenchConfig, arms: readonly Arm[]): Promise<BenchParts> {
+    const model = await LanguageModel.load({
+      modelPath: config.model,
+      // One for every arm, one for scoring, one for the self-test.
+      sequences: arms.length + 2,
+      ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
+      ...(config.threads === undefined ? {} : { threads: config.threads }),
+    });
+    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    await embeddings.info();
+    return new BenchParts(model, embeddings);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.model.dispose();
+  }
+}
+
+/** How every prompt of the run is made. */
+export function promptRules(config: BenchConfig): Omit<PromptRules, 'windowTokens'> {
+  const { placement, labels, reserve } = config;
+  return { placement, labels, ...(reserve === undefined ? {} : { reserveTokens: reserve }) };
+}
+
+/** Where the K/V of a run lies: a folder that was named, shared on purpose, or one of its own that goes with it. */
+export class StoreFolder implements Disposable {
+  readonly shared: boolean;
+  readonly #path: string;
+  readonly #maxBytes: number;
+
+  constructor(config: BenchConfig) {
+    this.shared = config.kvStore !== undefined;
+    this.#path = config.kvStore ?? mkdtempSync(join(tmpdir(), 'dki-bench-'));
+    this.#maxBytes = config.kvBytes;
+  }
+
+  /** A store for one arm: arms never find each other's states. */
+  open(arm: string): StateStore {
+    return new StateStore(join(this.#path, arm), this.#maxBytes);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.shared) rmSync(this.#path, { recursive: true, force: true });
+  }
+}
+
+/** Opens every arm on the same parts, so that nothing but recall and hand-over differs. */
+export function openBench(
+  parts: BenchParts,
+  stores: StoreFolder,
+  setup: {
+    readonly config: BenchConfig;
+    readonly runId: string;
+    readonly dataset: Dataset;
+    readonly users: readonly DatasetUser[];
+    readonly arms: readonly Arm[];
+    readonly database: BenchDatabase;
+    readonly warn: (message: string) => void;
+  },
+): RunBench {
+  const { config, runId, database, arms } = setup;
+  const { topK, threshold } = config;
+  const router = new MemoryRouter(parts.embeddings, { backend: parts.backend.backend, topK, threshold });
+  const keeper = new MemoryKeeper(router, parts.embeddings, database, runId);
+  const stage = new ItemStage();
+  const shared: SystemParts = {
+    model: () => Promise.resolve(parts.model),
+    memories: keeper,
+    log: stage,
+    rules: promptRules(config),
+    topK,
+    threshold,
+    warn: setup.warn,
+  };
+  return {
+    runId,
+    dataset: setup.dataset,
+    users: setup.users,
+    model: parts.model,
+    scoring: parts.model.openSequence(),
+    embeddings: parts.embeddings,
+    database,
+    log: new DatabaseConversationLog(database, runId),
+    keeper,
+    stage,
+    arms: arms.map((arm) => ({ arm, system: arm.open(shared, stage, () => stores.open(arm.name)) })),
+    settings: { seed: config.seed, repeats: config.repeats, topK, threshold },
+    sharesStore: stores.shared,
+  };
+}

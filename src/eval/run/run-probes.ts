@@ -1,0 +1,15 @@
+import type { ParitySelfTest } from '../../llm/parity-self-test.ts';
+import type { GateResult, RunDescription } from '../results.ts';
+import type { IsolationProbe } from './isolation-probe.ts';
+
+/** What a run finds out beside its turns, stored with it. */
+export interface RunProbes {
+  /** Before any arm runs: how far two evaluations of one prompt, cut differently, are apart. */
+  readonly parity: ParitySelfTest;
+  readonly metrics: GateResult;
+  readonly tokenisation: RunDescription['tokenisation'];
+  readonly notes: readonly string[];
+  readonly profile: RunDescription['profile'];
+  /** After the turns; null until then. */
+  readonly isolation: IsolationProbe | null;
+}

@@ -1,0 +1,284 @@
+import type { BenchDatabase } from '../../db/database.ts';
+import { TurnRepository } from '../../db/turn-repository.ts';
+import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import type { LanguageModel } from '../../llm/language-model.ts';
+import type { ModelSequence } from '../../llm/model-sequence.ts';
+import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import type { BenchSystem } from '../../systems/bench-system.ts';
+import type { ChatResponse } from '../../systems/contracts.ts';
+import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import { timedRecall } from '../../systems/recall.ts';
+import type { Dataset, DatasetItem, DatasetUser } from '../dataset/dataset.ts';
+import { visibleMemories } from '../dataset/visible-memories.ts';
+import { containsTokens } from '../metrics/normalise.ts';
+import { scoreTurn, type Scores } from '../metrics/scores.ts';
+import type { ItemSummary } from '../stored-turn.ts';
+import type { Arm } from './arms.ts';
+import { donated } from './donor.ts';
+import type { ItemStage } from './item-stage.ts';
+import { rotated } from './rotation.ts';
+import {
+  compareEvaluations,
+  firstDifference,
+  hashOfIds,
+  likeliest,
+  teacherForced,
+  type TeacherForced,
+  type TurnEvidence,
+} from './turn-evidence.ts';
+
+/** An arm with its system, open for the whole run. */
+export interface OpenArm {
+  readonly arm: Arm;
+  readonly system: BenchSystem;
+}
+
+/** What all users of a run share. */
+export interface RunBench {
+  readonly runId: string;
+  readonly dataset: Dataset;
+  /** The users of the run, all of them: donors of the control. */
+  readonly users: readonly DatasetUser[];
+  readonly model: LanguageModel;
+  /** A sequence of its own for scoring, outside every meter. */
+  readonly scoring: ModelSequence;
+  readonly embeddings: EmbeddingService;
+  readonly database: BenchDatabase;
+  readonly log: DatabaseConversationLog;
+  readonly keeper: MemoryKeeper;
+  readonly stage: ItemStage;
+  readonly arms: readonly OpenArm[];
+  readonly settings: { readonly seed: number; readonly repeats: number; readonly topK: number; readonly threshold: number };
+  /** Keep K/V from user to user (`--kv-store`). */
+  readonly sharesStore: boolean;
+}
+
+/** Asks the questions of one user: recall once an item, then every arm in rotated order, each turn written whole. */
+export class UserRun {
+  readonly #bench: RunBench;
+  readonly #turns: TurnRepository;
+  readonly #user: DatasetUser;
+  readonly #position: number;
+  #indexed = new Set<string>();
+
+  /** @param position place of the user among all users of the run, from 0: the order of arms depends on it */
+  constructor(bench: RunBench, user: DatasetUser, position: number) {
+    this.#bench = bench;
+    this.#turns = new TurnRepository(bench.database);
+    this.#user = user;
+    this.#position = position;
+  }
+
+  get userId(): string {
+    return this.#user.userId;
+  }
+
+  /** Turns that the user takes in all. */
+  get turns(): number {
+    return this.#user.items.length * this.#bench.arms.length * this.#bench.settings.repeats;
+  }
+
+  /** @param onTurn called after every turn @throws the reason of an aborted signal, between two turns */
+  async run(onTurn: () => void, signal: AbortSignal): Promise<void> {
+    const { arms, embeddings, settings, sharesStore } = this.#bench;
+    embeddings.clear();
+    if (!sharesStore) arms.forEach(({ system }) => system.reset());
+    for (const [index, item] of this.#user.items.entries()) {
+      await this.#stageItem(item);
+      const references = new Map<string, TeacherForced>();
+      for (let repeat = 0; repeat < settings.repeats; repeat++) {
+        const turn = this.#position + index + repeat;
+        for (const [position, arm] of rotated(arms, settings.seed, turn).entries()) {
+          signal.throwIfAborted();
+          await this.#takeTurn(item, arm, repeat, position, references);
+          onTurn();
+        }
+      }
+    }
+  }
+
+  /** One turn of every arm on the first item, unwritten: caches of the machine are warm after it. */
+  async warmUp(): Promise<void> {
+    const item = this.#user.items[0]!;
+    await this.#stageItem(item);
+    for (const { system } of this.#bench.arms) {
+      await system.chat({ query: item.query, sessionId: 'warm-up', userId: this.#user.userId });
+      system.reset();
+    }
+    this.#bench.stage.takeRecord();
+  }
+
+  /** Puts the memories of that time into the index, recalls once, and lays the item before the arms. */
+  async #stageItem(item: DatasetItem): Promise<void> {
+    const { keeper, settings, stage, users } = this.#bench;
+    const { userId } = this.#user;
+    const visible = visibleMemories(this.#user, item);
+    await this.#index(visible);
+    const recalled = await timedRecall(() =>
+      keeper.search(item.query, { userId, topK: settings.topK, threshold: settings.threshold }),
+    );
+    const all = visible.map((memory): MemorySearchResult => ({ ...keeperEntry(memory), score: 1 }));
+    stage.put({
+      recalled,
+      all,
+      evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
+      donated: donated(recalled.memories, users, userId, item.itemId, settings.seed),
+      history: item.history,
+    });
+  }
+
+  async #index(visible: readonly DatasetUser['memories'][number][]): Promise<void> {
+    const { keeper, runId } = this.#bench;
+    const sessionId = `${runId}/${this.#user.userId}`;
+    const wanted = new Set(visible.map((memory) => memory.memoryId));
+    for (const memoryId of this.#indexed) {
+      if (!wanted.has(memoryId)) keeper.remove(sessionId, memoryId, this.#user.userId);
+    }
+    const added = visible.filter((memory) => !this.#indexed.has(memory.memoryId));
+    if (added.length > 0) await keeper.addAll(sessionId, this.#user.userId, added.map(keeperEntry));
+    this.#indexed = wanted;
+  }
+
+  async #takeTurn(
+    item: DatasetItem,
+    { arm, system }: OpenArm,
+    repeat: number,
+    position: number,
+    references: Map<string, TeacherForced>,
+  ): Promise<void> {
+    const { runId, database, log, stage } = this.#bench;
+    const { userId } = this.#user;
+    const sessionId = `${runId}/${item.itemId}/${arm.name}/${repeat}`;
+    const { recalled } = stage.current;
+    let outcome: { response: ChatResponse; scores: Scores; evidence: TurnEvidence } | { error: string };
+    try {
+      const response = await system.chat({ query: item.query, sessionId, userId });
+      const evidence = await this.#prove(item, arm, system, response, references);
+      outcome = { response, scores: this.#score(item, response), evidence };
+    } catch (error) {
+      outcome = { error: error instanceof Error ? error.message : String(error) };
+    }
+    const record = stage.takeRecord();
+    const turn = { runId, itemId: item.itemId, userId, arm: arm.name, repeat, turn: 0, position, sessionId };
+    database.transaction(() => {
+      log.seed(sessionId, userId, item.history);
+      if (record !== undefined) log.record(record);
+      if ('error' in outcome) {
+        const nothing = { promptInfo: null, timings: null, tokens: null, scores: null, memories: null, kv: null };
+        this.#turns.insert({ ...turn, ...nothing, answer: '', error: outcome.error });
+        return;
+      }
+      const { response, scores, evidence } = outcome;
+      const used = new Set(response.memoriesUsed.map((memory) => memory.memoryId));
+      const shown = arm.exact ? recalled.memories : response.memoriesUsed;
+      this.#turns.insert({
+        ...turn,
+        promptInfo: response.promptInfo,
+        timings: response.timings,
+        tokens: response.tokens,
+        scores: { ...scores, evidence, item: this.#summary(item) },
+        memories: shown.map((memory, rank) => ({
+          memoryId: memory.memoryId,
+          content: memory.content,
+          score: memory.score,
+          rank: rank + 1,
+          kept: used.has(memory.memoryId),
+          evidence: item.evidence.includes(memory.memoryId),
+        })),
+        kv: response.metadata['kv'] ?? null,
+        answer: response.text,
+        error: null,
+      });
+    });
+  }
+
+  #summary(item: DatasetItem): ItemSummary {
+    return {
+      gold: item.answer,
+      category: item.category,
+      phrasing: item.phrasing ?? '',
+      userKind: this.#user.kind ?? '',
+    };
+  }
+
+  #score(item: DatasetItem, response: ChatResponse): Scores {
+    const { dataset, stage } = this.#bench;
+    const { all } = stage.current;
+    const kept = response.memoriesUsed.map((memory) => memory.memoryId);
+    const shown = response.promptInfo.segments.filter((segment) => segment.role === 'memory');
+    const recalled = response.metadata['recalled'] as readonly { readonly memoryId: string }[];
+    return scoreTurn(
+      item,
+      {
+        answer: response.text,
+        storedIds: all.map((memory) => memory.memoryId),
+        recalledIds: recalled.map((memory) => memory.memoryId),
+        keptIds: kept,
+        shown: response.memoriesUsed
+          .filter((memory) => shown.some((segment) => segment.memoryId === memory.memoryId))
+          .map((memory) => ({
+            memoryId: memory.memoryId,
+            content: memory.content,
+            value: memory.metadata['value'] as string | undefined,
+          })),
+      },
+      dataset,
+    );
+  }
+
+  /** Gold scoring and parity, after the turn, in a sequence of their own. */
+  async #prove(
+    item: DatasetItem,
+    arm: Arm,
+    system: BenchSystem,
+    response: ChatResponse,
+    references: Map<string, TeacherForced>,
+  ): Promise<TurnEvidence> {
+    const { dataset, model, scoring } = this.#bench;
+    const own = response.promptInfo.segments.flatMap((segment) => segment.tokenIds);
+    const readBack = response.metadata['sequenceTokenIds'] as readonly number[];
+    const gold = model.tokenizeText(` ${item.answer ?? dataset.unknownAnswer}`);
+    const forced = await teacherForced(scoring, await system.replay(scoring), gold);
+    const texts = [
+      item.query,
+      response.promptInfo.systemPrompt,
+      ...item.history.map((message) => message.content),
+      ...response.memoriesUsed.map((memory) => memory.content),
+    ];
+    const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
+    return {
+      reuse: response.metadata['reuse'] as TurnEvidence['reuse'],
+      expectedEvaluatedTokens: response.metadata['expectedEvaluatedTokens'] as number,
+      sequenceSha256: hashOfIds(readBack),
+      sequenceTokens: readBack.length,
+      firstForeignToken: firstDifference(own, readBack),
+      goldLogProbability: forced.goldLogProbabilities.reduce((sum, value) => sum + value, 0),
+      parity: arm.exact ? compareEvaluations(forced, await this.#reference(own, gold, references)) : null,
+      nextTokens: likeliest(model, forced.nextProbabilities),
+      closed: golds.length > 0 && !texts.some((text) => golds.some((value) => containsTokens(text, value, dataset.language))),
+    };
+  }
+
+  /** The same token sequence evaluated whole, as text: the measure of the exact arms. */
+  async #reference(ids: readonly number[], gold: readonly number[], references: Map<string, TeacherForced>): Promise<TeacherForced> {
+    const key = hashOfIds(ids);
+    const known = references.get(key);
+    if (known !== undefined) return known;
+    const { scoring } = this.#bench;
+    await scoring.clear();
+    const reference = await teacherForced(scoring, ids, gold);
+    references.set(key, reference);
+    return reference;
+  }
+}
+
+function keeperEntry(memory: DatasetUser['memories'][number]): {
+  readonly memoryId: string;
+  readonly content: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+} {
+  const { memoryId, content, createdAt, preference, value } = memory;
+  return { memoryId, content, metadata: { createdAt, preference, ...(value === undefined ? {} : { value }) } };
+}
+

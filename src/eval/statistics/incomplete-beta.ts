@@ -1,0 +1,48 @@
+import { gammaln } from 'simple-statistics';
+
+const SMALLEST = 1e-300;
+
+/** Lentz's method for the continued fraction of the incomplete beta function. */
+function continuedFraction(x: number, a: number, b: number): number {
+  const away = (value: number): number => (Math.abs(value) < SMALLEST ? SMALLEST : value);
+  let c = 1;
+  let d = 1 / away(1 - ((a + b) * x) / (a + 1));
+  let fraction = d;
+  for (let m = 1; m <= 500; m++) {
+    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / away(1 + even * d);
+    c = away(1 + even / c);
+    fraction *= d * c;
+    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / away(1 + odd * d);
+    c = away(1 + odd / c);
+    fraction *= d * c;
+    if (Math.abs(d * c - 1) < 1e-15) break;
+  }
+  return fraction;
+}
+
+/**
+ * The regularised incomplete beta function Iₓ(a, b): the distribution function of Beta(a, b), for a, b > 0.
+ * @see Press et al., Numerical Recipes, §6.4
+ */
+export function incompleteBeta(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const front = Math.exp(gammaln(a + b) - gammaln(a) - gammaln(b) + a * Math.log(x) + b * Math.log1p(-x));
+  return x < (a + 1) / (a + b + 2)
+    ? (front * continuedFraction(x, a, b)) / a
+    : 1 - (front * continuedFraction(1 - x, b, a)) / b;
+}
+
+/** The x at which Iₓ(a, b) = `probability`, by bisection to the last bit that matters. */
+export function betaQuantile(probability: number, a: number, b: number): number {
+  let low = 0;
+  let high = 1;
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (incompleteBeta(middle, a, b) < probability) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}

@@ -1,0 +1,120 @@
+import type { SeededRandom } from '../random.ts';
+import { FactBook, type FactCategory } from './fact-book.ts';
+import { drawPreference, USER, type Relation, type Subject } from './relations.ts';
+
+/** How many questions of each sort one user is asked; ten in all. */
+export interface QuestionPlan {
+  readonly facts: Readonly<Record<FactCategory, number>>;
+  /** After other turns, answered by a memory. */
+  readonly afterOthers: number;
+  /** Answered by what the user says in the conversation. */
+  readonly told: number;
+  /** Absent, but near to something stored. */
+  readonly near: number;
+  /** Absent, and like nothing stored. */
+  readonly far: number;
+}
+
+/** What one user remembers and is asked. */
+export interface UserPlan {
+  readonly kind: 'recurring' | 'large';
+  readonly book: FactBook;
+  readonly questions: QuestionPlan;
+}
+
+const LEAST_LARGE = 24;
+const MOST_LARGE = 40;
+const LASTING = new Set(['birthday', 'birthplace', 'school', 'wedding anniversary', "sister's name", "brother's name"]);
+
+function addPreferences(book: FactBook, random: SeededRandom, categories: readonly FactCategory[]): Relation[] {
+  return categories.map((category) => {
+    for (;;) {
+      const relation = drawPreference(random);
+      if (!book.isFree(USER, relation)) continue;
+      return book.add(USER, relation, category).relation;
+    }
+  });
+}
+
+/** Two or more facts of one subject, where possible of one kind of value. */
+function addNear(book: FactBook, subject: Subject, count: number): void {
+  const first = book.add(subject, book.drawFree(subject), 'distractor').relation;
+  for (let added = 1; added < count; added++) {
+    const relation = book.drawFree(subject, ({ valueKind }) => valueKind === first.valueKind);
+    book.add(subject, relation, 'distractor');
+  }
+}
+
+/** What an update says, "my … is now …", fits the relation, and the thing does change in a life. */
+function canChange(relation: Relation): boolean {
+  return relation.open ? relation.statements.known.includes('{p} {np} is {v}.') : !LASTING.has(relation.attribute);
+}
+
+function addUpdate(book: FactBook): void {
+  book.add(USER, book.drawFree(USER, canChange), 'update');
+}
+
+type Shape = (random: SeededRandom) => Omit<UserPlan, 'kind'>;
+
+/** Four or five memories, no more than recall returns, so that the recalled set comes again from question to question. */
+const RECURRING: readonly Shape[] = [
+  (random) => {
+    const book = new FactBook(random, 1);
+    const [first] = addPreferences(book, random, ['several', 'plain']);
+    book.add(book.others[0]!, first!, 'several');
+    addUpdate(book);
+    const facts = { plain: 2, several: 3, update: 2, distractor: 0 };
+    return { book, questions: { facts, afterOthers: 1, told: 0, near: 1, far: 1 } };
+  },
+  (random) => {
+    const book = new FactBook(random, 2);
+    addPreferences(book, random, ['plain', 'plain']);
+    addNear(book, book.others[1]!, 2);
+    book.add(USER, book.drawFree(USER), 'plain');
+    const facts = { plain: 3, several: 0, update: 0, distractor: 3 };
+    return { book, questions: { facts, afterOthers: 1, told: 1, near: 1, far: 1 } };
+  },
+  (random) => {
+    const book = new FactBook(random, 1);
+    addPreferences(book, random, ['plain', 'plain']);
+    addUpdate(book);
+    const facts = { plain: 4, several: 0, update: 3, distractor: 0 };
+    return { book, questions: { facts, afterOthers: 1, told: 1, near: 1, far: 0 } };
+  },
+  (random) => {
+    const book = new FactBook(random, 2);
+    const [first] = addPreferences(book, random, ['several', 'plain']);
+    const other = book.others[1]!;
+    book.add(other, first!, 'several');
+    book.add(other, book.drawFree(other), 'distractor');
+    book.add(USER, book.drawFree(USER), 'plain');
+    const facts = { plain: 2, several: 3, update: 0, distractor: 2 };
+    return { book, questions: { facts, afterOthers: 0, told: 1, near: 1, far: 1 } };
+  },
+];
+
+function drawLarge(random: SeededRandom, told: boolean): Omit<UserPlan, 'kind'> {
+  const book = new FactBook(random, 4);
+  addPreferences(book, random, ['plain', 'plain', 'plain']);
+  for (let updates = 0; updates < 3; updates++) addUpdate(book);
+  const [first, second, third, fourth] = book.others;
+  const shared = book.drawFree(USER, (relation) => book.isFree(first!, relation) && book.isFree(second!, relation));
+  for (const subject of [USER, first!, second!]) book.add(subject, shared, 'several');
+  addNear(book, third!, 3);
+  addNear(book, fourth!, 3);
+  const memories = random.int(LEAST_LARGE, MOST_LARGE);
+  while (book.memories < memories) {
+    const subject = book.drawSubject(0.3);
+    book.add(subject, book.drawFree(subject), 'plain');
+  }
+  const facts = { plain: 2, several: 1, update: 2, distractor: 2 };
+  return { book, questions: { facts, afterOthers: told ? 0 : 1, told: told ? 1 : 0, near: 1, far: 1 } };
+}
+
+/** Plans the user at `index`: recurring and large ones in turn, the shapes of each going round. */
+export function planUser(random: SeededRandom, index: number): UserPlan {
+  const turn = Math.floor(index / 2);
+  return index % 2 === 0
+    ? { kind: 'recurring', ...RECURRING[turn % RECURRING.length]!(random) }
+    : { kind: 'large', ...drawLarge(random, turn % 2 === 1) };
+}

@@ -1,0 +1,129 @@
+import { templates } from '../../config/templates.ts';
+import type { SeededRandom } from '../random.ts';
+import { drawRelation, USER, valueOf, type PhrasingSide, type Relation, type Subject } from './relations.ts';
+import { topicKey, topicOf } from './topics.ts';
+import { drawValue } from './values.ts';
+
+/** Why a question about a fact is hard. */
+export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';
+
+/** Something that is true of somebody, worded on one side. */
+export interface EvaluationFact {
+  readonly subject: Subject;
+  readonly relation: Relation;
+  readonly value: string;
+  /** The value that an earlier memory holds and a later one replaced. */
+  readonly oldValue?: string;
+  readonly side: PhrasingSide;
+  readonly category: FactCategory;
+}
+
+/** A subject and a relation between which nothing is known yet. */
+export interface Blank {
+  readonly subject: Subject;
+  readonly relation: Relation;
+}
+
+const OPEN_SHARE = 0.45;
+/** A quarter of all facts, since some relations have no held-out words. */
+const HELD_OUT_SHARE = 0.32;
+const TRIES = 200;
+
+/** Both wordings are there on the held-out side: an open relation cannot borrow the generic ones. */
+function hasHeldOutWordings(relation: Relation): boolean {
+  return !relation.open || (relation.statements.heldOut.length > 0 && relation.questions.heldOut.length > 0);
+}
+
+/** "My sister's sister" is nobody in particular. */
+function isOddAbout(subject: Subject, relation: Relation): boolean {
+  return subject.kind === 'role' && relation.attribute.split(/[' ]/).includes(subject.name);
+}
+
+/** Draws the facts of one user so that no two could be taken for each other and no value occurs twice. */
+export class FactBook {
+  readonly #random: SeededRandom;
+  readonly #facts: EvaluationFact[] = [];
+  readonly #topics = new Set<string>();
+  readonly #values = new Set<string>();
+  /** Relatives, colleagues and people by name, each different. */
+  readonly others: readonly Subject[];
+
+  constructor(random: SeededRandom, others: number) {
+    this.#random = random;
+    const roles = random.shuffled(templates.roles);
+    this.others = Array.from({ length: others }, (_, index) =>
+      index % 2 === 0
+        ? { kind: 'role', name: roles.pop()! }
+        : { kind: 'named', name: this.#unused(() => drawValue(random, 'name', true)) },
+    );
+  }
+
+  get facts(): readonly EvaluationFact[] {
+    return this.#facts;
+  }
+
+  /** Memories that the facts take: two for a fact that was replaced. */
+  get memories(): number {
+    return this.#facts.length + this.#facts.filter((fact) => fact.oldValue !== undefined).length;
+  }
+
+  /** Nothing known of the subject could be taken for this. */
+  isFree(subject: Subject, relation: Relation): boolean {
+    return !this.#topics.has(topicKey(subject, relation)) && !isOddAbout(subject, relation);
+  }
+
+  /** A topic that no fact has, whoever it is about. */
+  isNewTopic(relation: Relation): boolean {
+    return this.#facts.every((fact) => topicOf(fact.relation) !== topicOf(relation));
+  }
+
+  /** Draws a relation that is free for the subject; `wanted` is given up after many tries. */
+  drawFree(subject: Subject, wanted: (relation: Relation) => boolean = () => true): Relation {
+    for (let tries = 0; ; tries++) {
+      const relation = drawRelation(this.#random, OPEN_SHARE, true);
+      if (this.isFree(subject, relation) && (tries >= TRIES || wanted(relation))) return relation;
+    }
+  }
+
+  /** Keeps facts and questions of later draws away from a subject's topic. */
+  reserve({ subject, relation }: Blank): void {
+    this.#topics.add(topicKey(subject, relation));
+  }
+
+  drawSide(relation: Relation): PhrasingSide {
+    return this.#random.chance(HELD_OUT_SHARE) && hasHeldOutWordings(relation) ? 'heldOut' : 'known';
+  }
+
+  /** A held-out value that this book has not given out. */
+  drawValue(relation: Relation): string {
+    return this.#unused(() => valueOf(this.#random, relation, true));
+  }
+
+  add(subject: Subject, relation: Relation, category: FactCategory): EvaluationFact {
+    this.reserve({ subject, relation });
+    const fact: EvaluationFact = {
+      subject,
+      relation,
+      value: this.drawValue(relation),
+      ...(category === 'update' ? { oldValue: this.drawValue(relation) } : {}),
+      side: this.drawSide(relation),
+      category,
+    };
+    this.#facts.push(fact);
+    return fact;
+  }
+
+  /** The user, or with the given probability somebody else. */
+  drawSubject(othersShare: number): Subject {
+    return this.#random.chance(othersShare) && this.others.length > 0 ? this.#random.pick(this.others) : USER;
+  }
+
+  #unused(draw: () => string): string {
+    for (;;) {
+      const value = draw();
+      if (this.#values.has(value.toLowerCase())) continue;
+      this.#values.add(value.toLowerCase());
+      return value;
+    }
+  }
+}

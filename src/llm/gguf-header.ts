@@ -1,0 +1,102 @@
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { GgufFileInfo } from 'node-llama-cpp';
+import { BenchError } from '../config/bench-error.ts';
+import type { GgufHeader, RopeLayout } from './model-info.ts';
+
+/** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
+const NEIGHBOUR_PAIRING = ['llama'];
+const DEFAULT_ROPE_BASE = 10_000;
+const FLOAT_BYTES = 4;
+
+/**
+ * Reads what a GGUF file says of its model, without loading it.
+ * @throws BenchError `bad-model` where the file is not GGUF, is cut short, or lacks what every language model has
+ */
+export async function readGgufHeader(path: string): Promise<GgufHeader> {
+  const file = await readFile(path);
+  const { metadata } = file;
+  const { architecture } = metadata.general;
+  const read = (key: string): unknown => valueAt(metadata, `${architecture}.${key}`);
+  const count = (key: string): number | undefined => {
+    const value = read(key);
+    return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+  };
+  const required = (key: string): number => {
+    const value = count(key);
+    if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
+    return value;
+  };
+
+  const vocabulary = valueAt(metadata, 'tokenizer.ggml.tokens');
+  if (!Array.isArray(vocabulary)) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
+  const heads = required('attention.head_count');
+  const kvHeads = read('attention.head_count_kv') === undefined ? heads : count('attention.head_count_kv');
+  const headDimension = count('attention.key_length') ?? required('embedding_length') / heads;
+  const scaling = read('rope.scaling.type');
+  const rope: RopeLayout = {
+    base: count('rope.freq_base') ?? DEFAULT_ROPE_BASE,
+    frequencyScale: scaling === 'none' ? 1 : 1 / (count('rope.scaling.factor') ?? 1),
+    dimensions: count('rope.dimension_count') ?? headDimension,
+    pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
+    scaling: typeof scaling === 'string' ? scaling : 'none',
+    frequencyFactors: await readFrequencyFactors(path, file),
+  };
+  return {
+    name: metadata.general.name ?? basename(path, '.gguf'),
+    architecture,
+    parameters: (file.fullTensorInfo ?? []).reduce((sum, tensor) => sum + elements(tensor.dimensions), 0),
+    trainContextTokens: required('context_length'),
+    vocabularySize: vocabulary.length,
+    layers: required('block_count'),
+    kvHeads,
+    headDimension,
+    valueDimension: count('attention.value_length') ?? headDimension,
+    rope,
+    chatTemplate: metadata.tokenizer.chat_template,
+  };
+}
+
+async function readFile(path: string): Promise<GgufFileInfo> {
+  const { readGgufFileInfo } = await import('node-llama-cpp');
+  try {
+    return await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
+  } catch (cause) {
+    throw new BenchError(
+      'bad-model',
+      `${path}: not a complete GGUF file`,
+      'name a language model in GGUF format; if it was downloaded, download it again',
+      cause,
+    );
+  }
+}
+
+function notALanguageModel(path: string, key: string): BenchError {
+  return new BenchError('bad-model', `${path}: its header has no ${key}`, 'name a GGUF file of a decoder language model');
+}
+
+/** The value under a dotted key of nested metadata. */
+function valueAt(metadata: unknown, key: string): unknown {
+  let value = metadata;
+  for (const part of key.split('.')) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[part];
+  }
+  return value;
+}
+
+function elements(dimensions: readonly (number | bigint)[]): number {
+  return dimensions.reduce<number>((product, dimension) => product * Number(dimension), 1);
+}
+
+async function readFrequencyFactors(path: string, file: GgufFileInfo): Promise<number[] | undefined> {
+  const tensor = file.tensorInfo?.find(({ name }) => name === 'rope_freqs.weight');
+  if (tensor === undefined) return undefined;
+  const bytes = Buffer.alloc(elements(tensor.dimensions) * FLOAT_BYTES);
+  await using handle = await open(path);
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, Number(tensor.fileOffset));
+  if (bytesRead < bytes.length) {
+    throw new BenchError('bad-model', `${path}: ends inside rope_freqs.weight`, 'the file was cut short: fetch it again');
+  }
+  return Array.from({ length: bytes.length / FLOAT_BYTES }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
+}

@@ -1,0 +1,33 @@
+import { printable } from './printable.ts';
+import type { Cell, Table } from './table.ts';
+
+function quoted(field: string): string {
+  return /[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}
+
+function fieldsOf(cell: Cell | undefined, interval: boolean): string[] {
+  switch (cell?.kind) {
+    case 'text':
+      return [printable(cell.text)];
+    case 'number':
+      return [String(cell.value)];
+    case 'interval':
+      return [cell.value, cell.low, cell.high].map(String);
+    default:
+      return interval ? ['', '', ''] : [''];
+  }
+}
+
+/** A table as CSV (RFC 4180): all blocks side by side, full precision, an interval as three columns. */
+export function renderCsv(table: Table): string {
+  const columns = table.blocks.flatMap((block) => block.columns);
+  const header = [
+    table.rowHeading,
+    ...columns.flatMap(({ key, interval }) => (interval ? [key, `${key}.low`, `${key}.high`] : [key])),
+  ];
+  const rows = table.rows.map(({ label, cells }) => [
+    printable(label),
+    ...columns.flatMap(({ key, interval }) => fieldsOf(cells[key], interval === true)),
+  ]);
+  return [header, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+}

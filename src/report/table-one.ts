@@ -1,0 +1,90 @@
+import type { ArmResults, RunResults } from '../eval/results.ts';
+import { type Block, captionOf, type Cell, countCell, estimateCell, meanCell, none, type Table } from './table.ts';
+
+const blocks: readonly Block[] = [
+  {
+    title: 'Quality',
+    columns: [
+      { key: 'exactMatch', heading: 'exact match', unit: '%', align: 'right', interval: true },
+      { key: 'abstention', heading: 'abstention', unit: '%', align: 'right', interval: true },
+      { key: 'taskSuccess', heading: 'task success', unit: '%', align: 'right', interval: true },
+    ],
+  },
+  {
+    title: 'Tokens a turn, mean',
+    columns: [
+      { key: 'promptTokens', heading: 'prompt', align: 'right' },
+      { key: 'kvResidentTokens', heading: 'K/V resident', align: 'right' },
+      { key: 'evaluatedTokens', heading: 'evaluated', align: 'right' },
+      { key: 'generatedTokens', heading: 'generated', align: 'right' },
+      { key: 'evaluatedTokensNew', heading: 'evaluated (new)', align: 'right' },
+    ],
+  },
+  {
+    title: 'Time to first token',
+    columns: [
+      { key: 'ttftMs', heading: 'mean', unit: 'ms', align: 'right', interval: true },
+      { key: 'ttftP50Ms', heading: 'p50', unit: 'ms', align: 'right' },
+      { key: 'ttftP95Ms', heading: 'p95', unit: 'ms', align: 'right' },
+      { key: 'ttftNewMs', heading: 'mean (new)', unit: 'ms', align: 'right', interval: true },
+    ],
+  },
+  {
+    title: 'Turns',
+    columns: [
+      { key: 'newTurns', heading: 'new', align: 'right' },
+      { key: 'seenTurns', heading: 'seen', align: 'right' },
+      { key: 'exemptTurns', heading: 'exempt', align: 'right' },
+      { key: 'hitRate', heading: 'hit rate', unit: '%', align: 'right' },
+      { key: 'errors', heading: 'errors', align: 'right' },
+    ],
+  },
+];
+
+function cellsOf({ metrics, tokens, costNew, turns, hitRate, errors, n }: ArmResults): Record<string, Cell> {
+  return {
+    exactMatch: estimateCell(metrics.exactMatch, 100),
+    abstention: estimateCell(metrics.abstention, 100),
+    taskSuccess: estimateCell(metrics.taskSuccess, 100),
+    // Without an answer nothing was measured, and a mean over nothing is no 0.
+    promptTokens: n === 0 ? none : meanCell(tokens.prompt),
+    kvResidentTokens: n === 0 ? none : meanCell(tokens.kvResident),
+    evaluatedTokens: n === 0 ? none : meanCell(tokens.evaluated),
+    generatedTokens: n === 0 ? none : meanCell(tokens.generated),
+    evaluatedTokensNew: meanCell(costNew?.tokens.evaluated),
+    ttftMs: estimateCell(metrics.ttftMs),
+    ttftP50Ms: meanCell(metrics.ttftMs?.p50),
+    ttftP95Ms: meanCell(metrics.ttftMs?.p95),
+    ttftNewMs: estimateCell(costNew?.ttftMs),
+    newTurns: countCell(turns.new),
+    seenTurns: countCell(turns.seen),
+    exemptTurns: countCell(turns.exempt),
+    hitRate: hitRate === null ? none : meanCell(hitRate * 100),
+    errors: countCell(errors),
+  };
+}
+
+/** `320 answerable and 80 absent items` of the arm that answered most. */
+function itemCounts(arms: readonly ArmResults[]): string {
+  const most = (metric: 'exactMatch' | 'abstention') => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
+  return `${most('exactMatch')} answerable and ${most('abstention')} absent items`;
+}
+
+/** Table 1: quality, tokens and latency by arm. */
+export function tableOne(results: RunResults): Table {
+  const { run, arms } = results;
+  return {
+    id: 'table-1',
+    caption: captionOf(`Table 1. Quality, tokens and latency by arm: ${run.dataset.name}, ${run.model.name}`, results),
+    rowHeading: 'arm',
+    blocks,
+    rows: arms.map((arm) => ({ label: arm.arm, cells: cellsOf(arm) })),
+    notes: [
+      `${itemCounts(arms)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
+      'Exact match is over answerable items, abstention over absent ones, task success over both.',
+      'Tokens and times are over the turns whose K/V set dki had seen before, the same turns for every arm; ' +
+        '"(new)" is over the turns in which it was built, the build included.',
+      'Turns that kept no memory are exempt. p95 is given from 100 turns.',
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+import { AuditLogRepository } from '../db/audit-log-repository.ts';
+import { ConversationRepository } from '../db/conversation-repository.ts';
+import type { BenchDatabase } from '../db/database.ts';
+import { SessionRepository } from '../db/session-repository.ts';
+import type { HistoryMessage } from './prompt/segments.ts';
+
+/** What a turn leaves behind: two messages and a line of the audit log (seed 004 §6). */
+export interface TurnRecord {
+  readonly sessionId: string;
+  readonly userId: string | undefined;
+  readonly query: string;
+  readonly answer: string;
+  readonly injectionMode: string;
+  readonly memoryIds: readonly string[];
+  readonly latencyMs: number;
+  readonly action: 'rag_generate' | 'dki_generate';
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Where a system reads the conversation so far, and writes what a turn did. */
+export interface ConversationLog {
+  /** The newest messages of a session, in order of time. */
+  history(sessionId: string, maxMessages: number): readonly HistoryMessage[];
+  /** Writes the whole turn or nothing. */
+  record(turn: TurnRecord): void;
+}
+
+/** The log in the tables of seed 004: `sessions`, `conversations`, `audit_logs`; one transaction a turn. */
+export class DatabaseConversationLog implements ConversationLog {
+  readonly #database: BenchDatabase;
+  readonly #sessions: SessionRepository;
+  readonly #conversations: ConversationRepository;
+  readonly #audit: AuditLogRepository;
+  readonly #runId: string | undefined;
+
+  /** @param runId the run that its sessions belong to, where there is one */
+  constructor(database: BenchDatabase, runId?: string) {
+    this.#database = database;
+    this.#sessions = new SessionRepository(database);
+    this.#conversations = new ConversationRepository(database);
+    this.#audit = new AuditLogRepository(database);
+    this.#runId = runId;
+  }
+
+  history(sessionId: string, maxMessages: number): HistoryMessage[] {
+    return this.#conversations
+      .getRecent(sessionId, maxMessages)
+      .flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));
+  }
+
+  record(turn: TurnRecord): void {
+    this.#database.transaction(() => {
+      this.#openSession(turn.sessionId, turn.userId);
+      this.#conversations.create({ sessionId: turn.sessionId, role: 'user', content: turn.query });
+      this.#conversations.create({
+        sessionId: turn.sessionId,
+        role: 'assistant',
+        content: turn.answer,
+        injectionMode: turn.injectionMode,
+        memoryIds: turn.memoryIds,
+        latencyMs: turn.latencyMs,
+      });
+      this.#audit.log({
+        action: turn.action,
+        sessionId: turn.sessionId,
+        memoryIds: turn.memoryIds,
+        mode: turn.injectionMode,
+        metadata: turn.metadata,
+      });
+    });
+  }
+
+  /** Writes messages that were said before the first turn. */
+  seed(sessionId: string, userId: string | undefined, messages: readonly HistoryMessage[]): void {
+    this.#database.transaction(() => {
+      this.#openSession(sessionId, userId);
+      for (const { role, content } of messages) this.#conversations.create({ sessionId, role, content });
+    });
+  }
+
+  #openSession(sessionId: string, userId: string | undefined): void {
+    this.#sessions.getOrCreate(sessionId, {
+      ...(userId === undefined ? {} : { userId }),
+      ...(this.#runId === undefined ? {} : { runId: this.#runId }),
+    });
+  }
+}

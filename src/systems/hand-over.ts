@@ -1,0 +1,38 @@
+import type { Generation, GenerationLimits } from '../llm/generation.ts';
+import type { ModelSequence } from '../llm/model-sequence.ts';
+import type { BuiltPrompt } from './prompt/build-prompt.ts';
+
+/** The prompt of a turn and whose it is. */
+export interface HandOverRequest {
+  readonly prompt: BuiltPrompt;
+  readonly userId: string;
+  readonly limits: GenerationLimits;
+}
+
+/** What the hand-over of one prompt gave and cost. */
+export interface HandOverResult {
+  readonly generation: Generation;
+  /** Milliseconds before the suffix was evaluated: loading K/V, and computing K/V that was not there. */
+  readonly kvLoadMs: number;
+  readonly kvComputeMs: number;
+  /** Cells filled without evaluation. */
+  readonly residentTokens: number;
+  /** What this hand-over must have evaluated, by its own account; the meter is the judge. */
+  readonly expectedEvaluatedTokens: number;
+  /** `new` where K/V was built in this turn, `seen` where it was found, `none` where nothing is kept. */
+  readonly reuse: 'new' | 'seen' | 'none';
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** How to hand it over: as text, or as K/V in front of it. Owns one sequence of the model. */
+export interface HandOver {
+  readonly sequence: ModelSequence;
+  answer(request: HandOverRequest): Promise<HandOverResult>;
+  /**
+   * Brings another sequence to where the last turn's generation began, by the same way, and gives
+   * the tokens that are still to be evaluated there: for scoring outside any meter.
+   */
+  replay(sequence: ModelSequence): Promise<readonly number[]>;
+  /** Drops what was kept for the users so far. */
+  reset(): void;
+}

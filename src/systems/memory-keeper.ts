@@ -1,0 +1,93 @@
+import type { BenchDatabase } from '../db/database.ts';
+import { MemoryRepository } from '../db/memory-repository.ts';
+import { SessionRepository } from '../db/session-repository.ts';
+import type { EmbeddingService } from '../embedding/embedding-service.ts';
+import type { MemoryRouter } from '../memory/memory-router.ts';
+import type { MemorySearchResult } from '../memory/memory-search-result.ts';
+import type { AddMemoryOptions, SearchOptions } from './contracts.ts';
+
+/** Keeps memories in the database and in the index at once: what RAG and DKI share (seed 004 §7). */
+export class MemoryKeeper {
+  readonly #router: MemoryRouter;
+  readonly #embeddings: EmbeddingService;
+  readonly #database: BenchDatabase;
+  readonly #memories: MemoryRepository;
+  readonly #sessions: SessionRepository;
+  readonly #runId: string | undefined;
+
+  /** @param runId the run that its sessions belong to, where there is one */
+  constructor(router: MemoryRouter, embeddings: EmbeddingService, database: BenchDatabase, runId?: string) {
+    this.#router = router;
+    this.#embeddings = embeddings;
+    this.#database = database;
+    this.#memories = new MemoryRepository(database);
+    this.#sessions = new SessionRepository(database);
+    this.#runId = runId;
+  }
+
+  /** Embeds, stores, then indexes; an id that exists is replaced. */
+  async add(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
+    const { userId, metadata = {} } = options;
+    const embedding = await this.#embeddings.embed(content);
+    const preference = metadata['preference'] === true;
+    const memoryId = this.#database.transaction(() => {
+      this.#openSession(sessionId, userId);
+      return this.#memories.create({ id: options.memoryId, sessionId, userId, content, embedding, preference, metadata });
+    });
+    await this.#router.addMemory({ memoryId, content, embedding, metadata, userId });
+    return memoryId;
+  }
+
+  /** Adds many of one user with one batch embedding; ids that exist are replaced. */
+  async addAll(
+    sessionId: string,
+    userId: string,
+    entries: readonly { readonly memoryId: string; readonly content: string; readonly metadata: Readonly<Record<string, unknown>> }[],
+  ): Promise<void> {
+    const embeddings = await this.#embeddings.embedMany(entries.map((entry) => entry.content));
+    const memories = entries.map((entry, index) => ({ ...entry, userId, embedding: embeddings[index]! }));
+    this.#database.transaction(() => {
+      this.#openSession(sessionId, userId);
+      for (const { memoryId, ...memory } of memories) {
+        this.#memories.create({ ...memory, id: memoryId, sessionId, preference: memory.metadata['preference'] === true });
+      }
+    });
+    await this.#router.addMemories(memories);
+  }
+
+  /** Puts the stored memories of a session into the index, their stored vectors too; returns how many. */
+  async load(sessionId: string): Promise<number> {
+    const rows = this.#memories.getBySession(sessionId);
+    await this.#router.addMemories(
+      rows.map((row) => ({
+        memoryId: row.id,
+        content: row.content,
+        embedding: row.embedding ?? undefined,
+        metadata: (row.metadata ?? {}) as Readonly<Record<string, unknown>>,
+        userId: row.userId ?? undefined,
+      })),
+    );
+    return rows.length;
+  }
+
+  /** Removes a memory from database and index; false where there was none. */
+  remove(sessionId: string, memoryId: string, userId?: string): boolean {
+    const stored = this.#memories.delete(sessionId, memoryId);
+    return this.#router.removeMemory(memoryId, userId) || stored;
+  }
+
+  search(query: string, options: SearchOptions): Promise<MemorySearchResult[]> {
+    return this.#router.search(query, options);
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    return { ...this.#router.stats(), embeddings: this.#embeddings.stats() };
+  }
+
+  #openSession(sessionId: string, userId: string | undefined): void {
+    this.#sessions.getOrCreate(sessionId, {
+      ...(userId === undefined ? {} : { userId }),
+      ...(this.#runId === undefined ? {} : { runId: this.#runId }),
+    });
+  }
+}

@@ -1,0 +1,182 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import type { Budget, DroppedPart, PromptInfo, PromptSegment } from '../contracts.ts';
+import { placed, type Placement } from './placement.ts';
+import type { PromptTokenizer } from './prompt-tokenizer.ts';
+import {
+  forcedSegments,
+  historySegments,
+  joinSegments,
+  memoryFooterSegment,
+  memoryHeaderSegment,
+  memorySegment,
+  querySegments,
+  systemSegment,
+  type HistoryMessage,
+  type LabelStyle,
+  type Segment,
+} from './segments.ts';
+import { selectHistory, selectMemories } from './select.ts';
+
+/** Generation gets 512 tokens, at most a quarter of the window. */
+const RESERVE_TOKENS = 512;
+/** Memories get at most this share of what the fixed part leaves (seed 004 §5.1). */
+const MEMORY_SHARE = 0.5;
+
+/** What a prompt is made of. */
+export interface PromptParts {
+  readonly query: string;
+  readonly systemPrompt: string;
+  /** In rank order. */
+  readonly memories: readonly MemorySearchResult[];
+  /** In order of time. */
+  readonly history: readonly HistoryMessage[];
+}
+
+/** How a prompt is made. */
+export interface PromptRules {
+  readonly windowTokens: number;
+  readonly reserveTokens?: number;
+  readonly placement: Placement;
+  readonly labels: LabelStyle;
+  /** Share of the remaining window that memories may take. Default 0.5. */
+  readonly memoryShare?: number;
+}
+
+/** A prompt, its ids and where its K/V prefix ends. */
+export interface BuiltPrompt {
+  readonly info: PromptInfo;
+  readonly tokenIds: readonly number[];
+  /** Tokens of header and memory lines; 0 where no memory was kept. */
+  readonly prefixTokens: number;
+  /** In the order in which they stand. */
+  readonly kept: readonly MemorySearchResult[];
+}
+
+/** The tokens kept free for generation in a window. */
+export function reserveFor(windowTokens: number): number {
+  return Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
+}
+
+function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
+  return joinSegments(segments.filter((segment) => roles.includes(segment.role)));
+}
+
+function finished(
+  parts: PromptParts,
+  segments: readonly PromptSegment[],
+  kept: readonly MemorySearchResult[],
+  messages: readonly HistoryMessage[],
+  budget: Budget,
+): BuiltPrompt {
+  const lastMemory = segments.findLastIndex((segment) => segment.role === 'memory');
+  const tokenIds = segments.flatMap((segment) => segment.tokenIds);
+  return {
+    info: {
+      originalQuery: parts.query,
+      systemPrompt: budget.forced ? '' : parts.systemPrompt,
+      retrievedContext: textOf(segments, ['memoryHeader', 'memory']),
+      historyText: textOf(segments, ['historyHeader', 'history']),
+      historyMessages: messages,
+      finalPrompt: joinSegments(segments),
+      segments,
+      budget: { ...budget, freeTokens: budget.windowTokens - budget.reserveTokens - tokenIds.length },
+    },
+    tokenIds,
+    prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
+    kept,
+  };
+}
+
+/**
+ * Builds the final sequence within the window: the fixed part, then memories in at most half of the rest,
+ * then history from the newest backwards; where even the fixed part is too long, the query alone.
+ * @throws BenchError `bad-option` where the reserve leaves no room, `context-overflow` where the query alone is too long
+ * @see seed 004 §3.2
+ */
+export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: PromptTokenizer): BuiltPrompt {
+  const { windowTokens } = rules;
+  const reserveTokens = rules.reserveTokens ?? reserveFor(windowTokens);
+  const maxPromptTokens = windowTokens - reserveTokens;
+  if (maxPromptTokens <= 0) {
+    throw new BenchError(
+      'bad-option',
+      `--reserve ${reserveTokens}: not smaller than the window of ${windowTokens} tokens`,
+      `choose a reserve below ${windowTokens}`,
+    );
+  }
+  const query = querySegments(parts.query);
+  const system = systemSegment(parts.systemPrompt);
+  const fixedTokens = tokenizer.bosTokens + tokenizer.countAll([system, ...query]);
+  const remainingTokens = Math.max(0, maxPromptTokens - fixedTokens);
+  const memoryLimitTokens = Math.floor(remainingTokens * (rules.memoryShare ?? MEMORY_SHARE));
+  const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, rules.labels);
+  const history = selectHistory(parts.history, remainingTokens - memories.tokens, tokenizer);
+  const warnings: string[] = [];
+  if (history.dropped.length > 0) warnings.push(`kept ${history.kept.length}/${parts.history.length} history messages`);
+  const budget: Budget = {
+    windowTokens,
+    reserveTokens,
+    fixedTokens,
+    memoryLimitTokens,
+    memoryTokens: memories.tokens,
+    historyTokens: history.tokens,
+    freeTokens: 0,
+    dropped: [...memories.dropped, ...history.dropped],
+    forced: false,
+    warnings,
+  };
+
+  const inOrder = placed(memories.kept, rules.placement);
+  const lines = inOrder.map((memory, index) => memorySegment(memory.memoryId, memory.content, index + 1, rules.labels));
+  const segments = tokenizer.tokenize([
+    system,
+    ...(lines.length > 0 ? [memoryHeaderSegment, ...lines, memoryFooterSegment] : []),
+    ...historySegments(history.kept),
+    ...query,
+  ]);
+  const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
+  return total <= maxPromptTokens
+    ? finished(parts, segments, inOrder, history.kept, budget)
+    : forced(parts, tokenizer, budget, total, memories.kept, history.kept);
+}
+
+/** Seed 004 §4.4: the query alone, no system prompt, context and history cleared, a warning. */
+function forced(
+  parts: PromptParts,
+  tokenizer: PromptTokenizer,
+  budget: Budget,
+  totalTokens: number,
+  memories: readonly MemorySearchResult[],
+  history: readonly HistoryMessage[],
+): BuiltPrompt {
+  const segments = tokenizer.tokenize(forcedSegments(parts.query));
+  const tokens = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
+  const maxPromptTokens = budget.windowTokens - budget.reserveTokens;
+  if (tokens > maxPromptTokens) {
+    throw new BenchError(
+      'context-overflow',
+      `the query alone takes ${tokens} tokens; ${maxPromptTokens} of the window of ${budget.windowTokens} are for the prompt`,
+      'shorten the query, lower --reserve, or choose a model with a larger window',
+    );
+  }
+  const cleared: DroppedPart[] = [
+    { part: 'system', id: 'system', tokens: tokenizer.count(systemSegment(parts.systemPrompt)), rule: 'forced-truncation' },
+    ...memories.map(
+      (memory): DroppedPart => ({ part: 'memory', id: memory.memoryId, tokens: 0, rule: 'forced-truncation' }),
+    ),
+    ...history.map((_, index): DroppedPart => ({ part: 'history', id: String(index + 1), tokens: 0, rule: 'forced-truncation' })),
+  ];
+  return finished(parts, segments, [], [], {
+    ...budget,
+    fixedTokens: tokens,
+    memoryTokens: 0,
+    historyTokens: 0,
+    dropped: [...budget.dropped, ...cleared],
+    forced: true,
+    warnings: [
+      ...budget.warnings,
+      `forced truncation: ${totalTokens} tokens > ${maxPromptTokens}; kept the query alone, without system prompt, memories and history`,
+    ],
+  });
+}

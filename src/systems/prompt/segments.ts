@@ -1,0 +1,91 @@
+import { templates } from '../../config/templates.ts';
+
+/** What a segment of the final sequence stands for. */
+export type SegmentRole =
+  | 'bos'
+  | 'system'
+  | 'memoryHeader'
+  | 'memory'
+  | 'memoryFooter'
+  | 'historyHeader'
+  | 'history'
+  | 'historyFooter'
+  | 'query'
+  | 'footer';
+
+/** A piece of the final sequence that is tokenised alone. */
+export interface Segment {
+  readonly role: SegmentRole;
+  /** Empty for the BOS segment, which is one token and no text. */
+  readonly text: string;
+  /** The memory that a `memory` segment holds. */
+  readonly memoryId?: string;
+}
+
+/** A message of the conversation so far. */
+export interface HistoryMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** How a memory line is labelled: `[1] …`, or `- …`, which does not depend on its place. */
+export type LabelStyle = 'index' | 'bullet';
+
+function fill(template: string, content: string, label = ''): string {
+  return template.replace(/\{(content|i)\}/g, (_, slot: string) => (slot === 'i' ? label : content));
+}
+
+const { segments: texts } = templates;
+
+/** `System: …\n\n` */
+export function systemSegment(content: string): Segment {
+  return { role: 'system', text: fill(texts.system, content) };
+}
+
+/** `Relevant information:\n` */
+export const memoryHeaderSegment: Segment = { role: 'memoryHeader', text: texts.memoryHeader };
+
+/** `[position] content\n` or `- content\n`; `position` counts from 1. */
+export function memorySegment(memoryId: string, content: string, position: number, labels: LabelStyle): Segment {
+  return { role: 'memory', text: fill(texts.memory[labels], content, String(position)), memoryId };
+}
+
+/** The empty line that ends the memories: the first segment of the suffix. */
+export const memoryFooterSegment: Segment = { role: 'memoryFooter', text: texts.memoryFooter };
+
+/** `Previous conversation:\n`, a line per message, and an empty line; nothing without messages. */
+export function historySegments(messages: readonly HistoryMessage[]): Segment[] {
+  if (messages.length === 0) return [];
+  return [
+    { role: 'historyHeader', text: texts.historyHeader },
+    ...messages.map(historyMessageSegment),
+    { role: 'historyFooter', text: texts.historyFooter },
+  ];
+}
+
+/** `User: …\n` or `AI: …\n` */
+export function historyMessageSegment(message: HistoryMessage): Segment {
+  const template = message.role === 'user' ? texts.userMessage : texts.assistantMessage;
+  return { role: 'history', text: fill(template, message.content) };
+}
+
+/** `User: {query}` and `\n\nAI:` */
+export function querySegments(query: string): [Segment, Segment] {
+  return [
+    { role: 'query', text: fill(texts.query, query) },
+    { role: 'footer', text: texts.footer },
+  ];
+}
+
+/** The whole prompt of a forced truncation, `User: {query}\nAI:` (seed 004 §4.4). */
+export function forcedSegments(query: string): [Segment, Segment] {
+  return [
+    { role: 'query', text: fill(texts.query, query) },
+    { role: 'footer', text: texts.forcedFooter },
+  ];
+}
+
+/** The text of a list of segments: what `finalPrompt` shows. */
+export function joinSegments(segments: readonly Segment[]): string {
+  return segments.map((segment) => segment.text).join('');
+}

@@ -1,0 +1,83 @@
+import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import type { DroppedPart } from '../contracts.ts';
+import type { PromptTokenizer } from './prompt-tokenizer.ts';
+import {
+  historyMessageSegment,
+  historySegments,
+  memoryFooterSegment,
+  memoryHeaderSegment,
+  memorySegment,
+  type HistoryMessage,
+  type LabelStyle,
+} from './segments.ts';
+
+/** What fitted into a part of the budget, and what did not. */
+export interface Selection<T> {
+  readonly kept: readonly T[];
+  readonly tokens: number;
+  readonly dropped: readonly DroppedPart[];
+}
+
+/**
+ * Memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
+ * Each counts with the widest label that it can get; header and footer are part of the budget.
+ * @see seed 004 §3.2 step 2
+ */
+export function selectMemories(
+  ranked: readonly MemorySearchResult[],
+  limitTokens: number,
+  tokenizer: PromptTokenizer,
+  labels: LabelStyle,
+): Selection<MemorySearchResult> {
+  const frame = tokenizer.countAll([memoryHeaderSegment, memoryFooterSegment]);
+  const costs = ranked.map((memory) =>
+    tokenizer.count(memorySegment(memory.memoryId, memory.content, ranked.length, labels)),
+  );
+  let used = frame;
+  let count = 0;
+  for (const cost of costs) {
+    if (used + cost > limitTokens) break;
+    used += cost;
+    count++;
+  }
+  return {
+    kept: ranked.slice(0, count),
+    tokens: count === 0 ? 0 : used,
+    dropped: ranked.slice(count).map((memory, index) => ({
+      part: 'memory',
+      id: memory.memoryId,
+      tokens: costs[count + index] ?? 0,
+      rule: 'memory-budget',
+    })),
+  };
+}
+
+/**
+ * Messages from the newest backwards while they fit, header and footer included; the order of time is kept.
+ * @see seed 004 §5.2
+ */
+export function selectHistory(
+  messages: readonly HistoryMessage[],
+  limitTokens: number,
+  tokenizer: PromptTokenizer,
+): Selection<HistoryMessage> {
+  const frame = tokenizer.countAll(historySegments(messages).filter((segment) => segment.role !== 'history'));
+  let used = frame;
+  let first = messages.length;
+  while (first > 0) {
+    const cost = tokenizer.count(historyMessageSegment(messages[first - 1]!));
+    if (used + cost > limitTokens) break;
+    used += cost;
+    first--;
+  }
+  return {
+    kept: messages.slice(first),
+    tokens: first === messages.length ? 0 : used,
+    dropped: messages.slice(0, first).map((message, index) => ({
+      part: 'history',
+      id: String(index + 1),
+      tokens: tokenizer.count(historyMessageSegment(message)),
+      rule: 'history-budget',
+    })),
+  };
+}

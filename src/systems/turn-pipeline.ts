@@ -1,0 +1,192 @@
+import { templates } from '../config/templates.ts';
+import type { LanguageModel } from '../llm/language-model.ts';
+import type { ModelSequence } from '../llm/model-sequence.ts';
+import type { ChatRequest, ChatResponse, PromptSegment, Timings, TokenCounts } from './contracts.ts';
+import type { ConversationLog, TurnRecord } from './conversation-log.ts';
+import type { HandOver, HandOverResult } from './hand-over.ts';
+import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
+import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
+import type { Recall } from './recall.ts';
+
+const MAX_NEW_TOKENS = 48;
+const MAX_HISTORY_TURNS = 10;
+/** Where a model that knows no end-of-text would start to write the user's next line. */
+const STOP_TEXTS = ['\nUser:', '\n\n'];
+
+/** What every system is made of; two systems differ in `recall`, `openHandOver` and what they log. */
+export interface TurnParts {
+  /** Called at the first turn, so that recall works without a model. */
+  readonly model: () => Promise<LanguageModel>;
+  readonly openHandOver: (model: LanguageModel) => HandOver;
+  readonly recall: Recall;
+  readonly log: ConversationLog;
+  readonly rules: Omit<PromptRules, 'windowTokens'>;
+  readonly injectionMode: string;
+  readonly action: TurnRecord['action'];
+  readonly topK: number;
+  readonly threshold: number;
+  readonly warn: (message: string) => void;
+}
+
+interface Opened {
+  readonly model: LanguageModel;
+  readonly tokenizer: PromptTokenizer;
+  readonly handOver: HandOver;
+}
+
+/** The one path of a turn through the house: recall → prompt → hand-over → model → response → log. */
+export class TurnPipeline {
+  readonly #parts: TurnParts;
+  #opened: Opened | undefined;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+  }
+
+  async run(request: ChatRequest): Promise<ChatResponse> {
+    const parts = this.#parts;
+    const opened = await this.#open();
+    const userId = request.userId ?? '';
+    const recalled = await parts.recall.search(request.query, {
+      topK: request.topK ?? parts.topK,
+      threshold: parts.threshold,
+      ...(request.userId === undefined ? {} : { userId: request.userId }),
+    });
+    const assembleStart = performance.now();
+    const prompt = buildPrompt(
+      {
+        query: request.query,
+        systemPrompt: request.systemPrompt ?? templates.systemPrompts[0]!,
+        memories: recalled.memories,
+        history:
+          request.includeHistory === false
+            ? []
+            : parts.log.history(request.sessionId, 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS)),
+      },
+      { ...parts.rules, windowTokens: opened.model.info.contextTokens },
+      opened.tokenizer,
+    );
+    prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
+    const assemble = performance.now() - assembleStart;
+
+    const meterBefore = opened.handOver.sequence.meter;
+    const handOverStart = performance.now();
+    const result = await opened.handOver.answer({
+      prompt,
+      userId,
+      limits: {
+        maxTokens: request.maxNewTokens ?? Math.min(MAX_NEW_TOKENS, prompt.info.budget.reserveTokens),
+        stopTexts: STOP_TEXTS,
+        temperature: request.temperature ?? 0,
+      },
+    });
+    const handOverMs = performance.now() - handOverStart;
+    const timings = timingsOf(recalled.elapsedMs, assemble, handOverMs, result);
+    const tokens = countTokens(prompt, result, evaluatedSince(opened.handOver.sequence, meterBefore, result));
+    const response: ChatResponse = {
+      text: result.generation.text,
+      memoriesUsed: prompt.kept,
+      latencyMs: timings.total,
+      inputTokens: prompt.tokenIds.length,
+      outputTokens: tokens.generated,
+      metadata: {
+        injectionMode: parts.injectionMode,
+        recalled: recalled.memories.map(({ memoryId, score }) => ({ memoryId, score })),
+        reuse: result.reuse,
+        expectedEvaluatedTokens: result.expectedEvaluatedTokens,
+        sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
+        stop: result.generation.stop,
+        ...result.details,
+      },
+      promptInfo: { ...prompt.info, segments: withOrigins(prompt, result) },
+      timings,
+      tokens,
+    };
+    this.#record(request, response, prompt);
+    return response;
+  }
+
+  /** Brings another sequence to where the last answer began; gives the tokens still to be evaluated there. */
+  async replay(sequence: ModelSequence): Promise<readonly number[]> {
+    return (await this.#open()).handOver.replay(sequence);
+  }
+
+  /** Drops all K/V that was kept so far. */
+  reset(): void {
+    this.#opened?.handOver.reset();
+  }
+
+  /** What is known of the model; null before the first turn. */
+  get modelInfo(): Readonly<Record<string, unknown>> | null {
+    return this.#opened === undefined ? null : { ...this.#opened.model.info };
+  }
+
+  async #open(): Promise<Opened> {
+    if (this.#opened === undefined) {
+      const model = await this.#parts.model();
+      const tokenizer = new PromptTokenizer(model, model.info.bosToken);
+      this.#opened ??= { model, tokenizer, handOver: this.#parts.openHandOver(model) };
+    }
+    return this.#opened;
+  }
+
+  #record(request: ChatRequest, response: ChatResponse, prompt: BuiltPrompt): void {
+    this.#parts.log.record({
+      sessionId: request.sessionId,
+      userId: request.userId,
+      query: request.query,
+      answer: response.text,
+      injectionMode: this.#parts.injectionMode,
+      memoryIds: prompt.kept.map((memory) => memory.memoryId),
+      latencyMs: response.latencyMs,
+      action: this.#parts.action,
+      metadata: { timings: response.timings, tokens: response.tokens },
+    });
+  }
+}
+
+function timingsOf(retrieve: number, assemble: number, handOverMs: number, result: HandOverResult): Timings {
+  const { kvLoadMs, kvComputeMs, generation } = result;
+  return {
+    retrieve,
+    assemble,
+    gate: 0,
+    kvLoad: kvLoadMs,
+    kvCompute: kvComputeMs,
+    prefill: generation.prefillMs,
+    firstToken: retrieve + assemble + kvLoadMs + kvComputeMs + generation.firstTokenMs,
+    decode: generation.decodeMs,
+    total: retrieve + assemble + handOverMs,
+  };
+}
+
+/** What the meter of the sequence counted in this turn, less the passes that only generated. */
+function evaluatedSince(
+  sequence: ModelSequence,
+  before: ModelSequence['meter'],
+  result: HandOverResult,
+): number {
+  const after = sequence.meter;
+  const metered = after.inputTokens - before.inputTokens + (after.outputTokens - before.outputTokens);
+  return metered - result.generation.generatingPasses;
+}
+
+function countTokens(prompt: BuiltPrompt, result: HandOverResult, evaluated: number): TokenCounts {
+  const total = prompt.tokenIds.length;
+  const injected = result.reuse === 'none' ? 0 : prompt.prefixTokens;
+  return {
+    prompt: total - injected,
+    kvResident: result.residentTokens,
+    evaluated,
+    generated: result.generation.tokens.length,
+    positions: total,
+  };
+}
+
+function withOrigins(prompt: BuiltPrompt, result: HandOverResult): PromptSegment[] {
+  let end = 0;
+  return prompt.info.segments.map((segment) => {
+    end += segment.tokenIds.length;
+    return end <= result.residentTokens ? { ...segment, origin: 'injected' } : segment;
+  });
+}
