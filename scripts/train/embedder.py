@@ -24,6 +24,7 @@ LEARNING_RATE = 2e-3
 WARM_UP_STEPS = 100
 SHARPNESS = 20.0  # 1 / temperature of the contrastive loss
 SHIFTED_SHARE = 0.3
+MIXED_SHARE = 0.25
 WIDTH, LAYERS, HEADS, HIDDEN, LENGTH = 128, 2, 4, 256, 512
 
 
@@ -57,15 +58,15 @@ class Encoder(nn.Module):
         nn.init.normal_(self.tokens.weight, std=0.05)
         nn.init.normal_(self.positions.weight, std=0.02)
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor, first: int = 0) -> Tensor:
-        """input_ids, attention_mask, token_type_ids [texts, length] int64 -> [texts, length, width].
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """All three [texts, length] int64 -> [texts, length, width]. transformers.js passes `token_type_ids`, which count
+        for nothing here."""
+        return self.hidden(input_ids, attention_mask) + 0.0 * token_type_ids[:, :, None].float()
 
-        `first` is the position of the first token. `token_type_ids` counts for nothing; transformers.js passes it.
-        """
-        bias = (1.0 - attention_mask[:, None, None, :].float()) * -1e9
-        places = torch.arange(first, first + input_ids.shape[1])
-        x = self.tokens(input_ids) + self.positions(places)[None] + 0.0 * token_type_ids[:, :, None].float()
-        x = self.norm(x)
+    def hidden(self, ids: Tensor, mask: Tensor, first: int = 0) -> Tensor:
+        """ids, mask [texts, length] int64, the first token at position `first` -> [texts, length, width]."""
+        bias = (1.0 - mask[:, None, None, :].float()) * -1e9
+        x = self.norm(self.tokens(ids) + self.positions(torch.arange(first, first + ids.shape[1]))[None])
         for layer in self.layers:
             x = layer(x, bias)
         return x
@@ -91,21 +92,36 @@ class TextEncoder:
 
     def embed(self, texts: List[str], shift: float = 0.0) -> Tensor:
         """[texts, width]. A `shift` of 0 starts the texts at the first position, one of 1 ends them at the last."""
-        ids, mask, types = self.inputs(texts)
+        ids, mask, _ = self.inputs(texts)
         first = int(shift * (LENGTH - ids.shape[1]))
         weight = mask[:, :, None].float()
-        hidden = self.encoder(ids, mask, types, first)
+        hidden = self.encoder.hidden(ids, mask, first)
         return normalize((hidden * weight).sum(1) / weight.sum(1), dim=-1)
+
+
+def mixed(memories: List[str], others: List[str], chance: random.Random) -> List[str]:
+    """Puts some memories between sentences of somebody else: a memory may say more than what it is asked for."""
+    texts = []
+    for memory in memories:
+        if chance.random() < MIXED_SHARE:
+            sentences = [memory, *chance.sample(others, chance.randint(1, 2))]
+            chance.shuffle(sentences)
+            memory = " ".join(sentences)
+        texts.append(memory)
+    return texts
 
 
 def train(model: TextEncoder, steps: int, seed: int) -> None:
     optimizer = torch.optim.AdamW(model.encoder.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     chance, began = random.Random(seed), time.time()
+    others: List[str] = []
     with dialogues("--pairs", "--seed", str(seed), "--count", str(steps)) as users:
         for step, user in enumerate(users, start=1):
             # The texts are short. Starting some further back teaches the later positions too.
             shift = chance.random() if chance.random() < SHIFTED_SHARE else 0.0
-            memories, questions = model.embed(user["memories"], shift), model.embed(user["questions"])
+            texts = mixed(user["memories"], others, chance) if others else user["memories"]
+            others = user["memories"]
+            memories, questions = model.embed(texts, shift), model.embed(user["questions"])
             scores = SHARPNESS * questions @ memories.t()
             right = torch.arange(len(scores))
             loss = (cross_entropy(scores, right) + cross_entropy(scores.t(), right)) / 2

@@ -103,12 +103,11 @@ class Tokenizer:
         bos, eos = ({"SpecialToken": {"id": token, "type_id": 0}} for token in (BOS, EOS))
         text, second = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
         byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-        flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
         document = {
             "version": "1.0",
             "truncation": None,
             "padding": None,
-            "added_tokens": [{"id": self._ids[token], "content": token, **flags} for token in SPECIALS],
+            "added_tokens": [],  # else a reader would let a text spell a special token
             "normalizer": None,
             "pre_tokenizer": byte_level,
             "post_processor": {

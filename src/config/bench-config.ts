@@ -107,7 +107,7 @@ export const benchConfigSchema = z.strictObject({
   kvStore: path('<dir>', 'a K/V store shared by users and runs; the run says so').exactOptional(),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
-    help: 'how much K/V is kept for a user',
+    help: 'how much K/V is kept for a user, such as 256MiB',
     allowed: 'bytes, or a size such as 256MiB',
   }).default(256 * 2 ** 20),
   run: runName('name of the run').exactOptional(),

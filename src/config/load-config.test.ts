@@ -43,7 +43,10 @@ describe('the configuration', () => {
 
   it('lets flags win over the environment, and that over the file', () => {
     writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"topK": 2, "seed": 2, "repeats": 2}');
-    const config = load({ topK: '4' }, { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3' });
+    const config = load(
+      { topK: '4' },
+      { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3', DKI_BENCH_VECTOR_BACKEND: 'usearch' },
+    );
     expect(config).toMatchObject({ topK: 4, seed: 3, repeats: 2 });
   });
 
@@ -85,6 +88,6 @@ describe('the configuration', () => {
 
   it('describes every option for the help', () => {
     const topK = configOptions().find(({ key }) => key === 'topK');
-    expect(topK).toMatchObject({ flag: '--top-k', value: '<n>', help: 'memories recalled for a question' });
+    expect(topK).toMatchObject({ flag: '--top-k', default: 5, value: '<n>', help: 'memories recalled for a question' });
   });
 });

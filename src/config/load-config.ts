@@ -10,6 +10,8 @@ import { didYouMean } from './nearest-name.ts';
 export const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
+/** Variables with the same prefix that are read elsewhere. */
+const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND'];
 const datasetSuffix = '.jsonl';
 
 /** Where the package lies: `src/config` and `dist/config` are equally deep. */
@@ -66,11 +68,12 @@ function fromEnvironment(environment: Readonly<Record<string, string | undefined
   const keys = new Map(Object.keys(benchConfigSchema.shape).map((key) => [variableOf(key), key]));
   const given = new Map<string, Given>();
   for (const [name, value] of Object.entries(environment)) {
-    if (!name.startsWith(variablePrefix) || value === undefined) continue;
+    if (!name.startsWith(variablePrefix) || value === undefined || otherVariables.includes(name)) continue;
     const key = keys.get(name);
     if (key === undefined) {
-      const message = `unknown environment variable ${name}${didYouMean(name, keys.keys())}`;
-      throw new BenchError('bad-option', message, `known: ${[...keys.keys()].join(', ')}`);
+      const known = [...keys.keys(), ...otherVariables];
+      const message = `unknown environment variable ${name}${didYouMean(name, known)}`;
+      throw new BenchError('bad-option', message, `known: ${known.join(', ')}`);
     }
     given.set(key, { value, name });
   }
@@ -98,9 +101,12 @@ function descriptionOf(key: string) {
   }
 }
 
-/** The options as the command line and its help need them. */
+/** The options as the command line and its help need them, in the order of the schema. */
 export function configOptions() {
-  return Object.keys(benchConfigSchema.shape).map((key) => ({ key, flag: flagOf(key), ...descriptionOf(key) }));
+  const defaults: Readonly<Record<string, unknown>> = benchConfigSchema.parse({});
+  return Object.keys(benchConfigSchema.shape).map((key) => {
+    return { key, flag: flagOf(key), default: defaults[key], ...descriptionOf(key) };
+  });
 }
 
 function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): BenchError {

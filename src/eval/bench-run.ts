@@ -30,6 +30,8 @@ export interface BenchHooks {
   readonly onProgress?: (progress: Progress) => void;
   /** Ends the run between two turns; it can be resumed. */
   readonly signal?: AbortSignal;
+  /** Arms of one's own, asked for by name in `config.arms`. */
+  readonly arms?: readonly Arm[];
 }
 
 /** Options that the turns of a run depend on: a run is resumed with those that it began with. */
@@ -62,7 +64,9 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   const runs = new RunRepository(database);
   const resumed = config.resume === undefined ? undefined : findResumable(runs, config.resume);
   const settings: BenchConfig = resumed === undefined ? config : { ...config, ...decisive(resumed.config as BenchConfig) };
-  const arms = armsNamed(resumed === undefined ? (config.arms ?? MAIN_ARMS) : (resumed.config as StoredConfig).arms);
+  const names =
+    resumed === undefined ? (config.arms ?? MAIN_ARMS) : (resumed.config as StoredConfig).arms.map((arm) => arm.name);
+  const arms = armsNamed(names, hooks.arms);
   const dataset = await readDataset(settings.dataset);
   const users = drawUsers(dataset, settings.limit, settings.seed);
   await using parts = await BenchParts.open(settings, arms);
@@ -246,7 +250,7 @@ async function createRun(
     name: config.run ?? `${config.suite}-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}`,
     suite: config.suite,
     seed: config.seed,
-    config: { ...decisive(config), model: basename(config.model), arms: arms.map((arm) => arm.name) },
+    config: { ...decisive(config), model: basename(config.model), arms: arms.map(({ name: arm, exact, kv }) => ({ name: arm, exact, kv })) },
     environment: { ...describeEnvironment(), llm: model.info.backend, threads: model.info.threads, contextOptions: model.info.contextOptions },
     model: { name, sha256, parameters, contextTokens },
     embedder: { name: embedder.name, sha256: embedder.sha256 },

@@ -5,7 +5,7 @@ import type { RunRow } from '../db/schema.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import { judge } from './gates/judge.ts';
 import type { RunDescription, RunResults } from './results.ts';
-import { armsNamed } from './run/arms.ts';
+import type { ArmTraits } from './run/arms.ts';
 import type { RunProbes } from './run/run-probes.ts';
 import { storedTurn, type AnsweredTurn, type FailedTurn } from './stored-turn.ts';
 import { armResults } from './summary/arm-results.ts';
@@ -14,7 +14,7 @@ import { regimeOf } from './summary/regime.ts';
 
 /** What the `config` column of a run holds: all that its turns depend on. */
 export interface StoredConfig {
-  readonly arms: readonly string[];
+  readonly arms: readonly ArmTraits[];
   readonly margin: number;
   readonly [option: string]: unknown;
 }
@@ -46,9 +46,8 @@ export function resultsOfRun(database: BenchDatabase, runName?: string): RunResu
 
 /** The results of a run whose turns are all there. */
 export function summarise(database: BenchDatabase, run: RunRow): RunResults {
-  const config = run.config as StoredConfig;
+  const { arms, margin } = run.config as StoredConfig;
   const probes = run.probes as RunProbes;
-  const arms = armsNamed(config.arms);
   const answered: AnsweredTurn[] = [];
   const failed: FailedTurn[] = [];
   for (const row of new TurnRepository(database).listByRun(run.id)) {
@@ -68,7 +67,12 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
         run.seed,
       ),
     ),
-    comparisons: compareWithRag(answered, config.arms, regime, { seed: run.seed, margin: config.margin }),
+    comparisons: compareWithRag(
+      answered,
+      arms.map((arm) => arm.name),
+      regime,
+      { seed: run.seed, margin },
+    ),
     ...judge({ arms, answered, failed, probes, seed: run.seed }),
   };
 }

@@ -91,7 +91,7 @@ it('the bar is as wide as asked, and shows even the smallest part', () => {
   const { budget } = rag.state === 'answered' ? rag.promptInfo : (undefined as never);
   const [bar, legend] = budgetBar(budget, 40);
   expect([...bar!]).toHaveLength(40);
-  expect(bar).toBe('██▓▓···························░░░░░░░░░░'.slice(0, 40));
+  expect(bar).toBe(`██▓▓${'·'.repeat(26)}${'░'.repeat(10)}`);
   expect(legend).toBe('█ fixed 21  ▓ memories 22  ▒ history 0  · free 341  ░ reserve 128');
   expect(budgetBar({ ...budget, fixedTokens: 1 }, 40)[0]).toMatch(/^█▓/);
 });

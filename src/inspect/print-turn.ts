@@ -13,48 +13,44 @@ function header(runName: string, { itemId, userId, arm, repeat, turn }: Inspecte
   return `run ${runName} · item ${itemId} · user ${userId} · arm ${arm} · repeat ${repeat} · turn ${turn}`;
 }
 
-/** A turn as lines: what is left of a failed one is the reason. */
-function turnLines(runName: string, turn: InspectedTurn, page: Page): string[] {
+/** A turn as blocks of lines, its header first; what is left of a failed one is the reason. */
+function turnBlocks(runName: string, turn: InspectedTurn, page: Page): string[][] {
   const head = wrapText(printable(header(runName, turn)), page.width).map((line) => emphasised(line, page));
-  if (turn.state === 'failed') return [...head, '', ...wrapText(printable(`failed: ${turn.error}`), page.width)];
-  const sections = turnSections(turn, page.width);
-  return [
-    ...head,
-    ...sections.flatMap(({ heading, lines }) => [
-      '',
-      ...wrapText(heading, page.width).map((line) => coloured(line, 'cyan', page)),
-      ...lines,
-    ]),
-  ];
+  if (turn.state === 'failed') return [head, wrapText(printable(`failed: ${turn.error}`), page.width)];
+  const sections = turnSections(turn, page.width).map(({ heading, lines }) => [
+    ...wrapText(heading, page.width).map((line) => coloured(line, 'cyan', page)),
+    ...lines,
+  ]);
+  return [head, ...sections];
+}
+
+function joined(blocks: readonly (readonly string[])[]): string {
+  return `${blocks.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
+}
+
+/** Blocks of two turns side by side, those of one height beside each other. */
+function sideBySide(left: readonly string[][], right: readonly string[][], width: number): string[][] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, block) => {
+    const [a, b] = [left[block] ?? [], right[block] ?? []];
+    return Array.from(
+      { length: Math.max(a.length, b.length) },
+      (_, line) => padText(a[line] ?? '', width) + columnGap + (b[line] ?? ''),
+    );
+  });
 }
 
 /** One turn for the terminal: what the model was given, what it made of it, and what that took. */
 export function printTurn(runName: string, turn: InspectedTurn, page: Page): string {
-  return `${turnLines(runName, turn, page)
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
+  return joined(turnBlocks(runName, turn, page));
 }
 
 /** Two arms on one item, side by side where the page is wide enough, and what differs. */
 export function printTwoTurns(runName: string, [a, b]: readonly [InspectedTurn, InspectedTurn], page: Page): string {
-  const differences =
-    a.state === 'answered' && b.state === 'answered'
-      ? turnDifferences(a, b).flatMap((line) => wrapText(printable(line), page.width))
-      : [];
-  const summary =
-    differences.length === 0
-      ? []
-      : ['', coloured(`What differs between ${a.arm} and ${b.arm}`, 'cyan', page), ...differences];
-  if (page.width < sideBySideColumns) {
-    const separator = ['', '─'.repeat(page.width), ''];
-    const lines = [...turnLines(runName, a, page), ...separator, ...turnLines(runName, b, page), ...summary];
-    return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
-  }
-  const width = Math.floor((page.width - columnGap.length) / 2);
-  const left = turnLines(runName, a, { ...page, width });
-  const right = turnLines(runName, b, { ...page, width });
-  const lines = Array.from({ length: Math.max(left.length, right.length) }, (_, index) =>
-    (padText(left[index] ?? '', width) + columnGap + (right[index] ?? '')).trimEnd(),
-  );
-  return `${[...lines, ...summary].join('\n')}\n`;
+  const wide = page.width >= sideBySideColumns;
+  const width = wide ? Math.floor((page.width - columnGap.length) / 2) : page.width;
+  const [left, right] = [turnBlocks(runName, a, { ...page, width }), turnBlocks(runName, b, { ...page, width })];
+  const both = wide ? sideBySide(left, right, width) : [...left, ['─'.repeat(width)], ...right];
+  if (a.state === 'failed' || b.state === 'failed') return joined(both);
+  const differences = turnDifferences(a, b).flatMap((line) => wrapText(printable(line), page.width));
+  return joined([...both, [coloured(`What differs between ${a.arm} and ${b.arm}`, 'cyan', page), ...differences]]);
 }

@@ -12,7 +12,8 @@ export function chunkTokens(tokens: readonly TokenId[], largest: number, lastAtL
   if (tokens.length < 2) {
     throw new RangeError(`${tokens.length} tokens to evaluate: bits are repeatable from two tokens on`);
   }
-  if (lastAtLeast >= largest) throw new RangeError(`${lastAtLeast} tokens do not stay together in chunks of ${largest}`);
+  if (lastAtLeast >= largest)
+    throw new RangeError(`${lastAtLeast} tokens do not stay together in chunks of ${largest}`);
   const chunks: TokenId[][] = [];
   let start = 0;
   while (tokens.length - start > largest) {

@@ -72,7 +72,11 @@ async function readFile(path: string): Promise<GgufFileInfo> {
 }
 
 function notALanguageModel(path: string, key: string): BenchError {
-  return new BenchError('bad-model', `${path}: its header has no ${key}`, 'name a GGUF file of a decoder language model');
+  return new BenchError(
+    'bad-model',
+    `${path}: its header has no ${key}`,
+    'name a GGUF file of a decoder language model',
+  );
 }
 
 /** The value under a dotted key of nested metadata. */
@@ -96,7 +100,11 @@ async function readFrequencyFactors(path: string, file: GgufFileInfo): Promise<n
   await using handle = await open(path);
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, Number(tensor.fileOffset));
   if (bytesRead < bytes.length) {
-    throw new BenchError('bad-model', `${path}: ends inside rope_freqs.weight`, 'the file was cut short: fetch it again');
+    throw new BenchError(
+      'bad-model',
+      `${path}: ends inside rope_freqs.weight`,
+      'the file was cut short: fetch it again',
+    );
   }
   return Array.from({ length: bytes.length / FLOAT_BYTES }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
 }

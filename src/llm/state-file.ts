@@ -88,7 +88,8 @@ function skipKeysAndValues(reader: StateReader, cells: number, shape: StateShape
   if (layers !== shape.layers) throw reader.refusal(`${layers} layers, and the model has ${shape.layers}`);
   for (let layer = 0; layer < shape.layers; layer++) {
     const [type, rowBytes] = reader.integers(3);
-    if (type !== F16 || rowBytes !== keyRowBytes) throw reader.refusal(`the keys of layer ${layer} have another layout`);
+    if (type !== F16 || rowBytes !== keyRowBytes)
+      throw reader.refusal(`the keys of layer ${layer} have another layout`);
     reader.skip(cells * keyRowBytes);
   }
   for (let layer = 0; layer < shape.layers; layer++) {
@@ -131,6 +132,10 @@ class StateReader {
   }
 
   refusal(why: string): BenchError {
-    return new BenchError('bad-state', `${this.#path}: unusable K/V state: ${why}`, 'delete it; it will be computed again');
+    return new BenchError(
+      'bad-state',
+      `${this.#path}: unusable K/V state: ${why}`,
+      'delete it; it will be computed again',
+    );
   }
 }

@@ -108,6 +108,16 @@ describe('the verdict', () => {
     ]);
   });
 
+  it('sets dki beside rag-cached, its fair opponent, and leaves controls out of who kept what', () => {
+    const cached = { ...runResults.arms[0]!, arm: 'rag-cached' };
+    const comparisons = runResults.comparisons.map((comparison) =>
+      comparison.a === 'dki-wrong' ? { ...comparison, pAdjusted: null } : comparison,
+    );
+    const sentences = verdictSentences({ ...runResults, arms: [...runResults.arms, cached], comparisons });
+    expect(sentences[0]).toBe('Bit-identical to rag: dki on 320 of 320 items.');
+    expect(sentences[2]).toContain('faster; rag-cached, which keeps its prefixes too, took 24.2 ms.');
+  });
+
   it('opens with what is not proven', () => {
     expect(verdictSentences(failed)[0]).toBe('NOT PROVEN: gate parity failed. Do not quote these numbers.');
   });

@@ -5,9 +5,11 @@ const reference = 'rag';
 const points = (share: number) => formatNumber(share * 100, 1);
 const interval = ({ low, high }: Comparison) => `[${points(low)}, ${points(high)}]`;
 
-/** What exact match decided for each arm that was compared with rag. */
+/** What exact match decided for the arms of the family named beforehand; controls and bounds are no contenders. */
 function qualitySentences(comparisons: readonly Comparison[]): string[] {
-  const quality = comparisons.filter(({ metric, b }) => metric === 'exactMatch' && b === reference);
+  const quality = comparisons.filter(
+    ({ metric, b, pAdjusted }) => metric === 'exactMatch' && b === reference && pAdjusted !== null,
+  );
   const of = (verdict: Comparison['verdict']) => quality.filter((comparison) => comparison.verdict === verdict);
   const list = (compared: readonly Comparison[], detail: (comparison: Comparison) => string) =>
     compared.map((comparison) => `${comparison.a} ${detail(comparison)}`).join(', ');
@@ -42,15 +44,18 @@ function tokenSentence(rag: ArmResults, dki: ArmResults): string {
   return `${seen}; a new turn cost ${formatNumber(tokens.evaluated, 1)} (${turns} of ${dki.turns.new + dki.turns.seen} turns).`;
 }
 
-/** Time to first token of dki against rag, judged by the paired log-ratio. */
-function latencySentence(rag: ArmResults, dki: ArmResults, comparisons: readonly Comparison[]): string[] {
+/** Time to first token of dki against rag, judged by the paired log-ratio, and beside it the fair opponent's. */
+function latencySentence(rag: ArmResults, dki: ArmResults, { arms, comparisons }: RunResults): string[] {
   const [text, injected] = [rag.metrics.ttftMs, dki.metrics.ttftMs];
   const paired = comparisons.find(({ metric, a, b }) => metric === 'ttftLogRatio' && a === 'dki' && b === reference);
   if (text === null || injected === null || paired === undefined) return [];
   const ratio = [paired.delta, paired.low, paired.high].map((part) => formatNumber(Math.exp(part), 2));
   const means = `${formatNumber(injected.mean, 1)} ms against ${formatNumber(text.mean, 1)} ms`;
+  const cached = arms.find(({ arm }) => arm === 'rag-cached')?.metrics.ttftMs;
+  const opponent = cached ? `; rag-cached, which keeps its prefixes too, took ${formatNumber(cached.mean, 1)} ms` : '';
   return [
-    `The first token of a seen turn came after ${means}: ${ratio[0]!} [${ratio[1]!}, ${ratio[2]!}] of rag's time, ${paired.verdict}.`,
+    `The first token of a seen turn came after ${means}: ` +
+      `${ratio[0]!} [${ratio[1]!}, ${ratio[2]!}] of rag's time, ${paired.verdict}${opponent}.`,
   ];
 }
 
@@ -66,7 +71,7 @@ export function verdictSentences(results: RunResults): string[] {
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
     ...qualitySentences(comparisons),
-    ...(seen ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, comparisons)] : []),
+    ...(seen ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, results)] : []),
     ...(measured && !seen ? ['No turn was seen before: this run says nothing of what K/V saves.'] : []),
     `This holds for ${run.model.name}, a model of ${size}, on ${run.dataset.name}, ${run.dataset.users} users; ` +
       'it does not show that larger models or other domains behave alike.',

@@ -1,11 +1,11 @@
 import type { GateName, GateNotRun, GateResult } from '../results.ts';
-import type { Arm } from '../run/arms.ts';
+import type { ArmTraits } from '../run/arms.ts';
 import type { RunProbes } from '../run/run-probes.ts';
 import type { AnsweredTurn, FailedTurn } from '../stored-turn.ts';
 
 /** All that a gate may look at. */
 export interface GateInput {
-  readonly arms: readonly Arm[];
+  readonly arms: readonly ArmTraits[];
   readonly answered: readonly AnsweredTurn[];
   readonly failed: readonly FailedTurn[];
   readonly probes: RunProbes;

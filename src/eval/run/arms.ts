@@ -22,13 +22,17 @@ export interface ItemView {
   readonly donated: Recall;
 }
 
-/** One arm of the bench: a recall and a hand-over under a name. */
-export interface Arm {
+/** What tables and gates need to know of an arm. */
+export interface ArmTraits {
   readonly name: string;
   /** It claims the token sequence of `rag`, and so its next-token probabilities, bit by bit. */
   readonly exact: boolean;
   /** It hands memories over as K/V, so that its turns are new, seen or exempt. */
   readonly kv: boolean;
+}
+
+/** One arm of the bench: a recall and a hand-over under a name. */
+export interface Arm extends ArmTraits {
   readonly open: (parts: SystemParts, item: ItemView, openStore: () => StateStore) => BenchSystem;
 }
 
@@ -67,10 +71,15 @@ const arms: readonly Arm[] = [
 /** The arms of the main suite, in the order of its tables. */
 export const MAIN_ARMS: readonly string[] = arms.map((arm) => arm.name);
 
-/** The arms of those names. @throws BenchError `bad-option` on a name that this release cannot run */
-export function armsNamed(names: readonly string[]): Arm[] {
-  return names.map((name) => {
-    const arm = arms.find((candidate) => candidate.name === name);
+/**
+ * The arms of those names, each once.
+ * @param own arms that somebody brings; they come before ours of the same name
+ * @throws BenchError `bad-option` on a name that nobody has
+ */
+export function armsNamed(names: readonly string[], own: readonly Arm[] = []): Arm[] {
+  const known = [...own, ...arms];
+  return [...new Set(names)].map((name) => {
+    const arm = known.find((candidate) => candidate.name === name);
     if (arm !== undefined) return arm;
     throw new BenchError('bad-option', `--arms: no arm "${name}"`, `choose among ${MAIN_ARMS.join(', ')}`);
   });

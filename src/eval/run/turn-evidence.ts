@@ -1,19 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LanguageModel } from '../../llm/language-model.ts';
-import type { ModelSequence } from '../../llm/model-sequence.ts';
-
-/** Next-token probabilities after the prompt, and ln p of each token of the gold answer. */
-export interface TeacherForced {
-  readonly nextProbabilities: Float64Array;
-  readonly goldLogProbabilities: readonly number[];
-}
-
-/** Where two evaluations of one token sequence differ. */
-export interface ParityEvidence {
-  readonly bitwiseEqual: boolean;
-  /** Largest difference in ln p where p ≥ 1e-6, over the next token and the gold tokens. */
-  readonly largestDifference: number;
-}
+import type { ScoreDifference } from '../../llm/token-probabilities.ts';
 
 /** What a stored turn proves of itself, beside its scores. */
 export interface TurnEvidence {
@@ -28,14 +15,12 @@ export interface TurnEvidence {
   /** Sum of ln p over the gold answer's tokens. */
   readonly goldLogProbability: number | null;
   /** Against the prompt evaluated as text; null for an arm that claims no such equality. */
-  readonly parity: ParityEvidence | null;
+  readonly parity: ScoreDifference | null;
   /** The ten likeliest next tokens. */
   readonly nextTokens: readonly { readonly token: string; readonly probability: number }[];
   /** The gold stands neither in question, history, system prompt nor in what the control was shown. */
   readonly closed: boolean;
 }
-
-const RELEVANT_PROBABILITY = 1e-6;
 
 export function hashOfIds(ids: readonly number[]): string {
   return createHash('sha256').update(Int32Array.from(ids)).digest('hex');
@@ -48,37 +33,6 @@ export function firstDifference(a: readonly number[], b: readonly number[]): num
     if (a[index] !== b[index]) return index;
   }
   return null;
-}
-
-/** Compares two evaluations bit by bit, and in ln p. */
-export function compareEvaluations(a: TeacherForced, b: TeacherForced): ParityEvidence {
-  let bitwiseEqual = a.goldLogProbabilities.length === b.goldLogProbabilities.length;
-  let largestDifference = 0;
-  a.nextProbabilities.forEach((p, token) => {
-    const q = b.nextProbabilities[token] ?? 0;
-    if (Object.is(p, q)) return;
-    bitwiseEqual = false;
-    if (Math.max(p, q) >= RELEVANT_PROBABILITY) {
-      largestDifference = Math.max(largestDifference, Math.abs(Math.log(p) - Math.log(q)));
-    }
-  });
-  a.goldLogProbabilities.forEach((p, index) => {
-    const q = b.goldLogProbabilities[index] ?? -Infinity;
-    if (Object.is(p, q)) return;
-    bitwiseEqual = false;
-    largestDifference = Math.max(largestDifference, Math.abs(p - q));
-  });
-  return { bitwiseEqual, largestDifference };
-}
-
-/** Scores a gold answer where the sequence stands, by teacher forcing. */
-export async function teacherForced(
-  sequence: ModelSequence,
-  rest: readonly number[],
-  goldIds: readonly number[],
-): Promise<TeacherForced> {
-  const { nextProbabilities, logProbabilities } = await sequence.score(rest, goldIds);
-  return { nextProbabilities, goldLogProbabilities: logProbabilities };
 }
 
 /** The likeliest next tokens as text. */

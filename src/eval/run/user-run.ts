@@ -3,6 +3,7 @@ import { TurnRepository } from '../../db/turn-repository.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
+import { compareScores, type SequenceScore } from '../../llm/token-probabilities.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
@@ -18,15 +19,7 @@ import type { Arm } from './arms.ts';
 import { donated } from './donor.ts';
 import type { ItemStage } from './item-stage.ts';
 import { rotated } from './rotation.ts';
-import {
-  compareEvaluations,
-  firstDifference,
-  hashOfIds,
-  likeliest,
-  teacherForced,
-  type TeacherForced,
-  type TurnEvidence,
-} from './turn-evidence.ts';
+import { firstDifference, hashOfIds, likeliest, type TurnEvidence } from './turn-evidence.ts';
 
 /** An arm with its system, open for the whole run. */
 export interface OpenArm {
@@ -86,7 +79,7 @@ export class UserRun {
     if (!sharesStore) arms.forEach(({ system }) => system.reset());
     for (const [index, item] of this.#user.items.entries()) {
       await this.#stageItem(item);
-      const references = new Map<string, TeacherForced>();
+      const references = new Map<string, SequenceScore>();
       for (let repeat = 0; repeat < settings.repeats; repeat++) {
         const turn = this.#position + index + repeat;
         for (const [position, arm] of rotated(arms, settings.seed, turn).entries()) {
@@ -145,7 +138,7 @@ export class UserRun {
     { arm, system }: OpenArm,
     repeat: number,
     position: number,
-    references: Map<string, TeacherForced>,
+    references: Map<string, SequenceScore>,
   ): Promise<void> {
     const { runId, database, log, stage } = this.#bench;
     const { userId } = this.#user;
@@ -233,13 +226,13 @@ export class UserRun {
     arm: Arm,
     system: BenchSystem,
     response: ChatResponse,
-    references: Map<string, TeacherForced>,
+    references: Map<string, SequenceScore>,
   ): Promise<TurnEvidence> {
     const { dataset, model, scoring } = this.#bench;
     const own = response.promptInfo.segments.flatMap((segment) => segment.tokenIds);
     const readBack = response.metadata['sequenceTokenIds'] as readonly number[];
     const gold = model.tokenizeText(` ${item.answer ?? dataset.unknownAnswer}`);
-    const forced = await teacherForced(scoring, await system.replay(scoring), gold);
+    const forced = await scoring.score(await system.replay(scoring), gold);
     const texts = [
       item.query,
       response.promptInfo.systemPrompt,
@@ -253,21 +246,21 @@ export class UserRun {
       sequenceSha256: hashOfIds(readBack),
       sequenceTokens: readBack.length,
       firstForeignToken: firstDifference(own, readBack),
-      goldLogProbability: forced.goldLogProbabilities.reduce((sum, value) => sum + value, 0),
-      parity: arm.exact ? compareEvaluations(forced, await this.#reference(own, gold, references)) : null,
+      goldLogProbability: forced.logProbabilities.reduce((sum, value) => sum + value, 0),
+      parity: arm.exact ? compareScores(forced, await this.#reference(own, gold, references)) : null,
       nextTokens: likeliest(model, forced.nextProbabilities),
       closed: golds.length > 0 && !texts.some((text) => golds.some((value) => containsTokens(text, value, dataset.language))),
     };
   }
 
   /** The same token sequence evaluated whole, as text: the measure of the exact arms. */
-  async #reference(ids: readonly number[], gold: readonly number[], references: Map<string, TeacherForced>): Promise<TeacherForced> {
+  async #reference(ids: readonly number[], gold: readonly number[], references: Map<string, SequenceScore>): Promise<SequenceScore> {
     const key = hashOfIds(ids);
     const known = references.get(key);
     if (known !== undefined) return known;
     const { scoring } = this.#bench;
     await scoring.clear();
-    const reference = await teacherForced(scoring, ids, gold);
+    const reference = await scoring.score(ids, gold);
     references.set(key, reference);
     return reference;
   }

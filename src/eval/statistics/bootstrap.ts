@@ -9,7 +9,7 @@ export interface Interval {
 }
 
 /** Resamples of an interval. */
-export const BOOTSTRAP_DRAWS = 10_000;
+const BOOTSTRAP_DRAWS = 10_000;
 
 /**
  * 95 % percentile interval of the mean over items, by resampling whole users with replacement (the cluster bootstrap

@@ -1,6 +1,6 @@
 import type { ArmResults, Cost, Estimate, FunnelStage, QualityMetric, TokenMeans, WrongClass } from '../results.ts';
 import { groupBy } from '../group-by.ts';
-import type { Arm } from '../run/arms.ts';
+import type { ArmTraits } from '../run/arms.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { perItem } from './per-item.ts';
@@ -71,7 +71,7 @@ function counts<Name extends string>(names: readonly Name[], of: readonly (Name 
 
 /** What one arm comes to; cost columns over the turns that are seen for `dki`, the same for every arm. */
 export function armResults(
-  arm: Arm,
+  arm: ArmTraits,
   answered: readonly AnsweredTurn[],
   errors: number,
   regime: Regime,

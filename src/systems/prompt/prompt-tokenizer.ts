@@ -43,8 +43,3 @@ export class PromptTokenizer {
     return [{ role: 'bos', text: '', tokenIds: [this.#bosToken], origin: 'evaluated' }, ...texts];
   }
 }
-
-/** Without a tokenizer: half the length of the text, between Chinese and English (seed 004 §3.3). */
-export function estimateTokens(text: string): number {
-  return Math.floor(text.length / 2);
-}

@@ -1,0 +1,83 @@
+import { join, relative } from 'node:path';
+import type { Command } from 'commander';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { loadBenchConfig } from '../config/load-config.ts';
+import { openDatabase } from '../db/database.ts';
+import { RunRepository } from '../db/run-repository.ts';
+import { TurnRepository } from '../db/turn-repository.ts';
+import { runBench } from '../eval/bench-run.ts';
+import type { RunResults } from '../eval/results.ts';
+import { storedTurn } from '../eval/stored-turn.ts';
+import { printableJson } from '../report/printable.ts';
+import { writeReport } from '../report/report-files.ts';
+import { renderSummary } from '../report/summary.ts';
+import { commandLine } from './command-line.ts';
+import { addConfigOptions } from './config-options.ts';
+import { exitCodes } from './failure.ts';
+import { interruptible } from './interruption.ts';
+import { pageOf } from './page.ts';
+import { ProgressDisplay } from './progress.ts';
+
+/** Declares `bench`. */
+export function declareBench(command: Command): void {
+  addConfigOptions(command.description('run a suite, print its tables, prove what they say')).action(
+    async (flags: Readonly<Record<string, unknown>>) => {
+      process.exitCode = await bench(loadBenchConfig({ flags }));
+    },
+  );
+}
+
+async function bench(config: BenchConfig): Promise<number> {
+  const results = await run(config);
+  if (results === undefined) return exitCodes.interrupted;
+  const folder = join(config.out, results.run.name);
+  writeReport(folder, results);
+  process.stdout.write(config.json ? printableJson(results) : renderSummary(results, pageOf(process.stdout)));
+  const closing = config.json ? process.stderr : process.stdout;
+  closing.write(`\nreport: ${relative('', folder)}\n${inspectLine(config, results)}`);
+  return results.gates.every(({ held }) => held) ? exitCodes.ok : exitCodes.gateFailed;
+}
+
+/** The results, or undefined where the user ended the run. */
+async function run(config: BenchConfig): Promise<RunResults | undefined> {
+  using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
+  const interruption = new AbortController();
+  const onInterrupt = () => display?.note('stopping after this turn; press ^C again to stop at once');
+  try {
+    const { signal } = interruption;
+    const hooks = { signal, ...(display === undefined ? {} : { onProgress: display.show }) };
+    return await interruptible(interruption, () => runBench(config, hooks), onInterrupt, exitCodes.interrupted);
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    process.stderr.write(`\ninterrupted; ${resumeLine(config)}\n`);
+    return undefined;
+  }
+}
+
+function resumeLine(config: BenchConfig): string {
+  using database = openDatabase({ path: config.db });
+  const last = new RunRepository(database).list().findLast(({ status }) => status === 'interrupted');
+  return last === undefined
+    ? 'nothing had been asked yet'
+    : `go on with: ${commandLine('bench', config, ['--resume', last.name])}`;
+}
+
+/** The command that shows a turn: the first wrong one of the last arm that is no control, else its first. */
+function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
+  const names = arms.map(({ arm }) => arm);
+  const arm = names.includes('dki') ? 'dki' : names[0]!;
+  using database = openDatabase({ path: config.db });
+  const turns = new TurnRepository(database);
+  let itemId: string | undefined;
+  for (const row of turns.listByRun(run.id, { arm })) {
+    itemId ??= row.itemId;
+    const turn = storedTurn(row);
+    if (turn.state === 'answered' && turn.scores.taskSuccess === 1) continue;
+    itemId = row.itemId;
+    break;
+  }
+  if (itemId === undefined) return '';
+  const shown = arm === 'dki' && names.includes('rag') ? 'rag,dki' : arm;
+  const words = ['--run', run.name, '--item', itemId, '--arm', shown, '--print'];
+  return `look into a turn: ${commandLine('inspect', config, words)}\n`;
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CommanderError } from 'commander';
+import { BenchError } from '../config/bench-error.ts';
+import { printable } from '../report/printable.ts';
+
+/** What the process ends with. */
+export const exitCodes = { ok: 0, gateFailed: 1, badUsage: 2, bug: 70, interrupted: 130 } as const;
+
+const complain = (message: string, hint: string) =>
+  process.stderr.write(`error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
+
+/** Commander puts its suggestion on a line of its own. */
+function complainOfUsage({ message }: CommanderError): void {
+  const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  const hint = suggestion?.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?');
+  complain(what, hint ?? 'see --help');
+}
+
+function keepStack(stack: string): string {
+  try {
+    const file = join(mkdtempSync(join(tmpdir(), 'dki-bench-')), 'error.log');
+    writeFileSync(file, `${stack}\n`);
+    return `its stack is in ${file}`;
+  } catch {
+    return 'repeat it with --debug to see its stack';
+  }
+}
+
+/**
+ * Says on standard error what went wrong and what to do, in two lines, and gives the exit code. A user's mistake never
+ * shows a stack; anything else is a bug, whose stack goes to a file, or to the terminal with `debug`.
+ */
+export function reportFailure(error: unknown, debug: boolean): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return exitCodes.ok;
+    // The help that stands in for a missing verb has been printed.
+    if (error.code !== 'commander.help') complainOfUsage(error);
+    return exitCodes.badUsage;
+  }
+  if (error instanceof BenchError) {
+    complain(error.message, error.hint);
+    if (debug) process.stderr.write(`${error.stack ?? ''}\n`);
+    return exitCodes.badUsage;
+  }
+  const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
+  complain(message.split('\n')[0]!, `this is a bug in dki-bench; ${debug ? 'its stack follows' : keepStack(stack)}`);
+  if (debug) process.stderr.write(`${stack}\n`);
+  return exitCodes.bug;
+}

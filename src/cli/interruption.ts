@@ -1,0 +1,31 @@
+/** Signals of one key press reach a process more than once where npm and tsx pass them on. */
+const echoMs = 500;
+
+/**
+ * Runs `work` while the first ^C, or a SIGTERM, aborts through `controller`; the second ends the process at once with
+ * `exitCode`. `onInterrupt` is called at the first.
+ */
+export async function interruptible<Result>(
+  controller: AbortController,
+  work: () => Promise<Result>,
+  onInterrupt: () => void,
+  exitCode: number,
+): Promise<Result> {
+  let interruptedAt: number | undefined;
+  const interrupt = () => {
+    const now = performance.now();
+    if (interruptedAt === undefined) {
+      interruptedAt = now;
+      onInterrupt();
+      controller.abort();
+    } else if (now - interruptedAt > echoMs) {
+      process.exit(exitCode);
+    }
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  try {
+    return await work();
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}

@@ -1,0 +1,143 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { availableParallelism, freemem, tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { BenchError } from '../config/bench-error.ts';
+import { openDatabase } from '../db/database.ts';
+import { RunRepository } from '../db/run-repository.ts';
+import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
+import { readDataset } from '../eval/dataset/reader.ts';
+import { LanguageModel } from '../llm/language-model.ts';
+import { chooseVectorBackend } from '../memory/vector-backend.ts';
+
+/** What a check found; `warning` where the bench runs all the same. */
+export interface Finding {
+  readonly state: 'works' | 'warning' | 'fails';
+  readonly found: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+/** One thing that the bench needs, tried out. */
+export interface Check {
+  readonly name: string;
+  readonly run: (config: BenchConfig) => Finding | Promise<Finding>;
+}
+
+const leastNode = [20, 19] as const;
+const roomyBytes = 2 ** 30;
+const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+
+/** The folder, or the nearest above it that is there. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) ? folder : nearestFolder(dirname(folder));
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const found = `Node ${process.versions.node}`;
+  if (major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])) return { state: 'works', found };
+  return { state: 'fails', found, advice: `install Node ${leastNode.join('.')} or newer` };
+}
+
+function cores(): Finding {
+  const count = availableParallelism();
+  const found = `${count} ${count === 1 ? 'core' : 'cores'}, ${gibibytes(freemem())} of memory free`;
+  return count > 1
+    ? { state: 'works', found }
+    : { state: 'warning', found, advice: 'times will vary more; let nothing else run' };
+}
+
+function reports({ out }: BenchConfig): Finding {
+  const folder = nearestFolder(out);
+  accessSync(folder, constants.W_OK | constants.X_OK);
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const found = `${relative('', out) || '.'} can be written, ${gibibytes(free)} free`;
+  return free >= roomyBytes
+    ? { state: 'works', found }
+    : { state: 'warning', found, advice: 'a long run may need 1 GiB' };
+}
+
+function database(): Finding {
+  const folder = mkdtempSync(join(tmpdir(), 'dki-doctor-'));
+  try {
+    using opened = openDatabase({ path: join(folder, 'doctor.sqlite') });
+    const runs = new RunRepository(opened).list().length;
+    return { state: 'works', found: `better-sqlite3 made a database with ${runs} runs` };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function vectors(): Finding {
+  const { backend, passedOver } = chooseVectorBackend();
+  const found = `${backend.name} ${backend.version} searched rightly`;
+  if (backend.name.startsWith('faiss')) return { state: 'works', found };
+  const reasons = passedOver.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  return {
+    state: 'warning',
+    found: `${found} in place of FAISS (${reasons})`,
+    advice: 'results are the same; for FAISS: apt-get install libfaiss-dev libopenblas-dev g++, then npm rebuild',
+  };
+}
+
+async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
+  const opened = await TransformersEmbedder.open(folder);
+  const [vector] = await opened.embed(['Where does my sister live?']);
+  const { name, dimension } = opened.info;
+  if (vector?.length !== dimension || !vector.every(Number.isFinite) || vector.every((value) => value === 0)) {
+    return {
+      state: 'fails',
+      found: `${name} gave no vector of ${dimension} numbers`,
+      advice: 'name another with --embedder',
+    };
+  }
+  return { state: 'works', found: `${name} embedded a sentence in ${dimension} numbers` };
+}
+
+async function dataset({ dataset: file }: BenchConfig): Promise<Finding> {
+  const { name, users } = await readDataset(file);
+  const items = users.reduce((sum, user) => sum + user.items.length, 0);
+  return { state: 'works', found: `${name}: ${items} items of ${users.length} users` };
+}
+
+async function model({ model: modelPath, contextTokens, threads }: BenchConfig): Promise<Finding> {
+  await using loaded = await LanguageModel.load({
+    modelPath,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(threads === undefined ? {} : { threads }),
+  });
+  await using sequence = loaded.openSequence();
+  const { info } = loaded;
+  const prompt = [
+    ...(info.bosToken === undefined ? [] : [info.bosToken]),
+    ...loaded.tokenizeText('User: hello\n\nAI:', { first: true }),
+  ];
+  const { tokens } = await sequence.generate(prompt, { maxTokens: 8 });
+  const engine = `llama.cpp ${info.backend.llamaCppRelease}, node-llama-cpp ${info.backend.nodeLlamaCpp}`;
+  return { state: 'works', found: `${info.name} answered a prompt with ${tokens.length} tokens (${engine})` };
+}
+
+/** All that the bench needs, the cheap things first. */
+export const checks: readonly Check[] = [
+  { name: 'node', run: node },
+  { name: 'machine', run: cores },
+  { name: 'reports', run: reports },
+  { name: 'database', run: database },
+  { name: 'vectors', run: vectors },
+  { name: 'dataset', run: dataset },
+  { name: 'embedder', run: embedder },
+  { name: 'model', run: model },
+];
+
+/** Runs a check; what it throws is what it found. */
+export async function examine(check: Check, config: BenchConfig): Promise<Finding> {
+  try {
+    return await check.run(config);
+  } catch (error) {
+    const { message } = error as Error;
+    const advice = error instanceof BenchError ? error.hint : 'run npm ci again, and see its messages';
+    return { state: 'fails', found: message.split('\n')[0]!, advice };
+  }
+}

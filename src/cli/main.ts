@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { declareBench } from './bench.ts';
+import { declareDoctor } from './doctor.ts';
+import { reportFailure } from './failure.ts';
+import { declareInspect } from './inspect.ts';
+import { declareTables } from './tables.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** The verbs, each with its options; errors are thrown, not printed. */
+function commandLineProgram(): Command {
+  const program = new Command('dki-bench')
+    .description('compares two ways of giving a language model memories of its user: as text, and as attention K/V')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+  const verbs = { bench: declareBench, tables: declareTables, inspect: declareInspect, doctor: declareDoctor };
+  for (const [name, declare] of Object.entries(verbs)) {
+    const command = program.command(name);
+    declare(command);
+    command.option('--debug', 'show the stack of an error');
+  }
+  return program;
+}
+
+/** Waits until what was written has left: ending the process cuts a pipe short. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}
+
+// Whoever reads the output may have seen enough of it.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+try {
+  await commandLineProgram().parseAsync();
+} catch (error) {
+  process.exitCode = reportFailure(error, process.argv.includes('--debug'));
+}
+await flushed(process.stdout);
+await flushed(process.stderr);
+process.exit();

@@ -1,0 +1,81 @@
+import type { WriteStream } from 'node:tty';
+import ora from 'ora';
+import type { Progress } from '../eval/bench-run.ts';
+
+const phases: Readonly<Record<Progress['phase'], string>> = {
+  load: 'loading model, embedder and data',
+  'self-test': 'testing metrics and parity',
+  'warm-up': 'warming up',
+  turns: 'asking',
+  isolation: 'testing isolation',
+  report: 'writing the report',
+};
+const barColumns = 24;
+
+/** `1 min 20 s` */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Turns of the phase as percent, speed and remaining time; `startedMs` and `startedAtTurn` are those of this session. */
+export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
+  const share = total === 0 ? 1 : done / total;
+  const filled = Math.round(share * barColumns);
+  const bar = '█'.repeat(filled) + '░'.repeat(barColumns - filled);
+  const turnsPerMs = elapsedMs > 0 ? (done - startedAtTurn) / elapsedMs : 0;
+  const speed =
+    turnsPerMs > 0
+      ? ` · ${(turnsPerMs * 1000).toFixed(1)} turns/s · ${duration((total - done) / turnsPerMs)} left`
+      : '';
+  return `${bar} ${Math.floor(share * 100)} % of ${total} turns${speed}`;
+}
+
+/** Shows how far a run is: a bar at a terminal, elsewhere a line for each phase and each tenth of the turns. */
+export class ProgressDisplay implements Disposable {
+  readonly #stream: WriteStream;
+  readonly #spinner: ReturnType<typeof ora> | undefined;
+  #phase: Progress['phase'] | undefined;
+  #start = { ms: 0, turn: 0 };
+  #tenth = 0;
+
+  constructor(stream: WriteStream) {
+    this.#stream = stream;
+    // Reading standard input is how ora would swallow ^C.
+    this.#spinner = stream.isTTY ? ora({ stream, discardStdin: false }).start() : undefined;
+  }
+
+  readonly show = (progress: Progress): void => {
+    const entered = progress.phase !== this.#phase;
+    this.#phase = progress.phase;
+    if (progress.phase !== 'turns') {
+      if (entered) this.#say(phases[progress.phase]);
+      return;
+    }
+    // The first turn that is told of was done already.
+    if (entered) this.#start = { ms: performance.now(), turn: progress.done };
+    const text = turnsText(progress, performance.now() - this.#start.ms, this.#start.turn);
+    if (this.#spinner !== undefined) {
+      this.#spinner.text = text;
+      return;
+    }
+    const tenth = Math.floor((progress.done / progress.total) * 10);
+    if (tenth > this.#tenth) this.#say(text);
+    this.#tenth = tenth;
+  };
+
+  /** Says something that stays; the bar goes on below it. */
+  note(text: string): void {
+    this.#spinner?.clear();
+    this.#stream.write(`${text}\n`);
+  }
+
+  #say(text: string): void {
+    if (this.#spinner === undefined) this.#stream.write(`${text}\n`);
+    else this.#spinner.text = text;
+  }
+
+  [Symbol.dispose](): void {
+    this.#spinner?.stop();
+  }
+}

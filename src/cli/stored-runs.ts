@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import { BenchError } from '../config/bench-error.ts';
+import { type BenchDatabase, openDatabase } from '../db/database.ts';
+import { RunRepository } from '../db/run-repository.ts';
+import type { RunRow } from '../db/schema.ts';
+
+/** Opens the database of earlier runs. @throws BenchError `not-found` where there is none: reading makes no file */
+export function openStoredRuns(path: string): BenchDatabase {
+  if (existsSync(path)) return openDatabase({ path });
+  throw new BenchError('not-found', `there is no database ${relative('', path)}`, 'make one: npm run bench');
+}
+
+/** The run of that name, or the latest. @throws BenchError `not-found` */
+export function findRun(database: BenchDatabase, name: string | undefined): RunRow {
+  const runs = new RunRepository(database);
+  const run = name === undefined ? runs.list().at(-1) : runs.findByName(name);
+  if (run !== undefined) return run;
+  const known = runs.list().map((other) => other.name);
+  const message = name === undefined ? 'the database holds no run' : `there is no run "${name}"`;
+  const hint = known.length === 0 ? 'make one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`;
+  throw new BenchError('not-found', message, hint);
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { pipeline } from 'node:stream/promises';
+import type { Llama, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
+import { BenchError } from '../config/bench-error.ts';
+import { readGgufHeader } from './gguf-header.ts';
+import { LlamaComplaints } from './llama-complaints.ts';
+import { checkModelFile } from './model-check.ts';
+import { ModelClock } from './model-clock.ts';
+import type { ModelInfo, TokenId } from './model-info.ts';
+import { ModelSequence } from './model-sequence.ts';
+
+const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
+const BATCH_TOKENS = 512;
+/** Below this number of parameters, threads wait for each other longer than they work. */
+const ONE_THREAD_BELOW_PARAMETERS = 50e6;
+const CACHED_TEXTS = 20_000;
+
+/** How to load a model. */
+export interface LanguageModelOptions {
+  readonly modelPath: string;
+  /** Cells of one sequence. Default: the window that the model was trained on, at most 4,096. */
+  readonly contextTokens?: number;
+  /** Default: 1 for a model below 50 million parameters, else one for each core. */
+  readonly threads?: number;
+  /** How many sequences can be open at once. Default 1. */
+  readonly sequences?: number;
+  /** Gets what llama.cpp complains of, line by line. */
+  readonly logger?: (line: string) => void;
+}
+
+/** Tells a text that opens the sequence from one that follows another. */
+export interface TokenizeOptions {
+  /** Default false. Only tokenisers that add a leading space make a difference: they add it here alone. */
+  readonly first?: boolean;
+}
+
+interface LoadedParts {
+  readonly llama: Llama;
+  readonly model: LlamaModel;
+  readonly context: LlamaContext;
+  readonly info: ModelInfo;
+  readonly complaints: LlamaComplaints;
+  readonly addsLeadingSpace: boolean;
+}
+
+/**
+ * A language model on llama.cpp, on the CPU, without flash attention and with K/V in 16-bit floats: so that a
+ * prefix that was loaded gives the bits of the same prefix that was evaluated.
+ *
+ * @example
+ * await using model = await LanguageModel.load({ modelPath: 'models/recall-en/recall-en-q8_0.gguf' });
+ * await using sequence = model.openSequence();
+ * const { text } = await sequence.generate(model.tokenizeText('User: hello\n\nAI:'), { maxTokens: 16 });
+ */
+export class LanguageModel {
+  /** Time that this model spent inside node-llama-cpp. */
+  readonly clock = new ModelClock();
+  readonly info: ModelInfo;
+  readonly #parts: LoadedParts;
+  readonly #tokenised = new Map<string, readonly TokenId[]>();
+
+  private constructor(parts: LoadedParts) {
+    this.#parts = parts;
+    this.info = parts.info;
+  }
+
+  /**
+   * Loads a model and makes room for its sequences.
+   * @throws BenchError `bad-model` where the file is no model, is cut short, is larger than free memory, or its
+   * window does not fit; `not-found` where llama.cpp has no binary for this machine
+   */
+  static async load(options: LanguageModelOptions): Promise<LanguageModel> {
+    const { modelPath, sequences = 1 } = options;
+    const sizeBytes = checkModelFile(modelPath, process.availableMemory());
+    const header = await readGgufHeader(modelPath);
+    const threads = options.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
+    const contextTokens = options.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
+    const complaints = new LlamaComplaints(options.logger);
+    const llama = await startLlama(threads, complaints);
+    try {
+      const [model, sha256, { getModuleVersion }] = await Promise.all([
+        llama.loadModel({ modelPath, defaultContextFlashAttention: false }),
+        sha256OfFile(modelPath),
+        import('node-llama-cpp'),
+      ]);
+      const context = await model.createContext({
+        contextSize: contextTokens,
+        sequences,
+        threads,
+        batchSize: BATCH_TOKENS,
+        flashAttention: false,
+        // A shorter window than was asked for would change what fits, silently.
+        failedCreationRemedy: false,
+        // Each pass starts at once: there are no others to wait for.
+        batching: { dispatchSchedule: (dispatch) => dispatch() },
+      });
+      const { tokens } = model;
+      const info: ModelInfo = {
+        ...header,
+        path: modelPath,
+        sha256,
+        sizeBytes,
+        contextTokens,
+        bosToken: tokens.shouldPrependBosToken ? (tokens.bos ?? undefined) : undefined,
+        eosToken: tokens.eos ?? undefined,
+        threads,
+        backend: {
+          name: 'llama.cpp',
+          nodeLlamaCpp: await getModuleVersion(),
+          llamaCppRelease: llama.llamaCppRelease.release,
+        },
+        contextOptions: { flashAttention: false, kvType: 'F16', batchTokens: context.batchSize, sequences },
+      };
+      return new LanguageModel({ llama, model, context, info, complaints, addsLeadingSpace: addsLeadingSpace(model) });
+    } catch (cause) {
+      const complaint = await complaints.take();
+      await llama.dispose();
+      const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
+      throw new BenchError(
+        'bad-model',
+        `${modelPath}: llama.cpp cannot load it: ${why}`,
+        'if the file was downloaded, download it again; if memory is short, lower --context-tokens',
+        cause,
+      );
+    }
+  }
+
+  /**
+   * Ids of a text of a user or a memory: special tokens are off, so that no text can forge a role or an end.
+   * Remembers the last 20,000 texts.
+   */
+  tokenizeText(text: string, { first = false }: TokenizeOptions = {}): readonly TokenId[] {
+    const trimmed = this.#parts.addsLeadingSpace && !first;
+    const key = `${trimmed ? '-' : '+'}${text}`;
+    const known = this.#tokenised.get(key);
+    if (known !== undefined) return known;
+    const tokens = this.#parts.model.tokenize(text, false, trimmed ? 'trimLeadingSpace' : undefined);
+    if (this.#tokenised.size >= CACHED_TEXTS) this.#tokenised.delete(this.#tokenised.keys().next().value!);
+    this.#tokenised.set(key, tokens);
+    return tokens;
+  }
+
+  /** Ids of a template's own marker, such as `<|im_start|>`: special tokens are on. Never for text from outside. */
+  tokenizeControl(text: string): readonly TokenId[] {
+    return this.#parts.model.tokenize(text, true, this.#parts.addsLeadingSpace ? 'trimLeadingSpace' : undefined);
+  }
+
+  /** The text of tokens; control tokens have none. */
+  detokenize(tokens: readonly TokenId[]): string {
+    return this.#parts.model.detokenize(tokens as readonly Token[]);
+  }
+
+  /** A new, empty sequence. @throws RangeError where as many are open as the model was loaded for */
+  openSequence(): ModelSequence {
+    const { context, complaints } = this.#parts;
+    return new ModelSequence({
+      context,
+      info: this.info,
+      clock: this.clock,
+      detokenize: (tokens) => this.detokenize(tokens),
+      takeComplaints: () => complaints.take(),
+    });
+  }
+
+  /** Frees the model and all its sequences. */
+  async dispose(): Promise<void> {
+    const { llama, model, context } = this.#parts;
+    await context.dispose();
+    await model.dispose();
+    await llama.dispose();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose();
+  }
+}
+
+async function startLlama(threads: number, complaints: LlamaComplaints): Promise<Llama> {
+  const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
+  try {
+    return await getLlama({
+      gpu: false,
+      build: 'never',
+      skipDownload: true,
+      progressLogs: false,
+      maxThreads: threads,
+      logLevel: LlamaLogLevel.error,
+      logger: (_level, message) => complaints.add(message),
+    });
+  } catch (cause) {
+    throw new BenchError(
+      'not-found',
+      `llama.cpp has no binary for ${process.platform}-${process.arch}`,
+      'install the optional packages of node-llama-cpp: npm ci, without --omit=optional',
+      cause,
+    );
+  }
+}
+
+async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** Whether a leading space makes a word that opens the text another token than the same word written bare. */
+function addsLeadingSpace(model: LlamaModel): boolean {
+  return (
+    model.fileInfo.metadata.tokenizer.ggml.model === 'llama' &&
+    model.fileInfo.metadata.tokenizer.ggml.add_space_prefix !== false
+  );
+}

@@ -1,0 +1,48 @@
+import type { RunResults } from '../eval/results.ts';
+import { comparisonsTables } from './comparisons-table.ts';
+import { gatesTable } from './gates-table.ts';
+import { printable } from './printable.ts';
+import { coloured, emphasised, type Page, renderTerminal } from './render-terminal.ts';
+import { tableOneB } from './table-one-b.ts';
+import { tableOne } from './table-one.ts';
+import { formatNumber, lackOfProof } from './table.ts';
+import { wrapText } from './text-width.ts';
+import { verdictSentences } from './verdict.ts';
+
+const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
+
+/** `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`: where the time of a run went. */
+export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['profile']): string {
+  const share = wallMs === 0 ? 0 : (modelMs / wallMs) * 100;
+  const rest = seconds(Math.max(0, wallMs - modelMs - embedderMs));
+  return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
+}
+
+/** All that the end of a run says: tables, comparisons, gates, where the time went, notes and the verdict. */
+export function renderSummary(results: RunResults, page: Page): string {
+  const { run } = results;
+  const lack = lackOfProof(results);
+  const wrapped = (text: string, indent = '') =>
+    wrapText(printable(text), page.width - indent.length).map((line) => indent + line);
+  const listed = (text: string) =>
+    wrapped(text, '  ').map((line, index) => (index === 0 ? `- ${line.slice(2)}` : line));
+  const tables = [tableOne(results), tableOneB(results), ...comparisonsTables(results), gatesTable(results)];
+  const heading = (text: string) => emphasised(text, page);
+  const { retriever, tokenisation } = run;
+  const blocks = [
+    ...tables.map((table) => renderTerminal(table, page).trimEnd()),
+    [heading('Verdict'), ...verdictSentences(results).flatMap(listed)].join('\n'),
+    [
+      ...wrapped(profileLine(run.profile)),
+      ...wrapped(
+        `cold start ${seconds(run.profile.coldStartMs)}; recall by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
+      ),
+      ...wrapped(
+        `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
+      ),
+    ].join('\n'),
+    ...(run.notes.length === 0 ? [] : [[heading('Notes'), ...run.notes.flatMap(listed)].join('\n')]),
+    ...(lack === undefined ? [] : [coloured(wrapped(lack).join('\n'), 'red', page)]),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}

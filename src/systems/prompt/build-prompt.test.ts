@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import { buildPrompt, reserveFor, type PromptParts, type PromptRules } from './build-prompt.ts';
+import { PromptTokenizer } from './prompt-tokenizer.ts';
+
+/** One token a code point, so that budgets can be counted by hand. */
+const characters = new PromptTokenizer(
+  { tokenizeText: (text) => Array.from(text, (character) => character.codePointAt(0)!) },
+  0,
+);
+const rules: PromptRules = { windowTokens: 400, reserveTokens: 100, placement: 'rank', labels: 'index' };
+
+function memory(memoryId: string, content: string, createdAt = '2026-01-01T00:00:00Z'): MemorySearchResult {
+  return { memoryId, content, score: 1, metadata: { createdAt } };
+}
+
+function parts(change: Partial<PromptParts> = {}): PromptParts {
+  return { query: 'Who?', systemPrompt: 'Help.', memories: [], history: [], ...change };
+}
+
+describe('buildPrompt', () => {
+  it('writes the parts in the order of seed 004', () => {
+    const { info, tokenIds, prefixTokens } = buildPrompt(
+      parts({
+        memories: [memory('a', 'I ski.'), memory('b', 'I row.')],
+        history: [
+          { role: 'user', content: 'Hi' },
+          { role: 'assistant', content: 'Hello' },
+        ],
+      }),
+      rules,
+      characters,
+    );
+    expect(info.finalPrompt).toBe(
+      'System: Help.\n\nRelevant information:\n[1] I ski.\n[2] I row.\n\nPrevious conversation:\nUser: Hi\nAI: Hello\n\nUser: Who?\n\nAI:',
+    );
+    expect(info.retrievedContext).toBe('Relevant information:\n[1] I ski.\n[2] I row.\n');
+    expect(prefixTokens).toBe(1 + 'System: Help.\n\nRelevant information:\n[1] I ski.\n[2] I row.\n'.length);
+    expect(tokenIds).toHaveLength(1 + info.finalPrompt.length);
+    expect(info.budget.freeTokens).toBe(400 - 100 - tokenIds.length);
+  });
+
+  it('leaves out the header of an empty part', () => {
+    const prompt = buildPrompt(parts(), rules, characters);
+    expect(prompt.info.finalPrompt).toBe('System: Help.\n\nUser: Who?\n\nAI:');
+    expect(prompt.prefixTokens).toBe(0);
+  });
+
+  it('stops at the memory that exceeds half of the rest, and skips none', () => {
+    // 300 − 31 fixed = 269; half is 134; frame 23, so 111 for lines of "[3] …\n".
+    const prompt = buildPrompt(
+      parts({ memories: [memory('a', 'x'.repeat(60)), memory('b', 'y'.repeat(60)), memory('c', 'z')] }),
+      rules,
+      characters,
+    );
+    expect(prompt.info.budget.memoryLimitTokens).toBe(134);
+    expect(prompt.kept.map(({ memoryId }) => memoryId)).toEqual(['a']);
+    expect(prompt.info.budget.dropped.map(({ id, rule }) => [id, rule])).toEqual([
+      ['b', 'memory-budget'],
+      ['c', 'memory-budget'],
+    ]);
+  });
+
+  it('keeps the newest history and says how much', () => {
+    const history = Array.from({ length: 50 }, (_, index) => ({
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `message ${String(index).padStart(2, '0')}`,
+    }));
+    const prompt = buildPrompt(parts({ history }), rules, characters);
+    const kept = prompt.info.historyMessages.length;
+    expect(prompt.info.historyMessages.at(-1)).toEqual(history.at(-1));
+    expect(prompt.info.historyMessages).toEqual(history.slice(50 - kept));
+    expect(prompt.info.budget.warnings).toEqual([`kept ${kept}/50 history messages`]);
+    expect(prompt.tokenIds.length).toBeLessThanOrEqual(300);
+    // The next older message would not have fitted.
+    expect(prompt.info.budget.freeTokens).toBeLessThan('User: message 00\n'.length);
+  });
+
+  it('places by creation, then id, where asked to, and renumbers', () => {
+    const memories = [memory('b', 'new', '2026-03-01T00:00:00Z'), memory('c', 'old'), memory('a', 'old too')];
+    const prompt = buildPrompt(parts({ memories }), { ...rules, placement: 'chronological' }, characters);
+    expect(prompt.info.retrievedContext).toBe('Relevant information:\n[1] old too\n[2] old\n[3] new\n');
+  });
+
+  it('falls back to the query alone where the fixed part is too long', () => {
+    const prompt = buildPrompt(
+      parts({ systemPrompt: 's'.repeat(300), memories: [memory('a', 'x')], history: [{ role: 'user', content: 'h' }] }),
+      rules,
+      characters,
+    );
+    expect(prompt.info.finalPrompt).toBe('User: Who?\nAI:');
+    expect(prompt.info).toMatchObject({ systemPrompt: '', retrievedContext: '', historyText: '', historyMessages: [] });
+    expect(prompt.info.budget.forced).toBe(true);
+    expect(prompt.info.budget.warnings.at(-1)).toContain('forced truncation: 326 tokens > 300');
+  });
+
+  it('names both numbers where the query alone is too long', () => {
+    expect(() => buildPrompt(parts({ query: 'q'.repeat(500) }), rules, characters)).toThrow(
+      'the query alone takes 511 tokens; 300 of the window of 400 are for the prompt',
+    );
+  });
+
+  it('refuses a reserve that is not smaller than the window', () => {
+    expect(() => buildPrompt(parts(), { ...rules, reserveTokens: 400 }, characters)).toThrow(
+      '--reserve 400: not smaller than the window of 400 tokens',
+    );
+  });
+
+  it('never exceeds the window, whatever it is given', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+    fc.assert(
+      fc.property(
+        fc.array(text, { maxLength: 12 }),
+        fc.array(text, { maxLength: 12 }),
+        text,
+        fc.constantFrom('index' as const, 'bullet' as const),
+        (memories, history, query, labels) => {
+          const prompt = buildPrompt(
+            parts({
+              query,
+              memories: memories.map((content, index) => memory(String(index), content)),
+              history: history.map((content) => ({ role: 'user', content })),
+            }),
+            { ...rules, labels },
+            characters,
+          );
+          expect(prompt.tokenIds.length).toBeLessThanOrEqual(300);
+          expect(prompt.info.budget.memoryTokens).toBeLessThanOrEqual(prompt.info.budget.memoryLimitTokens);
+          expect(prompt.kept.map(({ memoryId }) => memoryId)).toEqual(
+            memories.slice(0, prompt.kept.length).map((_, index) => String(index)),
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('reserveFor', () => {
+  it('is 512, at most a quarter of the window', () => {
+    expect([reserveFor(4096), reserveFor(2048), reserveFor(1024)]).toEqual([512, 512, 256]);
+  });
+});

@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { readDataset } from '../../src/eval/dataset/reader.ts';
+import { SeededRandom } from '../../src/eval/random.ts';
+import { CURRICULUM, drawTrainingDocument } from '../../src/eval/synthesis/training-document.ts';
+import { LanguageModel } from '../../src/llm/language-model.ts';
+import { buildPrompt } from '../../src/systems/prompt/build-prompt.ts';
+import { PromptTokenizer } from '../../src/systems/prompt/prompt-tokenizer.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const PROMPTS = 1000;
+
+/** What people and data sets may hold, and no training text does. */
+const ODD = [
+  'naïve café 你好，世界',
+  '  two  spaces\n\n\nend ',
+  "I'm you're it's 12345abc",
+  'x_y-z (ok) #1 $2.50!\t\ttab',
+  'emoji 😀 👩‍👩‍👧 ok',
+  '<s></s><|im_end|><|pad|> User: no\n\nAI: yes',
+  '',
+];
+
+it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () => {
+  await using model = await LanguageModel.load({ modelPath: `${root}/models/recall-en/recall-en-q8_0.gguf` });
+  const tokenizer = new PromptTokenizer(model, model.info.bosToken);
+  const dataset = await readDataset(`${root}/datasets/recall-en.jsonl`);
+  const ofDataset = dataset.users.flatMap((user, place) =>
+    user.items.map((item, index) => {
+      const odd = ODD[(place + index) % ODD.length]!;
+      return buildPrompt(
+        {
+          query: index % 10 === 0 ? odd : item.query,
+          systemPrompt: 'You are a helpful assistant.',
+          memories: [...user.memories.slice(0, 5), { memoryId: 'odd', content: odd }].map((memory) => ({
+            ...memory,
+            score: 1,
+            metadata: {},
+          })),
+          history: item.history,
+        },
+        { windowTokens: model.info.contextTokens, placement: 'rank', labels: index % 2 === 0 ? 'index' : 'bullet' },
+        tokenizer,
+      ).info.segments;
+    }),
+  );
+  const random = new SeededRandom(5);
+  const ofTraining = Array.from({ length: PROMPTS - ofDataset.length }, () => {
+    const document = drawTrainingDocument(random, CURRICULUM.at(-1)!, { heldOut: true, phrasing: 'heldOut' });
+    const texts = [...document.header, ...document.memories, ...document.questions[0]!.suffix];
+    return tokenizer.tokenize(texts.map((text) => ({ role: 'memory', text })));
+  });
+
+  const prompts = [...ofDataset, ...ofTraining];
+  const texts = prompts.map((segments) => segments.filter(({ role }) => role !== 'bos').map(({ text }) => text));
+  const python = spawnSync('python3', [`${root}/scripts/train/encode.py`], {
+    input: texts.map((list) => `${JSON.stringify(list)}\n`).join(''),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 27,
+  });
+  expect(python.stderr).toBe('');
+  const lines = python.stdout.trim().split('\n');
+  expect(lines).toHaveLength(PROMPTS);
+  const different = prompts.filter(
+    (segments, index) => JSON.stringify(segments.flatMap(({ tokenIds }) => tokenIds)) !== JSON.stringify(JSON.parse(lines[index]!)),
+  );
+  expect(different.map((segments) => segments.map(({ text }) => text).join(''))).toEqual([]);
+});

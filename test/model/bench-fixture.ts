@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchConfig } from '../../src/config/bench-config.ts';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+
+/** A folder of its own for what a test writes; gone when it ends. */
+export class TestFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'dki-bench-test-'));
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** A small run on the shipped models and data: eight users, their first three questions. */
+export function smallConfig(folder: TestFolder, flags: Readonly<Record<string, unknown>> = {}): BenchConfig {
+  return loadBenchConfig({ flags: { limit: '24', out: folder.path, ...flags }, environment: {}, workingFolder: folder.path });
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { runBench } from '../../src/eval/bench-run.ts';
+import type { GateName, RunResults } from '../../src/eval/results.ts';
+import { armsNamed, type Arm } from '../../src/eval/run/arms.ts';
+import { StateStore, type StoredState } from '../../src/kv/state-store.ts';
+import type { BenchSystem } from '../../src/systems/bench-system.ts';
+import { DKISystem } from '../../src/systems/dki/dki-system.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+/** Finds, in place of the state that was asked for, the first that it ever kept for that user. */
+class ConfusedStore extends StateStore {
+  readonly #first = new Map<string, string>();
+
+  override find(userId: string, key: string): StoredState | undefined {
+    if (!this.#first.has(userId)) this.#first.set(userId, key);
+    return super.find(userId, this.#first.get(userId)!);
+  }
+}
+
+function withChat(system: BenchSystem, chat: BenchSystem['chat']): BenchSystem {
+  return {
+    chat,
+    addMemory: (...args) => system.addMemory(...args),
+    loadMemoriesFromDb: (sessionId) => system.loadMemoriesFromDb(sessionId),
+    searchMemories: (...args) => system.searchMemories(...args),
+    getStats: () => system.getStats(),
+    replay: (sequence) => system.replay(sequence),
+    reset: () => {
+      system.reset();
+    },
+  };
+}
+
+const [rag, dki] = armsNamed(['rag', 'dki']) as [Arm, Arm];
+
+/** Arms that claim to be `dki` and are not. */
+const impostors: readonly { readonly what: string; readonly arm: Arm; readonly gates: readonly GateName[] }[] = [
+  {
+    what: 'another system prompt',
+    arm: {
+      ...dki,
+      open: (...args) => {
+        const system = dki.open(...args);
+        return withChat(system, (request) => system.chat({ ...request, systemPrompt: 'You are a pirate.' }));
+      },
+    },
+    gates: ['identity'],
+  },
+  {
+    what: 'the prefix of another set of memories',
+    arm: {
+      ...dki,
+      open: (parts, item, openStore) => {
+        openStore();
+        const folder = new TestFolder();
+        return new DKISystem({ ...parts, recall: item.recall, store: new ConfusedStore(folder.path, 2 ** 28) });
+      },
+    },
+    gates: ['identity', 'parity'],
+  },
+  {
+    what: 'memories as text that are called K/V',
+    arm: { ...dki, open: rag.open },
+    gates: ['materialisation'],
+  },
+  {
+    what: 'an answer that it was told',
+    arm: {
+      ...dki,
+      name: 'dki-wrong',
+      exact: false,
+      open: (parts, item) => rag.open({ ...parts }, { ...item, recall: { search: () => Promise.resolve({ memories: item.evidence(), elapsedMs: 0 }) } }, () => {
+        throw new Error('not used');
+      }),
+    },
+    gates: ['materialisation'],
+  },
+];
+
+function broken(results: RunResults): GateName[] {
+  return results.gates.filter((gate) => !gate.held).map((gate) => gate.gate);
+}
+
+describe('the gates', () => {
+  it('hold for the shipped arms on the shipped models and data', async () => {
+    using folder = new TestFolder();
+    const results = await runBench(smallConfig(folder));
+    expect(broken(results)).toEqual([]);
+    expect(results.gates.map((gate) => gate.gate)).toEqual(
+      expect.arrayContaining(['identity', 'materialisation', 'parity', 'isolation', 'metrics', 'errors']),
+    );
+    const dkiArm = results.arms.find((arm) => arm.arm === 'dki')!;
+    const ragArm = results.arms.find((arm) => arm.arm === 'rag')!;
+    expect(results.comparisons.find(({ a, metric }) => a === 'dki' && metric === 'exactMatch')).toMatchObject({
+      verdict: 'identical',
+      delta: 0,
+    });
+    expect(dkiArm.metrics.exactMatch).toEqual(ragArm.metrics.exactMatch);
+    expect(dkiArm.turns.seen).toBeGreaterThan(0);
+    // On a seen turn only the suffix is evaluated; in the prompt the prefix is by far the larger part.
+    expect(dkiArm.tokens.evaluated).toBeLessThan(0.5 * ragArm.tokens.evaluated);
+    expect(dkiArm.tokens.evaluated + dkiArm.tokens.kvResident).toBe(ragArm.tokens.evaluated);
+  });
+
+  it.each(impostors)('fail for $what', async ({ arm, gates }) => {
+    using folder = new TestFolder();
+    const results = await runBench(smallConfig(folder, { arms: `none,rag,${arm.name}` }), { arms: [arm] });
+    expect(broken(results)).toEqual(expect.arrayContaining([...gates]));
+  });
+});
