@@ -28,7 +28,7 @@ export function declareInspect(command: Command): void {
   command.description('show exactly what the model was given in a turn');
   addConfigOptions(command, ['run', 'out', 'db'])
     .option('--item <id>', 'the item (default: the first of the run)')
-    .option('--arm <names>', 'one arm, or two by comma (default: the first of the run)')
+    .option('--arm <names>', 'one arm, or two by comma (default: dki)')
     .option('--turn <n>', 'the turn of the session (default: 0)')
     .option('--print', 'in the terminal')
     .option('--json', 'as one JSON document')
@@ -56,9 +56,7 @@ function inspect({ run: name, out, db, item, arm, turn, print, json }: InspectFl
   }
   const known = new KnownTurns(database, run);
   const itemId = item ?? known.firstItem();
-  const [first, second] = (arms.length === 0 ? [known.arms()[0]!] : arms).map((part) =>
-    known.turn(itemId, part, Number(number)),
-  );
+  const [first, second] = (arms.length === 0 ? ['dki'] : arms).map((part) => known.turn(itemId, part, Number(number)));
   if (json === true) {
     process.stdout.write(
       printableJson({ run: { id: run.id, name: run.name }, turns: [first, second].filter(Boolean) }),

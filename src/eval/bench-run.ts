@@ -136,13 +136,17 @@ class RunSession {
     }
 
     const turns = new TurnRepository(this.#database);
-    const userRuns = users.map((user, position) => new UserRun(this.#bench, user, position));
+    const openUser = (position: number): UserRun => new UserRun(this.#bench, users[position]!, position);
+    const userRuns = users.map((_, position) => openUser(position));
     const total = userRuns.reduce((sum, userRun) => sum + userRun.turns, 0);
+    const isFinished = ({ userId, turns: own }: UserRun): boolean => turns.count(this.#run.id, userId) === own;
     progress({ phase: 'warm-up', done: 0, total: 1 });
-    await userRuns[0]?.warmUp();
+    // What warming up leaves in the database goes when that user begins.
+    const first = userRuns.findIndex((userRun) => !isFinished(userRun));
+    if (first !== -1) await openUser(first).warmUp();
     let done = 0;
     for (const userRun of userRuns) {
-      if (turns.count(this.#run.id, userRun.userId) === userRun.turns) {
+      if (isFinished(userRun)) {
         done += userRun.turns;
         continue;
       }

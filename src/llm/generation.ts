@@ -5,7 +5,7 @@ export interface GenerationLimits {
   readonly maxTokens: number;
   /** Generation ends where one of these appears. */
   readonly stopTexts?: readonly string[];
-  /** 0, the default, always takes the likeliest token. Above it, top-k 40 and top-p 0.95 apply. */
+  /** 0, the default, always takes the likeliest token. Above it, tokens are drawn from the whole softmax. */
   readonly temperature?: number;
   /** For temperatures above 0. Default 0. */
   readonly seed?: number;

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { GgufFileInfo } from 'node-llama-cpp';
 import { BenchError } from '../config/bench-error.ts';
@@ -59,16 +59,22 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
 
 async function readFile(path: string): Promise<GgufFileInfo> {
   const { readGgufFileInfo } = await import('node-llama-cpp');
-  try {
-    return await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
-  } catch (cause) {
-    throw new BenchError(
+  const incomplete = (cause?: unknown): BenchError =>
+    new BenchError(
       'bad-model',
       `${path}: not a complete GGUF file`,
       'name a language model in GGUF format; if it was downloaded, download it again',
       cause,
     );
+  let file: GgufFileInfo;
+  try {
+    file = await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
+  } catch (cause) {
+    throw incomplete(cause);
   }
+  // The reader takes what lies behind the end of a file for zeros.
+  if ((file.infoEndOffset ?? 0) > (await stat(path)).size) throw incomplete();
+  return file;
 }
 
 function notALanguageModel(path: string, key: string): BenchError {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
-import type { Llama, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
+import type { LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../config/bench-error.ts';
 import { readGgufHeader } from './gguf-header.ts';
-import { LlamaComplaints } from './llama-complaints.ts';
+import { LlamaBackend } from './llama-backend.ts';
 import { checkModelFile } from './model-check.ts';
 import { ModelClock } from './model-clock.ts';
 import type { ModelInfo, TokenId } from './model-info.ts';
@@ -26,8 +26,6 @@ export interface LanguageModelOptions {
   readonly threads?: number;
   /** How many sequences can be open at once. Default 1. */
   readonly sequences?: number;
-  /** Gets what llama.cpp complains of, line by line. */
-  readonly logger?: (line: string) => void;
 }
 
 /** Tells a text that opens the sequence from one that follows another. */
@@ -37,11 +35,10 @@ export interface TokenizeOptions {
 }
 
 interface LoadedParts {
-  readonly llama: Llama;
+  readonly backend: LlamaBackend;
   readonly model: LlamaModel;
   readonly context: LlamaContext;
   readonly info: ModelInfo;
-  readonly complaints: LlamaComplaints;
   readonly addsLeadingSpace: boolean;
 }
 
@@ -77,14 +74,17 @@ export class LanguageModel {
     const header = await readGgufHeader(modelPath);
     const threads = options.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
     const contextTokens = options.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
-    const complaints = new LlamaComplaints(options.logger);
-    const llama = await startLlama(threads, complaints);
+    const backend = await LlamaBackend.get();
+    // What llama.cpp complained of before is not about this file.
+    await backend.takeComplaint();
+    let model: LlamaModel | undefined;
     try {
-      const [model, sha256, { getModuleVersion }] = await Promise.all([
-        llama.loadModel({ modelPath, defaultContextFlashAttention: false }),
+      const [loaded, sha256, { getModuleVersion }] = await Promise.all([
+        backend.llama.loadModel({ modelPath, defaultContextFlashAttention: false }),
         sha256OfFile(modelPath),
         import('node-llama-cpp'),
       ]);
+      model = loaded;
       const context = await model.createContext({
         contextSize: contextTokens,
         sequences,
@@ -109,14 +109,14 @@ export class LanguageModel {
         backend: {
           name: 'llama.cpp',
           nodeLlamaCpp: await getModuleVersion(),
-          llamaCppRelease: llama.llamaCppRelease.release,
+          llamaCppRelease: backend.llama.llamaCppRelease.release,
         },
         contextOptions: { flashAttention: false, kvType: 'F16', batchTokens: context.batchSize, sequences },
       };
-      return new LanguageModel({ llama, model, context, info, complaints, addsLeadingSpace: addsLeadingSpace(model) });
+      return new LanguageModel({ backend, model, context, info, addsLeadingSpace: addsLeadingSpace(model) });
     } catch (cause) {
-      const complaint = await complaints.take();
-      await llama.dispose();
+      const complaint = await backend.takeComplaint();
+      await model?.dispose();
       const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
       throw new BenchError(
         'bad-model',
@@ -154,48 +154,25 @@ export class LanguageModel {
 
   /** A new, empty sequence. @throws RangeError where as many are open as the model was loaded for */
   openSequence(): ModelSequence {
-    const { context, complaints } = this.#parts;
+    const { context, backend } = this.#parts;
     return new ModelSequence({
       context,
       info: this.info,
       clock: this.clock,
       detokenize: (tokens) => this.detokenize(tokens),
-      takeComplaints: () => complaints.take(),
+      takeComplaint: () => backend.takeComplaint(),
     });
   }
 
   /** Frees the model and all its sequences. */
   async dispose(): Promise<void> {
-    const { llama, model, context } = this.#parts;
+    const { model, context } = this.#parts;
     await context.dispose();
     await model.dispose();
-    await llama.dispose();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.dispose();
-  }
-}
-
-async function startLlama(threads: number, complaints: LlamaComplaints): Promise<Llama> {
-  const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
-  try {
-    return await getLlama({
-      gpu: false,
-      build: 'never',
-      skipDownload: true,
-      progressLogs: false,
-      maxThreads: threads,
-      logLevel: LlamaLogLevel.error,
-      logger: (_level, message) => complaints.add(message),
-    });
-  } catch (cause) {
-    throw new BenchError(
-      'not-found',
-      `llama.cpp has no binary for ${process.platform}-${process.arch}`,
-      'install the optional packages of node-llama-cpp: npm ci, without --omit=optional',
-      cause,
-    );
   }
 }
 

@@ -27,7 +27,7 @@ export interface SequenceHost {
   readonly clock: ModelClock;
   readonly detokenize: (tokens: readonly TokenId[]) => string;
   /** What llama.cpp has complained of since it was last asked. */
-  readonly takeComplaints: () => Promise<string | undefined>;
+  readonly takeComplaint: () => Promise<string | undefined>;
 }
 
 /** One llama.cpp sequence: tokens and their K/V, from position 0 on. Its calls are made one after the other. */
@@ -101,7 +101,12 @@ export class ModelSequence {
 
     const prefillStart = performance.now();
     for (const chunk of chunks.slice(0, -1)) await this.#prefill(chunk);
-    const iterator = this.#sequence.evaluate(chunks.at(-1) as Token[], { temperature, seed });
+    const iterator = this.#sequence.evaluate(chunks.at(-1) as Token[], {
+      temperature,
+      seed,
+      topK: 0,
+      topP: 1,
+    });
     const nextToken = (): Promise<IteratorResult<Token, void>> => this.#host.clock.time(() => iterator.next());
     let next = await nextToken();
     const firstTokenAt = performance.now();
@@ -208,11 +213,11 @@ export class ModelSequence {
     const { positions } = readStateFile(path, { ...info, sequences: info.contextOptions.sequences });
     if (positions.length >= info.contextTokens) throw overflow(positions.length, 1, info.contextTokens);
     // What llama.cpp complained of before is not about this file.
-    await this.#host.takeComplaints();
+    await this.#host.takeComplaint();
     try {
       await this.#host.clock.time(() => this.#sequence.loadStateFromFile(path, { acceptRisk: true }));
     } catch (cause) {
-      const complaint = await this.#host.takeComplaints();
+      const complaint = await this.#host.takeComplaint();
       await this.#replaceSequence();
       const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
       throw new BenchError(

@@ -35,7 +35,7 @@ interface Opened {
 }
 
 /** The one path of a turn through the house: recall → prompt → hand-over → model → response → log. */
-export class TurnPipeline {
+export class TurnPipeline implements AsyncDisposable {
   readonly #parts: TurnParts;
   #opened: Opened | undefined;
 
@@ -114,6 +114,11 @@ export class TurnPipeline {
   /** Drops all K/V that was kept so far. */
   reset(): void {
     this.#opened?.handOver.reset();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened?.handOver.sequence.dispose();
+    this.#opened = undefined;
   }
 
   /** What is known of the model; null before the first turn. */

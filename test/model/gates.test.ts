@@ -28,6 +28,7 @@ function withChat(system: BenchSystem, chat: BenchSystem['chat']): BenchSystem {
     reset: () => {
       system.reset();
     },
+    [Symbol.asyncDispose]: () => system[Symbol.asyncDispose](),
   };
 }
 

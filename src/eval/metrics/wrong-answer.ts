@@ -1,6 +1,6 @@
 import type { WrongClass } from '../results.ts';
 import { isAbstention } from './abstention.ts';
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../../config/edit-distance.ts';
 import { exactMatch } from './exact-match.ts';
 import { containsTokens, normalise, tokensOf, type Language } from './normalise.ts';
 import { tokenF1 } from './token-f1.ts';

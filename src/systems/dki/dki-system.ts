@@ -74,4 +74,9 @@ export class DKISystem implements BenchSystem {
   reset(): void {
     this.#pipeline.reset();
   }
+
+  /** Gives the sequence back to the model, which stays open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pipeline[Symbol.asyncDispose]();
+  }
 }

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/db/schema.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { SeededRandom } from '../../src/eval/random.ts';
+import { resultsOfRun } from '../../src/eval/stored-results.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const KILLS = 20;
+
+interface Session {
+  readonly code: number | null;
+  readonly ms: number;
+}
+
+/** Runs `bench` in a process of its own; kills it for good after `killAfterMs`. */
+async function bench(folder: TestFolder, args: readonly string[], killAfterMs?: number): Promise<Session> {
+  const start = performance.now();
+  const options = ['--limit', '16', '--arms', 'none,rag,rag-cached,dki', '--out', folder.path, '--quiet', ...args];
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'bench', ...options], {
+    cwd: root,
+    stdio: 'ignore',
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  if (killAfterMs !== undefined) {
+    const timer = new AbortController();
+    await Promise.race([ended, wait(killAfterMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
+    child.kill('SIGKILL');
+  }
+  return { code: await ended, ms: performance.now() - start };
+}
+
+/** All that a run has stored, but ids, times and what is timed. */
+function stored(folder: TestFolder, name: string): unknown {
+  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+  const run = new RunRepository(database).findByName(name)!;
+  const plain = (text: string | null): string => (text ?? '').replace(run.id, 'RUN');
+  const turns = [...new TurnRepository(database).listByRun(run.id)].map(
+    ({ id: _id, runId: _runId, createdAt: _createdAt, timings: _timings, kv: _kv, sessionId, ...turn }) => ({ ...turn, sessionId: plain(sessionId) }),
+  );
+  const ofRun = (sessionId: string | null): boolean => sessionId?.startsWith(run.id) === true && !sessionId.includes('/isolation/');
+  const { query } = database;
+  const messages = query.select().from(conversations).all().filter((row) => ofRun(row.sessionId));
+  const audits = query.select().from(auditLogs).all().filter((row) => ofRun(row.sessionId));
+  const remembered = query.select().from(memories).all().filter((row) => ofRun(row.sessionId));
+  const results = resultsOfRun(database, name);
+  return {
+    turns,
+    sessions: query.select().from(sessions).all().filter((row) => ofRun(row.id)).map((row) => plain(row.id)).sort(),
+    messages: messages.map(({ sessionId, role, content, injectionMode }) => [plain(sessionId), role, content, injectionMode]),
+    audits: audits.map(({ sessionId, action, memoryIds, mode }) => [plain(sessionId), action, memoryIds, mode]),
+    memories: remembered.map(({ sessionId, id, content }) => [plain(sessionId), id, content]),
+    table: results.arms.map(({ arm, n, errors, metrics, tokens, turns: counts, wrong, funnel }) => ({
+      arm,
+      n,
+      errors,
+      metrics: { ...metrics, ttftMs: null, totalMs: null },
+      tokens,
+      counts,
+      wrong,
+      funnel,
+    })),
+    gates: results.gates,
+  };
+}
+
+it(`ends with the same rows and the same table after ${KILLS} kills at random moments`, async () => {
+  using folder = new TestFolder();
+  const whole = await bench(folder, ['--run', 'whole']);
+  expect(whole.code).toBe(0);
+  const expected = stored(folder, 'whole');
+
+  const random = new SeededRandom(11);
+  let kills = 0;
+  let runs = 0;
+  while (kills < KILLS || runs === 0) {
+    const name = `killed-${runs}`;
+    let started = false;
+    for (;;) {
+      const mode = started ? '--resume' : '--run';
+      const session = await bench(folder, [mode, name], kills < KILLS ? random.float() * whole.ms : undefined);
+      if (session.code === 0) break;
+      if (session.code === null) kills++;
+      using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+      const run = new RunRepository(database).findByName(name);
+      started = run !== undefined;
+      // The last kill may hit a process that had nothing left to do.
+      if (run?.status === 'finished') break;
+      expect(session.code === null || session.code === 130).toBe(true);
+    }
+    runs++;
+    expect(stored(folder, name)).toEqual(expected);
+  }
+  expect(kills).toBe(KILLS);
+}, 600_000);
