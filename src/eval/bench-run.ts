@@ -63,7 +63,8 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   using database = openDatabase({ path: config.db, ...echo });
   const runs = new RunRepository(database);
   const resumed = config.resume === undefined ? undefined : findResumable(runs, config.resume);
-  const settings: BenchConfig = resumed === undefined ? config : { ...config, ...decisive(resumed.config as BenchConfig) };
+  const settings: BenchConfig =
+    resumed === undefined ? config : { ...config, ...decisive(resumed.config as BenchConfig) };
   const names =
     resumed === undefined ? (config.arms ?? MAIN_ARMS) : (resumed.config as StoredConfig).arms.map((arm) => arm.name);
   const arms = armsNamed(names, hooks.arms);
@@ -217,7 +218,11 @@ function findResumable(runs: RunRepository, name: string): RunRow {
     );
   }
   if (run.status === 'finished') {
-    throw new BenchError('bad-option', `--resume ${name}: the run is finished`, `see it: npm run tables -- --run ${name}`);
+    throw new BenchError(
+      'bad-option',
+      `--resume ${name}: the run is finished`,
+      `see it: npm run tables -- --run ${name}`,
+    );
   }
   return run;
 }
@@ -254,8 +259,17 @@ async function createRun(
     name: config.run ?? `${config.suite}-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}`,
     suite: config.suite,
     seed: config.seed,
-    config: { ...decisive(config), model: basename(config.model), arms: arms.map(({ name: arm, exact, kv }) => ({ name: arm, exact, kv })) },
-    environment: { ...describeEnvironment(), llm: model.info.backend, threads: model.info.threads, contextOptions: model.info.contextOptions },
+    config: {
+      ...decisive(config),
+      model: basename(config.model),
+      arms: arms.map(({ name: arm, exact, kv }) => ({ name: arm, exact, kv })),
+    },
+    environment: {
+      ...describeEnvironment(),
+      llm: model.info.backend,
+      threads: model.info.threads,
+      contextOptions: model.info.contextOptions,
+    },
     model: { name, sha256, parameters, contextTokens },
     embedder: { name: embedder.name, sha256: embedder.sha256 },
     dataset: {

@@ -18,7 +18,12 @@ export interface RunDescription {
   readonly status: 'finished' | 'interrupted' | 'failed';
   readonly startedAt: string;
   readonly finishedAt: string | null;
-  readonly model: { readonly name: string; readonly sha256: string; readonly parameters: number; readonly contextTokens: number };
+  readonly model: {
+    readonly name: string;
+    readonly sha256: string;
+    readonly parameters: number;
+    readonly contextTokens: number;
+  };
   readonly embedder: { readonly name: string; readonly sha256: string };
   readonly dataset: {
     readonly name: string;
@@ -72,7 +77,8 @@ export interface Cost {
   readonly totalMs: Estimate;
 }
 
-export type QualityMetric = 'exactMatch' | 'tokenF1' | 'memoryRecall' | 'abstention' | 'taskSuccess' | 'goldLogProbability';
+export type QualityMetric =
+  'exactMatch' | 'tokenF1' | 'memoryRecall' | 'abstention' | 'taskSuccess' | 'goldLogProbability';
 export type WrongClass = 'wrong-abstention' | 'stale' | 'confused' | 'near-copy' | 'fabricated' | 'off-topic';
 export type FunnelStage = 'stored' | 'recalled' | 'kept' | 'sequence' | 'answered';
 
@@ -84,7 +90,12 @@ export interface ArmResults {
   /** Quality over all items; `ttftMs` and `totalMs` over the seen turns. Null where nothing is defined. */
   readonly metrics: Readonly<Record<QualityMetric | 'ttftMs' | 'totalMs', Estimate | null>>;
   /** Exact match (null where only absent items are) and task success by kind of user, category and phrasing. */
-  readonly breakdown: readonly { readonly by: 'userKind' | 'category' | 'phrasing'; readonly value: string; readonly exactMatch: Estimate | null; readonly taskSuccess: Estimate }[];
+  readonly breakdown: readonly {
+    readonly by: 'userKind' | 'category' | 'phrasing';
+    readonly value: string;
+    readonly exactMatch: Estimate | null;
+    readonly taskSuccess: Estimate;
+  }[];
   /** Means a turn over the seen turns. */
   readonly tokens: TokenMeans;
   readonly turns: { readonly new: number; readonly seen: number; readonly exempt: number };
@@ -120,17 +131,11 @@ export interface Comparison {
   readonly ties: number;
 }
 
-export type Verdict = 'identical' | 'kept' | 'lost' | 'undecided' | 'within A/A noise' | 'faster' | 'slower' | 'not judged';
+export type Verdict =
+  'identical' | 'kept' | 'lost' | 'undecided' | 'within A/A noise' | 'faster' | 'slower' | 'not judged';
 
 export type GateName =
-  | 'identity'
-  | 'materialisation'
-  | 'parity'
-  | 'controls'
-  | 'isolation'
-  | 'metrics'
-  | 'live flags'
-  | 'errors';
+  'identity' | 'materialisation' | 'parity' | 'controls' | 'isolation' | 'metrics' | 'live flags' | 'errors';
 
 export interface GateResult {
   readonly gate: GateName;

@@ -23,7 +23,9 @@ function save(text: string): (path: string) => Promise<void> {
 }
 
 function filesIn(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(state|json|new)$/.test(name));
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(state|json|new)$/.test(name),
+  );
 }
 
 describe('StateStore', () => {

@@ -63,7 +63,12 @@ export class StateStore {
       mkdirSync(root, { recursive: true, mode: 0o700 });
       this.#readIndex();
     } catch (cause) {
-      throw new BenchError('disk', `${root}: cannot keep K/V states there`, 'name a folder that can be written: --kv-store DIR', cause);
+      throw new BenchError(
+        'disk',
+        `${root}: cannot keep K/V states there`,
+        'name a folder that can be written: --kv-store DIR',
+        cause,
+      );
     }
   }
 
@@ -105,7 +110,13 @@ export class StateStore {
       await save(temporary);
       chmodSync(temporary, 0o600);
       const bytes = readFileSync(temporary);
-      const record: StateRecord = { key, sha256: sha256Of(bytes), sizeBytes: bytes.length, tokens, memoryIds: [...memoryIds] };
+      const record: StateRecord = {
+        key,
+        sha256: sha256Of(bytes),
+        sizeBytes: bytes.length,
+        tokens,
+        memoryIds: [...memoryIds],
+      };
       renameSync(temporary, path);
       const recordPath = join(directory, `${key}.json`);
       writeFileSync(`${recordPath}.${process.pid}.new`, JSON.stringify(record), { mode: 0o600 });
@@ -117,7 +128,12 @@ export class StateStore {
     } catch (cause) {
       rmSync(temporary, { force: true });
       if (cause instanceof BenchError) throw cause;
-      throw new BenchError('disk', `${directory}: a K/V state could not be written`, 'free some space or lower what is kept', cause);
+      throw new BenchError(
+        'disk',
+        `${directory}: a K/V state could not be written`,
+        'free some space or lower what is kept',
+        cause,
+      );
     }
   }
 

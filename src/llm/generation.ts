@@ -1,4 +1,5 @@
 import type { TokenId } from './model-info.ts';
+import { stopTextWatcher } from './stop-texts.ts';
 
 /** When and how generation goes on and ends. */
 export interface GenerationLimits {
@@ -29,4 +30,36 @@ export interface Generation {
    * the call, less these.
    */
   readonly generatingPasses: number;
+}
+
+type Decoded = Pick<Generation, 'tokens' | 'text' | 'stop' | 'generatingPasses'> & { readonly firstTokenAt: number };
+
+/**
+ * Takes tokens until the end of text, a stop text or the limit.
+ * @param nextToken the first call evaluates the prompt, each later one the token before; done at the end of text
+ * @returns what was generated, and when the first token came, on the clock of `performance.now()`
+ */
+export async function decode(
+  nextToken: () => Promise<IteratorResult<TokenId, void>>,
+  maxTokens: number,
+  stopTexts: readonly string[],
+  detokenize: (tokens: readonly TokenId[]) => string,
+): Promise<Decoded> {
+  const textBeforeStop = stopTextWatcher(stopTexts, detokenize);
+  const tokens: TokenId[] = [];
+  let next = await nextToken();
+  const firstTokenAt = performance.now();
+  let generatingPasses = 0;
+  while (next.done !== true) {
+    tokens.push(next.value);
+    const text = textBeforeStop(tokens);
+    if (text !== undefined) {
+      return { tokens, text: text.trimStart(), stop: 'stop-text', generatingPasses, firstTokenAt };
+    }
+    if (tokens.length === maxTokens) break;
+    generatingPasses++;
+    next = await nextToken();
+  }
+  const stop = next.done === true ? 'end-of-text' : 'length';
+  return { tokens, text: detokenize(tokens).trimStart(), stop, generatingPasses, firstTokenAt };
 }

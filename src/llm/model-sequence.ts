@@ -3,11 +3,10 @@ import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../config/bench-error.ts';
 import { CellLedger } from './cell-ledger.ts';
 import { chunkTokens } from './chunk-tokens.ts';
-import type { Generation, GenerationLimits } from './generation.ts';
+import { decode, type Generation, type GenerationLimits } from './generation.ts';
 import type { ModelClock } from './model-clock.ts';
 import type { ModelInfo, TokenId } from './model-info.ts';
-import { readStateFile } from './state-file.ts';
-import { stopTextWatcher } from './stop-texts.ts';
+import { readStatePositions } from './state-file.ts';
 import { normalisedEntropy, type SequenceScore, toScore } from './token-probabilities.ts';
 
 /**
@@ -93,47 +92,17 @@ export class ModelSequence {
     if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: one token at least is generated`);
     this.#requireRoom(tokens.length, maxTokens);
     const chunks = chunkTokens(tokens, this.#batchTokens);
-    const textBeforeStop = stopTextWatcher(stopTexts, this.#host.detokenize);
-    const generated: TokenId[] = [];
-    let generatingPasses = 0;
-    let stop: Generation['stop'] = 'length';
-    let stoppedText: string | undefined;
-
     const prefillStart = performance.now();
     for (const chunk of chunks.slice(0, -1)) await this.#prefill(chunk);
-    const iterator = this.#sequence.evaluate(chunks.at(-1) as Token[], {
-      temperature,
-      seed,
-      topK: 0,
-      topP: 1,
-    });
-    const nextToken = (): Promise<IteratorResult<Token, void>> => this.#host.clock.time(() => iterator.next());
-    let next = await nextToken();
-    const firstTokenAt = performance.now();
-    for (;;) {
-      if (next.done === true) {
-        stop = 'end-of-text';
-        break;
-      }
-      generated.push(next.value);
-      stoppedText = textBeforeStop(generated);
-      if (stoppedText !== undefined) {
-        stop = 'stop-text';
-        break;
-      }
-      if (generated.length === maxTokens) break;
-      generatingPasses++;
-      next = await nextToken();
-    }
+    const iterator = this.#sequence.evaluate(chunks.at(-1) as Token[], { temperature, seed, topK: 0, topP: 1 });
+    const nextToken = (): Promise<IteratorResult<TokenId, void>> => this.#host.clock.time(() => iterator.next());
+    const { firstTokenAt, ...decoded } = await decode(nextToken, maxTokens, stopTexts, this.#host.detokenize);
     await iterator.return();
     return {
-      tokens: generated,
-      text: (stoppedText ?? this.#host.detokenize(generated)).trimStart(),
-      stop,
+      ...decoded,
       prefillMs: firstTokenAt - prefillStart,
       firstTokenMs: firstTokenAt - start,
       decodeMs: performance.now() - firstTokenAt,
-      generatingPasses,
     };
   }
 
@@ -210,7 +179,7 @@ export class ModelSequence {
    */
   async loadState(path: string): Promise<void> {
     const { info } = this.#host;
-    const { positions } = readStateFile(path, { ...info, sequences: info.contextOptions.sequences });
+    const positions = readStatePositions(path, { ...info, sequences: info.contextOptions.sequences });
     if (positions.length >= info.contextTokens) throw overflow(positions.length, 1, info.contextTokens);
     // What llama.cpp complained of before is not about this file.
     await this.#host.takeComplaint();

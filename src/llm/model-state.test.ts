@@ -47,6 +47,9 @@ test('a state that was loaded continues bitwise like the text, and evaluates not
   expect(await sequence.score(suffix, gold)).toEqual(asText);
   await sequence.truncate(prefix.length);
   expect(await sequence.score(suffix, gold)).toEqual(asText);
+  // Loaded over what the sequence held.
+  await sequence.loadState(statePath);
+  expect(await sequence.score(suffix, gold)).toEqual(asText);
 });
 
 test('only the complete file appears, of the size that the layout gives', async () => {

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
-import type { TokenId } from './model-info.ts';
 
 const MAGIC = 0x67677371;
 const VERSION = 3;
@@ -17,20 +16,14 @@ export interface StateShape {
   readonly sequences: number;
 }
 
-/** What a state file holds, without the K/V itself. */
-export interface StateContent {
-  readonly tokens: readonly TokenId[];
-  /** The position of each cell. */
-  readonly positions: Int32Array;
-}
-
 /**
  * Reads the head of a llama.cpp state file and checks that the rest has exactly the length that the head promises:
  * a file cut short inside the values ends the process, and nothing can catch that. It cannot see flipped bytes.
  *
+ * @returns the position of each cell
  * @throws BenchError `bad-state` naming the file and what is wrong with it
  */
-export function readStateFile(path: string, shape: StateShape): StateContent {
+export function readStatePositions(path: string, shape: StateShape): Int32Array {
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -44,10 +37,10 @@ export function readStateFile(path: string, shape: StateShape): StateContent {
   }
 }
 
-function readContent(reader: StateReader, shape: StateShape): StateContent {
+function readContent(reader: StateReader, shape: StateShape): Int32Array {
   const [magic, version, tokenCount] = reader.integers(3);
   if (magic !== MAGIC || version !== VERSION) throw reader.refusal('not a llama.cpp state of version 3');
-  const tokens = Array.from(reader.integers(tokenCount!));
+  reader.skip(tokenCount! * Int32Array.BYTES_PER_ELEMENT);
   const [streams] = reader.integers(1);
   if (streams !== shape.sequences) {
     throw reader.refusal(`made for ${streams} sequences, and the context has ${shape.sequences}`);
@@ -63,8 +56,8 @@ function readContent(reader: StateReader, shape: StateShape): StateContent {
   if (positions === undefined) throw reader.refusal('it has no cells');
   reader.requireEnd();
   const last = positions.reduce((largest, position) => Math.max(largest, position), -1);
-  if (last + 1 !== tokens.length) throw reader.refusal(`${tokens.length} tokens, and the last position is ${last}`);
-  return { tokens, positions };
+  if (last + 1 !== tokenCount) throw reader.refusal(`${tokenCount} tokens, and the last position is ${last}`);
+  return positions;
 }
 
 function readPositions(reader: StateReader, cells: number): Int32Array {

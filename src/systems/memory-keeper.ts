@@ -32,7 +32,15 @@ export class MemoryKeeper {
     const preference = metadata['preference'] === true;
     const memoryId = this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
-      return this.#memories.create({ id: options.memoryId, sessionId, userId, content, embedding, preference, metadata });
+      return this.#memories.create({
+        id: options.memoryId,
+        sessionId,
+        userId,
+        content,
+        embedding,
+        preference,
+        metadata,
+      });
     });
     await this.#router.addMemory({ memoryId, content, embedding, metadata, userId });
     return memoryId;
@@ -42,14 +50,23 @@ export class MemoryKeeper {
   async addAll(
     sessionId: string,
     userId: string,
-    entries: readonly { readonly memoryId: string; readonly content: string; readonly metadata: Readonly<Record<string, unknown>> }[],
+    entries: readonly {
+      readonly memoryId: string;
+      readonly content: string;
+      readonly metadata: Readonly<Record<string, unknown>>;
+    }[],
   ): Promise<void> {
     const embeddings = await this.#embeddings.embedMany(entries.map((entry) => entry.content));
     const memories = entries.map((entry, index) => ({ ...entry, userId, embedding: embeddings[index]! }));
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
       for (const { memoryId, ...memory } of memories) {
-        this.#memories.create({ ...memory, id: memoryId, sessionId, preference: memory.metadata['preference'] === true });
+        this.#memories.create({
+          ...memory,
+          id: memoryId,
+          sessionId,
+          preference: memory.metadata['preference'] === true,
+        });
       }
     });
     await this.#router.addMemories(memories);

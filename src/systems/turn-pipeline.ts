@@ -166,11 +166,7 @@ function timingsOf(retrieve: number, assemble: number, handOverMs: number, resul
 }
 
 /** What the meter of the sequence counted in this turn, less the passes that only generated. */
-function evaluatedSince(
-  sequence: ModelSequence,
-  before: ModelSequence['meter'],
-  result: HandOverResult,
-): number {
+function evaluatedSince(sequence: ModelSequence, before: ModelSequence['meter'], result: HandOverResult): number {
   const after = sequence.meter;
   const metered = after.inputTokens - before.inputTokens + (after.outputTokens - before.outputTokens);
   return metered - result.generation.generatingPasses;

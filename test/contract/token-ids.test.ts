@@ -63,7 +63,8 @@ it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () =>
   const lines = python.stdout.trim().split('\n');
   expect(lines).toHaveLength(PROMPTS);
   const different = prompts.filter(
-    (segments, index) => JSON.stringify(segments.flatMap(({ tokenIds }) => tokenIds)) !== JSON.stringify(JSON.parse(lines[index]!)),
+    (segments, index) =>
+      JSON.stringify(segments.flatMap(({ tokenIds }) => tokenIds)) !== JSON.stringify(JSON.parse(lines[index]!)),
   );
   expect(different.map((segments) => segments.map(({ text }) => text).join(''))).toEqual([]);
 });

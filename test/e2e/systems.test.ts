@@ -74,18 +74,23 @@ describe('RAGSystem', () => {
       ['assistant', response.text, 'rag'],
     ]);
     expect(rows[1]!.memoryIds).toEqual(response.memoriesUsed.map(({ memoryId }) => memoryId));
-    expect(database.query.select().from(auditLogs).all()).toMatchObject([{ action: 'rag_generate', sessionId: 's1', mode: 'rag' }]);
+    expect(database.query.select().from(auditLogs).all()).toMatchObject([
+      { action: 'rag_generate', sessionId: 's1', mode: 'rag' },
+    ]);
   });
 
   it('goes on with the conversation, and keeps the newest of a long one', async () => {
     await using system = new RAGSystem(parts);
     for (let turn = 0; turn < 3; turn++) await system.chat({ query: `Hello ${turn}`, sessionId: 's2', userId: 'bob' });
     const response = await system.chat({ query: 'Hi!', sessionId: 's2', userId: 'bob', maxHistoryTurns: 2 });
-    expect(response.promptInfo.historyMessages.map(({ content }) => content).filter((text) => text.startsWith('Hello'))).toEqual([
-      'Hello 1',
-      'Hello 2',
-    ]);
-    new DatabaseConversationLog(database).seed('s3', 'bob', Array.from({ length: 50 }, (_, index) => ({ role: 'user' as const, content: `${index} ${'word '.repeat(20)}` })));
+    expect(
+      response.promptInfo.historyMessages.map(({ content }) => content).filter((text) => text.startsWith('Hello')),
+    ).toEqual(['Hello 1', 'Hello 2']);
+    new DatabaseConversationLog(database).seed(
+      's3',
+      'bob',
+      Array.from({ length: 50 }, (_, index) => ({ role: 'user' as const, content: `${index} ${'word '.repeat(20)}` })),
+    );
     warnings.length = 0;
     const long = await system.chat({ query: 'Hi!', sessionId: 's3', userId: 'bob', maxHistoryTurns: 50 });
     expect(warnings).toEqual([`kept ${long.promptInfo.historyMessages.length}/50 history messages`]);
@@ -129,7 +134,9 @@ describe('text from outside', () => {
     const response = await rag.chat({ query: 'What is my name?', sessionId: 's5', userId: 'long' });
     expect(response.memoriesUsed).toEqual([]);
     expect(response.promptInfo.budget.dropped).toMatchObject([{ part: 'memory', id: 'long', rule: 'memory-budget' }]);
-    expect(response.promptInfo.finalPrompt).toBe('System: You are a helpful assistant.\n\nUser: What is my name?\n\nAI:');
+    expect(response.promptInfo.finalPrompt).toBe(
+      'System: You are a helpful assistant.\n\nUser: What is my name?\n\nAI:',
+    );
   });
 });
 
@@ -172,7 +179,9 @@ describe('DKISystem', () => {
     const ask = (sessionId: string) => dki.chat({ query: 'What is my dog called?', sessionId, userId: 'ann' });
     const first = await ask('s11');
     const { readdirSync, truncateSync } = await import('node:fs');
-    const file = readdirSync(folder.file('damage'), { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.state'))!;
+    const file = readdirSync(folder.file('damage'), { recursive: true, encoding: 'utf8' }).find((name) =>
+      name.endsWith('.state'),
+    )!;
     truncateSync(`${folder.file('damage')}/${file}`, 100);
     const second = await ask('s12');
     expect(second.metadata['reuse']).toBe('new');

@@ -70,9 +70,14 @@ const impostors: readonly { readonly what: string; readonly arm: Arm; readonly g
       ...dki,
       name: 'dki-wrong',
       exact: false,
-      open: (parts, item) => rag.open({ ...parts }, { ...item, recall: { search: () => Promise.resolve({ memories: item.evidence(), elapsedMs: 0 }) } }, () => {
-        throw new Error('not used');
-      }),
+      open: (parts, item) =>
+        rag.open(
+          { ...parts },
+          { ...item, recall: { search: () => Promise.resolve({ memories: item.evidence(), elapsedMs: 0 }) } },
+          () => {
+            throw new Error('not used');
+          },
+        ),
     },
     gates: ['materialisation'],
   },

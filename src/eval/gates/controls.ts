@@ -19,8 +19,7 @@ function judged(arm: string, closed: readonly AnsweredTurn[], seed: number): Con
     closed.map((turn) => ({ userId: turn.userId, value: turn.scores.exactMatch ?? 0 })),
     seed,
   )!;
-  const fails =
-    (estimate.n >= ENOUGH_ITEMS && estimate.mean > HIGHEST_MEAN) || estimate.low > HIGHEST_LOWER_BOUND;
+  const fails = (estimate.n >= ENOUGH_ITEMS && estimate.mean > HIGHEST_MEAN) || estimate.low > HIGHEST_LOWER_BOUND;
   return { arm, fails, text: `${arm} ${(100 * estimate.mean).toFixed(1)} % of ${estimate.n} closed items` };
 }
 
@@ -36,5 +35,9 @@ export const controls: Gate = ({ answered, seed }) => {
     return notRun('controls', `${few.arm} has ${few.closed.length} closed items, fewer than ${LEAST_ITEMS}`);
   }
   const results = byArm.map(({ arm, closed }) => judged(arm, closed, seed));
-  return decided('controls', results.every((result) => !result.fails), results.map((result) => result.text).join('; '));
+  return decided(
+    'controls',
+    results.every((result) => !result.fails),
+    results.map((result) => result.text).join('; '),
+  );
 };

@@ -11,7 +11,10 @@ export const isolation: Gate = ({ probes }) => {
   const { owners, strangers, sharedStates } = probe;
   const share = owners.right / owners.attempts;
   const { high } = clopperPearson(strangers.leaks, strangers.attempts);
-  const shared = sharedStates.attempts === 0 ? '' : `; K/V of another user found ${sharedStates.found} of ${sharedStates.attempts} times`;
+  const shared =
+    sharedStates.attempts === 0
+      ? ''
+      : `; K/V of another user found ${sharedStates.found} of ${sharedStates.attempts} times`;
   const blind = share < LEAST_OWNERS ? ' (blind: too few owners heard their own)' : '';
   return decided(
     'isolation',

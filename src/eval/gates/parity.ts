@@ -17,5 +17,9 @@ export const parity: Gate = ({ arms, answered, probes }) => {
   const selfTest = `self-test: ${prompts} prompts × ${cuts} cuts ${bitwiseEqual ? 'bitwise equal' : 'not bitwise equal'}`;
   return wrong.length === 0
     ? decided('parity', true, `next token and gold ${rule} equal to text on ${compared.length} turns (${selfTest})`)
-    : decided('parity', false, `${wrong.length} of ${compared.length} turns are not ${rule} equal to text: ${examples(wrong)} (${selfTest})`);
+    : decided(
+        'parity',
+        false,
+        `${wrong.length} of ${compared.length} turns are not ${rule} equal to text: ${examples(wrong)} (${selfTest})`,
+      );
 };

@@ -21,7 +21,7 @@ export function donated(
     const preference = memory.metadata['preference'] === true;
     const candidates = donors
       .flatMap((user) => user.memories)
-      .filter((candidate) => (candidate.preference ?? false) === preference && !taken.has(candidate));
+      .filter((candidate) => candidate.preference === preference && !taken.has(candidate));
     if (candidates.length === 0) return [];
     const donor = random.pick(candidates);
     taken.add(donor);

@@ -4,7 +4,16 @@ import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { timedRecall } from '../../systems/recall.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import { SeededRandom } from '../random.ts';
-import { drawPreference, drawRelation, factKey, question, statement, USER, valueOf, type Relation } from '../synthesis/relations.ts';
+import {
+  drawPreference,
+  drawRelation,
+  factKey,
+  question,
+  statement,
+  USER,
+  valueOf,
+  type Relation,
+} from '../synthesis/relations.ts';
 import { drawValue } from '../synthesis/values.ts';
 import type { ItemStage } from './item-stage.ts';
 
@@ -67,7 +76,11 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
   // Somebody with the same memories, word for word: what was computed for one must not serve the other.
   const doubles = users.slice(0, 2).map((user) => ({ ...user, userId: `${user.userId}-double` }));
   // Somebody with no memory of a code at all, to whom every code is a stranger's.
-  const strangers = users.map((user) => ({ ...user, userId: `${user.userId}-stranger`, memories: user.memories.slice(0, FILLERS) }));
+  const strangers = users.map((user) => ({
+    ...user,
+    userId: `${user.userId}-stranger`,
+    memories: user.memories.slice(0, FILLERS),
+  }));
   for (const user of [...users, ...doubles, ...strangers]) {
     await subject.keeper.addAll(
       `${subject.runId}/isolation/${user.userId}`,
@@ -87,7 +100,9 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
       owners.attempts++;
       if (hears(text, user.secret)) owners.right++;
       leaks.attempts += users.length - 1;
-      leaks.leaks += users.filter((other) => other !== user && other.secret !== user.secret && hears(text, other.secret)).length;
+      leaks.leaks += users.filter(
+        (other) => other !== user && other.secret !== user.secret && hears(text, other.secret),
+      ).length;
     }
     for (const stranger of strangers) {
       const { text } = await ask(subject, system, stranger.userId, query);

@@ -42,7 +42,12 @@ export interface RunBench {
   readonly keeper: MemoryKeeper;
   readonly stage: ItemStage;
   readonly arms: readonly OpenArm[];
-  readonly settings: { readonly seed: number; readonly repeats: number; readonly topK: number; readonly threshold: number };
+  readonly settings: {
+    readonly seed: number;
+    readonly repeats: number;
+    readonly topK: number;
+    readonly threshold: number;
+  };
   /** Keep K/V from user to user (`--kv-store`). */
   readonly sharesStore: boolean;
 }
@@ -249,12 +254,17 @@ export class UserRun {
       goldLogProbability: forced.logProbabilities.reduce((sum, value) => sum + value, 0),
       parity: arm.exact ? compareScores(forced, await this.#reference(own, gold, references)) : null,
       nextTokens: likeliest(model, forced.nextProbabilities),
-      closed: golds.length > 0 && !texts.some((text) => golds.some((value) => containsTokens(text, value, dataset.language))),
+      closed:
+        golds.length > 0 && !texts.some((text) => golds.some((value) => containsTokens(text, value, dataset.language))),
     };
   }
 
   /** The same token sequence evaluated whole, as text: the measure of the exact arms. */
-  async #reference(ids: readonly number[], gold: readonly number[], references: Map<string, SequenceScore>): Promise<SequenceScore> {
+  async #reference(
+    ids: readonly number[],
+    gold: readonly number[],
+    references: Map<string, SequenceScore>,
+  ): Promise<SequenceScore> {
     const key = hashOfIds(ids);
     const known = references.get(key);
     if (known !== undefined) return known;
@@ -274,4 +284,3 @@ function keeperEntry(memory: DatasetUser['memories'][number]): {
   const { memoryId, content, createdAt, preference, value } = memory;
   return { memoryId, content, metadata: { createdAt, preference, ...(value === undefined ? {} : { value }) } };
 }
-

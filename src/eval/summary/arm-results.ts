@@ -66,7 +66,10 @@ function breakdown(turns: readonly AnsweredTurn[], seed: number): ArmResults['br
 }
 
 function counts<Name extends string>(names: readonly Name[], of: readonly (Name | null)[]): Record<Name, number> {
-  return Object.fromEntries(names.map((name) => [name, of.filter((other) => other === name).length])) as Record<Name, number>;
+  return Object.fromEntries(names.map((name) => [name, of.filter((other) => other === name).length])) as Record<
+    Name,
+    number
+  >;
 }
 
 /** What one arm comes to; cost columns over the turns that are seen for `dki`, the same for every arm. */

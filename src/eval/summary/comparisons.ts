@@ -38,8 +38,7 @@ function identical(a: readonly AnsweredTurn[], b: readonly AnsweredTurn[]): bool
   return a.every((turn) => {
     const other = others.get(turnKey(turn));
     return (
-      other !== undefined &&
-      other.answer === turn.answer &&
+      other?.answer === turn.answer &&
       turn.evidence.sequenceSha256 === other.evidence.sequenceSha256 &&
       turn.evidence.parity?.bitwiseEqual === true &&
       other.evidence.parity?.bitwiseEqual === true
@@ -85,7 +84,10 @@ function latency(arm: string, { byArm, regime, seed }: Turns): Comparison | null
     ...tally(pairs),
     p: null,
     pAdjusted: null,
-    verdict: twin.length === 0 ? 'not judged' : judgeLatency({ delta, low, high, n: pairs.length, users: 0 }, noiseFloor(pairedLatency(twin, seed))),
+    verdict:
+      twin.length === 0
+        ? 'not judged'
+        : judgeLatency({ delta, low, high, n: pairs.length, users: 0 }, noiseFloor(pairedLatency(twin, seed))),
   };
 }
 

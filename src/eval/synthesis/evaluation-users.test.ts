@@ -32,9 +32,9 @@ describe.each([7, 20_260_601])('forty users of seed %i', (seed) => {
 
   test('have four or five memories, or 24 to 40, at least two of them preferences', () => {
     for (const { kind, memories } of users) {
-      const [least, most] = kind === 'recurring' ? [4, 5] : [24, 40];
-      expect(memories.length).toBeGreaterThanOrEqual(least!);
-      expect(memories.length).toBeLessThanOrEqual(most!);
+      const [least, most]: [number, number] = kind === 'recurring' ? [4, 5] : [24, 40];
+      expect(memories.length).toBeGreaterThanOrEqual(least);
+      expect(memories.length).toBeLessThanOrEqual(most);
       expect(memories.filter((memory) => memory.preference).length).toBeGreaterThanOrEqual(2);
     }
   });

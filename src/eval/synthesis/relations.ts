@@ -106,7 +106,12 @@ function worded(template: string, voice: Voice, attribute: string, value: string
 }
 
 /** A wording of one side; the generic ones serve where a relation has none, and now and then otherwise. */
-function wording(random: SeededRandom, relation: Relation, what: 'statements' | 'questions', side: PhrasingSide): string {
+function wording(
+  random: SeededRandom,
+  relation: Relation,
+  what: 'statements' | 'questions',
+  side: PhrasingSide,
+): string {
   const own = relation[what][side];
   const useOwn = own.length > 0 && (relation.open || random.chance(0.6));
   return random.pick(useOwn ? own : templates.generic[what][side]);

@@ -127,13 +127,20 @@ export function drawSubjects(random: SeededRandom, others: number, heldOut: bool
   return subjects;
 }
 
-function drawFacts(random: SeededRandom, count: number, level: Curriculum, subjects: readonly Subject[], heldOut: boolean): Fact[] {
+function drawFacts(
+  random: SeededRandom,
+  count: number,
+  level: Curriculum,
+  subjects: readonly Subject[],
+  heldOut: boolean,
+): Fact[] {
   const facts: Fact[] = [];
   const used = new Set<string>();
   while (facts.length < count) {
     const about = subjects.length === 1 || !random.chance(level.others) ? USER : random.pick(subjects.slice(1));
     const repeats = facts.length > 0 && random.chance(0.15);
-    const relation = repeats && level.others > 0 ? random.pick(facts).relation : drawRelation(random, level.open, heldOut);
+    const relation =
+      repeats && level.others > 0 ? random.pick(facts).relation : drawRelation(random, level.open, heldOut);
     const key = factKey(about, relation);
     if (used.has(key)) continue;
     used.add(key);
@@ -144,7 +151,12 @@ function drawFacts(random: SeededRandom, count: number, level: Curriculum, subje
 }
 
 /** The sentences in the order of their making; an update comes after what it replaces. */
-function remembered(random: SeededRandom, facts: readonly Fact[], level: Curriculum, options: DocumentOptions): string[] {
+function remembered(
+  random: SeededRandom,
+  facts: readonly Fact[],
+  level: Curriculum,
+  options: DocumentOptions,
+): string[] {
   const lines = facts.map((fact) => ({
     at: random.float(),
     text: statement(random, fact.subject, fact.relation, fact.value, options.phrasing),
@@ -175,12 +187,17 @@ function chatter(random: SeededRandom): HistoryMessage[] {
 }
 
 /** One document of a curriculum level: a user's memories and several independent questions about them. */
-export function drawTrainingDocument(random: SeededRandom, level: Curriculum, options: DocumentOptions): TrainingDocument {
+export function drawTrainingDocument(
+  random: SeededRandom,
+  level: Curriculum,
+  options: DocumentOptions,
+): TrainingDocument {
   const layout = options.layout ?? drawLayout(random, level.layouts);
   const { heldOut, phrasing } = options;
   const long = random.chance(level.longShare);
   const wanted =
-    options.memories ?? (long ? random.int(level.maxMemories + 1, 2 * level.maxMemories) : random.int(1, level.maxMemories));
+    options.memories ??
+    (long ? random.int(level.maxMemories + 1, 2 * level.maxMemories) : random.int(1, level.maxMemories));
   const subjects = drawSubjects(random, level.others, heldOut);
   const facts = drawFacts(random, wanted, level, subjects, heldOut);
   const known = new Set(facts.map((fact) => factKey(fact.subject, fact.relation)));
@@ -197,7 +214,9 @@ export function drawTrainingDocument(random: SeededRandom, level: Curriculum, op
   };
 
   const order = random.shuffled(facts);
-  const drawQuestion = (index: number): { history: HistoryMessage[]; query: string; answer: string; kind: QuestionKind } => {
+  const drawQuestion = (
+    index: number,
+  ): { history: HistoryMessage[]; query: string; answer: string; kind: QuestionKind } => {
     const roll = random.float();
     if (layout === 'none' || roll < level.absent) {
       const about = layout === 'none' && random.chance(0.5) ? random.pick(facts) : unknownFact();
@@ -245,7 +264,9 @@ export function drawTrainingDocument(random: SeededRandom, level: Curriculum, op
     return { suffix: suffix.map((segment) => segment.text), answer: drawn.answer, kind: drawn.kind };
   });
 
-  const system = systemSegment(random.chance(0.6) ? templates.systemPrompts[0]! : random.pick(templates.systemPrompts)).text;
+  const system = systemSegment(
+    random.chance(0.6) ? templates.systemPrompts[0]! : random.pick(templates.systemPrompts),
+  ).text;
   return layout === 'none'
     ? { layout, header: [system], memories: [], questions }
     : {

@@ -64,7 +64,8 @@ function realOr(kind: string, share: number, nonce: (random: SeededRandom) => st
 
 const word = (random: SeededRandom): string => pseudoword(random, 2, 3);
 
-const phrase = (random: SeededRandom): string => (random.chance(0.12) ? `${word(random)} ${word(random)}` : word(random));
+const phrase = (random: SeededRandom): string =>
+  random.chance(0.12) ? `${word(random)} ${word(random)}` : word(random);
 
 function name(random: SeededRandom): string {
   const first = capitalised(pseudoword(random, random.chance(0.15) ? 1 : 2, 3));

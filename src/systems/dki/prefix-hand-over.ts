@@ -68,7 +68,14 @@ export class PrefixHandOver implements HandOver {
       residentTokens: prefix.length,
       expectedEvaluatedTokens: rest.length + (found === undefined ? prefix.length : 0),
       reuse: found === undefined ? 'new' : 'seen',
-      details: { kv: { key, sizeBytes: state.sizeBytes, tokens: state.tokens, origin: found === undefined ? 'computed' : 'disk' } },
+      details: {
+        kv: {
+          key,
+          sizeBytes: state.sizeBytes,
+          tokens: state.tokens,
+          origin: found === undefined ? 'computed' : 'disk',
+        },
+      },
     };
   }
 

@@ -161,11 +161,24 @@ function forced(
     );
   }
   const cleared: DroppedPart[] = [
-    { part: 'system', id: 'system', tokens: tokenizer.count(systemSegment(parts.systemPrompt)), rule: 'forced-truncation' },
-    ...memories.map(
-      (memory): DroppedPart => ({ part: 'memory', id: memory.memoryId, tokens: 0, rule: 'forced-truncation' }),
-    ),
-    ...history.map((_, index): DroppedPart => ({ part: 'history', id: String(index + 1), tokens: 0, rule: 'forced-truncation' })),
+    {
+      part: 'system',
+      id: 'system',
+      tokens: tokenizer.count(systemSegment(parts.systemPrompt)),
+      rule: 'forced-truncation',
+    },
+    ...memories.map((memory): DroppedPart => ({
+      part: 'memory',
+      id: memory.memoryId,
+      tokens: 0,
+      rule: 'forced-truncation',
+    })),
+    ...history.map((_, index): DroppedPart => ({
+      part: 'history',
+      id: String(index + 1),
+      tokens: 0,
+      rule: 'forced-truncation',
+    })),
   ];
   return finished(parts, segments, [], [], {
     ...budget,

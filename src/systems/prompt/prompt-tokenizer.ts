@@ -32,13 +32,11 @@ export class PromptTokenizer {
 
   /** BOS, then the segments, each with its ids. */
   tokenize(segments: readonly Segment[]): PromptSegment[] {
-    const texts = segments.map(
-      (segment, index): PromptSegment => ({
-        ...segment,
-        tokenIds: this.#tokenizer.tokenizeText(segment.text, { first: index === 0 }),
-        origin: 'evaluated',
-      }),
-    );
+    const texts = segments.map((segment, index): PromptSegment => ({
+      ...segment,
+      tokenIds: this.#tokenizer.tokenizeText(segment.text, { first: index === 0 }),
+      origin: 'evaluated',
+    }));
     if (this.#bosToken === undefined) return texts;
     return [{ role: 'bos', text: '', tokenIds: [this.#bosToken], origin: 'evaluated' }, ...texts];
   }

@@ -28,7 +28,10 @@ export class CachedTextHandOver implements HandOver {
   readonly sequence: ModelSequence;
   readonly #store: StateStore;
   readonly #cached = new Map<string, CachedPrompt[]>();
-  #last: { readonly tokenIds: readonly number[]; readonly reuse: Reuse | undefined } = { tokenIds: [], reuse: undefined };
+  #last: { readonly tokenIds: readonly number[]; readonly reuse: Reuse | undefined } = {
+    tokenIds: [],
+    reuse: undefined,
+  };
 
   constructor(sequence: ModelSequence, store: StateStore) {
     this.sequence = sequence;
@@ -44,7 +47,11 @@ export class CachedTextHandOver implements HandOver {
     const kept = reuse?.tokens ?? 0;
     const generation = await this.sequence.generate(tokenIds.slice(kept), limits);
     this.#last = { tokenIds, reuse };
-    await this.#keep(userId, tokenIds, prompt.kept.map((memory) => memory.memoryId));
+    await this.#keep(
+      userId,
+      tokenIds,
+      prompt.kept.map((memory) => memory.memoryId),
+    );
     return {
       generation,
       kvLoadMs,
