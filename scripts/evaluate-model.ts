@@ -12,7 +12,7 @@ import { SeededRandom } from '../src/eval/random.ts';
 import { clopperPearson } from '../src/eval/statistics/clopper-pearson.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../src/eval/synthesis/quality-set.ts';
 import type { PhrasingSide } from '../src/eval/synthesis/relations.ts';
-import { drawEmbeddingPairs } from '../src/eval/synthesis/training-document.ts';
+import { drawEmbeddingPairs } from '../src/eval/synthesis/embedding-pairs.ts';
 import { LanguageModel } from '../src/llm/language-model.ts';
 import type { ModelSequence } from '../src/llm/model-sequence.ts';
 import { runScript, wholeNumber } from './run-script.ts';

@@ -46,7 +46,7 @@ export { RAGSystem, type RAGSystemParts } from './systems/rag/rag-system.ts';
 export type { Recall, Recalled } from './systems/recall.ts';
 export type { SystemParts } from './systems/system-parts.ts';
 
-export { runBench, type BenchHooks, type Progress } from './eval/bench-run.ts';
+export { runBench } from './eval/bench-run.ts';
 export { readDataset } from './eval/dataset/reader.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './eval/dataset/dataset.ts';
 export type {
@@ -59,4 +59,5 @@ export type {
   RunResults,
 } from './eval/results.ts';
 export type { Arm, ItemView } from './eval/run/arms.ts';
+export type { BenchHooks, Progress } from './eval/run/progress.ts';
 export { resultsOfRun } from './eval/stored-results.ts';

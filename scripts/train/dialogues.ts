@@ -5,13 +5,9 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { SeededRandom } from '../../src/eval/random.ts';
-import {
-  CURRICULUM,
-  drawEmbeddingPairs,
-  drawTrainingDocument,
-  type DocumentOptions,
-  type TrainingLayout,
-} from '../../src/eval/synthesis/training-document.ts';
+import { CURRICULUM, type DocumentOptions, type TrainingLayout } from '../../src/eval/synthesis/curriculum.ts';
+import { drawEmbeddingPairs } from '../../src/eval/synthesis/embedding-pairs.ts';
+import { drawTrainingDocument } from '../../src/eval/synthesis/training-document.ts';
 
 const { values } = parseArgs({
   options: {

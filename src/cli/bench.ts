@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
@@ -11,7 +11,7 @@ import { storedTurn } from '../eval/stored-turn.ts';
 import { printableJson } from '../report/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine, shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { interruptible } from './interruption.ts';
@@ -29,12 +29,15 @@ export function declareBench(command: Command): void {
 
 async function bench(config: BenchConfig): Promise<number> {
   const results = await run(config);
-  if (results === undefined) return exitCodes.interrupted;
+  if (results === undefined) {
+    process.stderr.write(`interrupted; ${resumeLine(config)}\n`);
+    return exitCodes.interrupted;
+  }
   const folder = join(config.out, results.run.name);
   writeReport(folder, results);
   process.stdout.write(config.json ? printableJson(results) : renderSummary(results, pageOf(process.stdout)));
   const closing = config.json ? process.stderr : process.stdout;
-  closing.write(`\nreport: ${relative('', folder)}\n${inspectLine(config, results)}`);
+  closing.write(`\nreport: ${shownPath(folder)}\n${inspectLine(config, results)}`);
   return results.gates.every(({ held }) => held) ? exitCodes.ok : exitCodes.gateFailed;
 }
 
@@ -49,7 +52,6 @@ async function run(config: BenchConfig): Promise<RunResults | undefined> {
     return await interruptible(interruption, () => runBench(config, hooks), onInterrupt, exitCodes.interrupted);
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
-    process.stderr.write(`\ninterrupted; ${resumeLine(config)}\n`);
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from '../db/database.ts';
@@ -9,6 +9,7 @@ import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { readDataset } from '../eval/dataset/reader.ts';
 import { LanguageModel } from '../llm/language-model.ts';
 import { chooseVectorBackend } from '../memory/vector-backend.ts';
+import { shownPath } from './command-line.ts';
 
 /** What a check found; `warning` where the bench runs all the same. */
 export interface Finding {
@@ -53,7 +54,7 @@ function reports({ out }: BenchConfig): Finding {
   accessSync(folder, constants.W_OK | constants.X_OK);
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const found = `${relative('', out) || '.'} can be written, ${gibibytes(free)} free`;
+  const found = `${shownPath(out)} can be written, ${gibibytes(free)} free`;
   return free >= roomyBytes
     ? { state: 'works', found }
     : { state: 'warning', found, advice: 'a long run may need 1 GiB' };

@@ -7,5 +7,6 @@ const defaultColumns = 80;
 export function pageOf(stream: WriteStream, environment: NodeJS.ProcessEnv = process.env): Page {
   if (!stream.isTTY) return { width: defaultColumns, colour: false };
   const wanted = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
-  return { width: Math.max(40, stream.columns), colour: wanted };
+  // A terminal that does not say how wide it is says 0.
+  return { width: Math.max(40, stream.columns || defaultColumns), colour: wanted };
 }

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import ora from 'ora';
-import type { Progress } from '../eval/bench-run.ts';
+import type { Progress } from '../eval/run/progress.ts';
 
 const phases: Readonly<Record<Progress['phase'], string>> = {
   load: 'loading model, embedder and data',
@@ -41,8 +41,10 @@ export class ProgressDisplay implements Disposable {
 
   constructor(stream: WriteStream) {
     this.#stream = stream;
+    // A terminal that does not say how wide it is would have ora erase lines for ever.
+    const terminal = stream.isTTY && stream.columns > 0;
     // Reading standard input is how ora would swallow ^C.
-    this.#spinner = stream.isTTY ? ora({ stream, discardStdin: false }).start() : undefined;
+    this.#spinner = terminal ? ora({ stream, discardStdin: false }).start() : undefined;
   }
 
   readonly show = (progress: Progress): void => {

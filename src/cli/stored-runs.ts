@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { relative } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
+import { shownPath } from './command-line.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` where there is none: reading makes no file */
 export function openStoredRuns(path: string): BenchDatabase {
   if (existsSync(path)) return openDatabase({ path });
-  throw new BenchError('not-found', `there is no database ${relative('', path)}`, 'make one: npm run bench');
+  throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
 }
 
 /** The run of that name, or the latest. @throws BenchError `not-found` */

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { resultsOfRun } from '../eval/stored-results.ts';
@@ -6,6 +6,7 @@ import { printable, printableJson } from '../report/printable.ts';
 import { tableAsJson } from '../report/render-json.ts';
 import { checkReport, numberedTables, renderers } from '../report/report-files.ts';
 import { lackOfProof } from '../report/table.ts';
+import { shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { openStoredRuns } from './stored-runs.ts';
@@ -39,7 +40,7 @@ function tables({ run, out, db, table, format, check }: TablesFlags): number {
   if (check === true) {
     const differences = checkReport(folder, results);
     const found = differences.length === 0 ? ['agrees with the stored turns'] : differences;
-    process.stdout.write(found.map((line) => `${relative('', folder)}: ${printable(line)}\n`).join(''));
+    process.stdout.write(found.map((line) => `${shownPath(folder)}: ${printable(line)}\n`).join(''));
     return differences.length === 0 ? exitCodes.ok : exitCodes.gateFailed;
   }
   const numbered = numberedTables(results);

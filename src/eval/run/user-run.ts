@@ -1,9 +1,9 @@
+import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
-import { compareScores, type SequenceScore } from '../../llm/token-probabilities.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
@@ -12,14 +12,14 @@ import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { timedRecall } from '../../systems/recall.ts';
 import type { Dataset, DatasetItem, DatasetUser } from '../dataset/dataset.ts';
 import { visibleMemories } from '../dataset/visible-memories.ts';
-import { containsTokens } from '../metrics/normalise.ts';
 import { scoreTurn, type Scores } from '../metrics/scores.ts';
 import type { ItemSummary } from '../stored-turn.ts';
 import type { Arm } from './arms.ts';
 import { donated } from './donor.ts';
 import type { ItemStage } from './item-stage.ts';
 import { rotated } from './rotation.ts';
-import { firstDifference, hashOfIds, likeliest, type TurnEvidence } from './turn-evidence.ts';
+import { TurnProof } from './turn-proof.ts';
+import type { TurnEvidence } from './turn-evidence.ts';
 
 /** An arm with its system, open for the whole run. */
 export interface OpenArm {
@@ -84,12 +84,12 @@ export class UserRun {
     if (!sharesStore) arms.forEach(({ system }) => system.reset());
     for (const [index, item] of this.#user.items.entries()) {
       await this.#stageItem(item);
-      const references = new Map<string, SequenceScore>();
+      const proof = new TurnProof(this.#bench, item);
       for (let repeat = 0; repeat < settings.repeats; repeat++) {
         const turn = this.#position + index + repeat;
         for (const [position, arm] of rotated(arms, settings.seed, turn).entries()) {
           signal.throwIfAborted();
-          await this.#takeTurn(item, arm, repeat, position, references);
+          await this.#takeTurn(item, arm, repeat, position, proof);
           onTurn();
         }
       }
@@ -143,7 +143,7 @@ export class UserRun {
     { arm, system }: OpenArm,
     repeat: number,
     position: number,
-    references: Map<string, SequenceScore>,
+    proof: TurnProof,
   ): Promise<void> {
     const { runId, database, log, stage } = this.#bench;
     const { userId } = this.#user;
@@ -152,9 +152,11 @@ export class UserRun {
     let outcome: { response: ChatResponse; scores: Scores; evidence: TurnEvidence } | { error: string };
     try {
       const response = await system.chat({ query: item.query, sessionId, userId });
-      const evidence = await this.#prove(item, arm, system, response, references);
+      const evidence = await proof.of(arm, system, response);
       outcome = { response, scores: this.#score(item, response), evidence };
     } catch (error) {
+      // Without a place to write to no later turn could be kept either: the run ends, and can be resumed.
+      if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
       outcome = { error: error instanceof Error ? error.message : String(error) };
     }
     const record = stage.takeRecord();
@@ -223,56 +225,6 @@ export class UserRun {
       },
       dataset,
     );
-  }
-
-  /** Gold scoring and parity, after the turn, in a sequence of their own. */
-  async #prove(
-    item: DatasetItem,
-    arm: Arm,
-    system: BenchSystem,
-    response: ChatResponse,
-    references: Map<string, SequenceScore>,
-  ): Promise<TurnEvidence> {
-    const { dataset, model, scoring } = this.#bench;
-    const own = response.promptInfo.segments.flatMap((segment) => segment.tokenIds);
-    const readBack = response.metadata['sequenceTokenIds'] as readonly number[];
-    const gold = model.tokenizeText(` ${item.answer ?? dataset.unknownAnswer}`);
-    const forced = await scoring.score(await system.replay(scoring), gold);
-    const texts = [
-      item.query,
-      response.promptInfo.systemPrompt,
-      ...item.history.map((message) => message.content),
-      ...response.memoriesUsed.map((memory) => memory.content),
-    ];
-    const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
-    return {
-      reuse: response.metadata['reuse'] as TurnEvidence['reuse'],
-      expectedEvaluatedTokens: response.metadata['expectedEvaluatedTokens'] as number,
-      sequenceSha256: hashOfIds(readBack),
-      sequenceTokens: readBack.length,
-      firstForeignToken: firstDifference(own, readBack),
-      goldLogProbability: forced.logProbabilities.reduce((sum, value) => sum + value, 0),
-      parity: arm.exact ? compareScores(forced, await this.#reference(own, gold, references)) : null,
-      nextTokens: likeliest(model, forced.nextProbabilities),
-      closed:
-        golds.length > 0 && !texts.some((text) => golds.some((value) => containsTokens(text, value, dataset.language))),
-    };
-  }
-
-  /** The same token sequence evaluated whole, as text: the measure of the exact arms. */
-  async #reference(
-    ids: readonly number[],
-    gold: readonly number[],
-    references: Map<string, SequenceScore>,
-  ): Promise<SequenceScore> {
-    const key = hashOfIds(ids);
-    const known = references.get(key);
-    if (known !== undefined) return known;
-    const { scoring } = this.#bench;
-    await scoring.clear();
-    const reference = await scoring.score(ids, gold);
-    references.set(key, reference);
-    return reference;
   }
 }
 

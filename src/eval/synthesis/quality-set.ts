@@ -2,7 +2,8 @@ import { templates } from '../../config/templates.ts';
 import { joinSegments, memoryFooterSegment } from '../../systems/prompt/segments.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import type { SeededRandom } from '../random.ts';
-import { CURRICULUM, drawTrainingDocument, type TrainingDocument } from './training-document.ts';
+import { CURRICULUM } from './curriculum.ts';
+import { drawTrainingDocument, type TrainingDocument } from './training-document.ts';
 import type { PhrasingSide } from './relations.ts';
 
 /** One question to a model: its prompt as segments, to be tokenised one by one behind BOS. */

@@ -53,9 +53,18 @@ export interface BuiltPrompt {
   readonly kept: readonly MemorySearchResult[];
 }
 
-/** The tokens kept free for generation in a window. */
-export function reserveFor(windowTokens: number): number {
-  return Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
+/**
+ * The tokens kept free for generation: as many as are asked for, else 512, at most a quarter of the window.
+ * @throws BenchError `bad-option` where that leaves no room for a prompt
+ */
+export function reserveFor(windowTokens: number, askedTokens?: number): number {
+  const reserveTokens = askedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
+  if (reserveTokens < windowTokens) return reserveTokens;
+  throw new BenchError(
+    'bad-option',
+    `--reserve ${reserveTokens}: not smaller than the window of ${windowTokens} tokens`,
+    `choose a reserve below ${windowTokens}`,
+  );
 }
 
 function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
@@ -96,15 +105,8 @@ function finished(
  */
 export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: PromptTokenizer): BuiltPrompt {
   const { windowTokens } = rules;
-  const reserveTokens = rules.reserveTokens ?? reserveFor(windowTokens);
+  const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
   const maxPromptTokens = windowTokens - reserveTokens;
-  if (maxPromptTokens <= 0) {
-    throw new BenchError(
-      'bad-option',
-      `--reserve ${reserveTokens}: not smaller than the window of ${windowTokens} tokens`,
-      `choose a reserve below ${windowTokens}`,
-    );
-  }
   const query = querySegments(parts.query);
   const system = systemSegment(parts.systemPrompt);
   const fixedTokens = tokenizer.bosTokens + tokenizer.countAll([system, ...query]);

@@ -1,0 +1,27 @@
+import { resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { commandLine, shownPath } from './command-line.ts';
+
+const usual = { out: resolve('reports'), db: resolve('reports/dki-bench.sqlite') };
+
+beforeEach(() => vi.stubEnv('npm_lifecycle_event', undefined));
+afterEach(() => vi.unstubAllEnvs());
+
+it('names a place only where it is not the usual one', () => {
+  expect(commandLine('inspect', usual, ['--run', 'a'])).toBe('npx dki-bench inspect --run a');
+  const elsewhere = { out: resolve('o'), db: resolve('d.sqlite') };
+  expect(commandLine('bench', elsewhere, [])).toBe('npx dki-bench bench --out o --db d.sqlite');
+});
+
+it('goes by how it was called, and quotes what a shell would take apart', () => {
+  vi.stubEnv('npm_lifecycle_event', 'bench');
+  expect(commandLine('bench', usual, ['--item', "it's 1; ls"])).toBe(
+    String.raw`npm run bench -- --item 'it'\''s 1; ls'`,
+  );
+});
+
+it('shows paths from the working folder where they lie below', () => {
+  expect(shownPath(resolve('reports/a'))).toBe('reports/a');
+  expect(shownPath(resolve('.'))).toBe('.');
+  expect(shownPath('/elsewhere')).toBe('/elsewhere');
+});

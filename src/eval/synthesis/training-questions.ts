@@ -1,0 +1,110 @@
+import { templates } from '../../config/templates.ts';
+import type { HistoryMessage } from '../../systems/prompt/segments.ts';
+import type { SeededRandom } from '../random.ts';
+import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
+import { drawRelation, factKey, question, statement, USER, valueOf, type Relation, type Subject } from './relations.ts';
+import type { Fact, QuestionKind } from './training-facts.ts';
+
+/** One question with what was said before it; the answer begins with a space, as the model writes it. */
+export interface TrainingQuestion {
+  readonly history: readonly HistoryMessage[];
+  readonly query: string;
+  readonly answer: string;
+  readonly kind: QuestionKind;
+}
+
+/** What the questions of one document are about. */
+export interface QuestionScope {
+  readonly facts: readonly Fact[];
+  readonly subjects: readonly Subject[];
+  readonly layout: TrainingLayout;
+  readonly level: Curriculum;
+  readonly options: DocumentOptions;
+}
+
+function answer(value: string): string {
+  return ` ${value}.`;
+}
+
+function exchange(user: string, assistant: string): HistoryMessage[] {
+  return [
+    { role: 'user', content: user },
+    { role: 'assistant', content: assistant },
+  ];
+}
+
+/** Draws the independent questions of one document. */
+export class QuestionSource {
+  readonly #random: SeededRandom;
+  readonly #scope: QuestionScope;
+  readonly #known: ReadonlySet<string>;
+  readonly #order: readonly Fact[];
+
+  constructor(random: SeededRandom, scope: QuestionScope) {
+    this.#random = random;
+    this.#scope = scope;
+    this.#known = new Set(scope.facts.map((fact) => factKey(fact.subject, fact.relation)));
+    this.#order = random.shuffled(scope.facts);
+  }
+
+  /** The question at a place of the document; each fact has its turn before one comes again. */
+  draw(place: number): TrainingQuestion {
+    const random = this.#random;
+    const { level } = this.#scope;
+    const drawn = this.#drawKind(place);
+    const chatter = random.chance(level.chatter) ? exchange(...random.pick(templates.chatter)) : [];
+    const history = random.chance(0.5) ? [...chatter, ...drawn.history] : [...drawn.history, ...chatter];
+    return { ...drawn, history };
+  }
+
+  #drawKind(place: number): TrainingQuestion {
+    const { level, layout } = this.#scope;
+    const roll = this.#random.float();
+    if (layout === 'none' || roll < level.absent) return this.#absent();
+    return (roll < level.absent + level.history ? this.#answeredByHistory() : undefined) ?? this.#remembered(place);
+  }
+
+  #absent(): TrainingQuestion {
+    const random = this.#random;
+    const { facts, layout, options } = this.#scope;
+    const about = layout === 'none' && random.chance(0.5) ? random.pick(facts) : this.#unknownFact();
+    const query = question(random, about.subject, about.relation, options.phrasing);
+    return { history: [], query, answer: ` ${templates.unknownAnswer}`, kind: 'absent' };
+  }
+
+  #answeredByHistory(): TrainingQuestion | undefined {
+    const random = this.#random;
+    const { heldOut, phrasing } = this.#scope.options;
+    const { relation } = this.#unknownFact();
+    if (this.#known.has(factKey(USER, relation))) return undefined;
+    const value = valueOf(random, relation, heldOut);
+    const told = statement(random, USER, relation, value, phrasing, { firstPerson: true });
+    const history = exchange(told, random.pick(templates.acknowledgements));
+    return { history, query: question(random, USER, relation, phrasing), answer: answer(value), kind: 'history' };
+  }
+
+  #remembered(place: number): TrainingQuestion {
+    const random = this.#random;
+    const { facts, options } = this.#scope;
+    const fact = this.#order[place % this.#order.length]!;
+    const asked = ({ subject, relation }: Fact): string => question(random, subject, relation, options.phrasing);
+    let history: HistoryMessage[] = [];
+    if (random.chance(0.08)) {
+      const earlier = random.pick(facts);
+      history = exchange(asked(earlier), answer(earlier.value).trim());
+    }
+    return { history, query: asked(fact), answer: answer(fact.value), kind: fact.kind };
+  }
+
+  /** Something that no memory says, often what a memory says of somebody else. */
+  #unknownFact(): { readonly subject: Subject; readonly relation: Relation } {
+    const random = this.#random;
+    const { facts, subjects, level, options } = this.#scope;
+    for (;;) {
+      const subject = random.pick(subjects);
+      const near = subjects.length > 1 && random.chance(0.4);
+      const relation = near ? random.pick(facts).relation : drawRelation(random, level.open, options.heldOut);
+      if (!this.#known.has(factKey(subject, relation))) return { subject, relation };
+    }
+  }
+}

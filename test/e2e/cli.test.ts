@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunResults } from '../../src/eval/results.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const tsx = import.meta.resolve('tsx');
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface CallOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Called with what stands on standard error so far. */
+  readonly onStderr?: (text: string, child: ReturnType<typeof spawn>) => void;
+}
+
+let folder: string;
+
+/** Calls the program as a user would, in a folder of its own. */
+function dkiBench(words: readonly string[], { environment = {}, onStderr }: CallOptions = {}): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, NO_COLOR: '1', ...environment };
+    const child = spawn(process.execPath, ['--import', tsx, main, ...words], { cwd: folder, env });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+    child.stderr.on('data', (data: Buffer) => {
+      stderr += data.toString();
+      onStderr?.(stderr, child);
+    });
+    child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dki-cli-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('mistakes', () => {
+  it.each([
+    [['bnech'], "error: unknown command 'bnech'\n  hint: did you mean bench?\n"],
+    [['bench', '--lmit', '8'], "error: unknown option '--lmit'\n  hint: did you mean --limit?\n"],
+    [['bench', '--arms', 'rag,dkii'], 'error: --arms: unknown arm "dkii": did you mean dki?\n'],
+    [['bench', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more\n'],
+    [['bench', '--model', 'none.gguf'], 'error: '],
+    [['bench', '--dataset', './none.jsonl'], 'error: '],
+    [['tables'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
+    [['inspect'], 'error: this release shows turns in the terminal only\n  hint: add --print, or --json\n'],
+  ])('%j ends with 2 and two lines', async (words, message) => {
+    const { code, stdout, stderr } = await dkiBench([...words, ...(words[0] === 'bench' ? ['--quiet'] : [])]);
+    expect(stderr.slice(0, message.length)).toBe(message);
+    expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
+    expect(stdout).toBe('');
+    expect(code).toBe(2);
+  });
+
+  it('an escape sequence in a value does not reach the terminal', async () => {
+    const { stderr } = await dkiBench(['bench', '--arms', 'rag\u001b[2J']);
+    expect(stderr).toContain('\\x1b[2J');
+    expect(stderr).not.toContain('\u001b');
+  });
+});
+
+describe('a run', () => {
+  const few = ['--limit', '8', '--arms', 'none,rag,dki', '--out', 'reports'];
+  let json: Finished;
+  let results: RunResults;
+
+  beforeAll(async () => {
+    json = await dkiBench(['bench', ...few, '--run', 'first', '--json']);
+    results = JSON.parse(json.stdout) as RunResults;
+  });
+
+  it('gives one JSON document on standard output, and 0 where all gates hold', () => {
+    expect(json.code).toBe(0);
+    expect(results.run).toMatchObject({ name: 'first', status: 'finished', dataset: { users: 8, items: 8 } });
+    expect(results.arms.map(({ arm, n }) => [arm, n])).toEqual([
+      ['none', 8],
+      ['rag', 8],
+      ['dki', 8],
+    ]);
+    expect(json.stderr).toContain('100 % of 24 turns');
+    expect(json.stderr).toContain('inspect --run first --item ');
+  });
+
+  it('writes the report, which is what was printed', async () => {
+    const report = join(folder, 'reports/first');
+    expect(readFileSync(join(report, 'results.json'), 'utf8')).toBe(json.stdout);
+    expect(readdirSync(join(report, 'tables'))).toEqual(
+      expect.arrayContaining(['table-1.md', 'table-1.tex', 'table-1.csv', 'table-1.json', 'table-1b.md', 'gates.json']),
+    );
+    expect(readdirSync(join(report, 'tables')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(await dkiBench(['tables', '--check'])).toMatchObject({
+      code: 0,
+      stdout: 'reports/first: agrees with the stored turns\n',
+    });
+  });
+
+  it('draws its tables again, the same as the report', async () => {
+    const { code, stdout } = await dkiBench(['tables', '--run', 'first', '--table', '1', '--format', 'csv']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(readFileSync(join(folder, 'reports/first/tables/table-1.csv'), 'utf8'));
+    expect(JSON.parse((await dkiBench(['tables', '--format', 'json'])).stdout)).toHaveLength(2);
+  });
+
+  it('names what was changed in a report afterwards', async () => {
+    const file = join(folder, 'reports/first/results.json');
+    const honest = readFileSync(file, 'utf8');
+    writeFileSync(file, honest.replace('"seed": 7', '"seed": 8'));
+    const { code, stdout } = await dkiBench(['tables', '--check']);
+    writeFileSync(file, honest);
+    expect([code, stdout]).toEqual([1, 'reports/first: results.json: run.seed differs\n']);
+  });
+
+  it('can be looked into, one arm or two', async () => {
+    const one = await dkiBench(['inspect', '--arm', 'dki', '--print']);
+    expect(one.code).toBe(0);
+    expect(one.stdout).toMatch(/^query +\d+ {2}evaluated {2}User: /m);
+    const two = await dkiBench(['inspect', '--arm', 'rag,dki', '--print']);
+    expect(two.stdout).toMatch(/^sequences: identical, \d+ tokens$/m);
+    const { stdout } = await dkiBench(['inspect', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ run: { name: 'first' }, turns: [{ arm: 'dki', state: 'answered' }] });
+    const wrong = await dkiBench(['inspect', '--arm', 'dik', '--print']);
+    expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([
+      2,
+      'error: run "first" has no arm "dik": did you mean dki?',
+    ]);
+  });
+
+  it('does not mind a reader that has seen enough', async () => {
+    const words = [
+      process.execPath,
+      '--import',
+      tsx,
+      main,
+      'inspect',
+      '--json',
+      '--db',
+      join(folder, 'reports/dki-bench.sqlite'),
+    ];
+    const piped = words.map((word) => `'${word}'`).join(' ');
+    const child = spawn('bash', ['-c', `set -o pipefail; for i in 1 2 3; do ${piped}; done | head -n 1`]);
+    let stderr = '';
+    child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it('ends with 130 when interrupted, and says how to go on; that gives the same rows', async () => {
+    const interrupted = await dkiBench(['bench', ...few, '--run', 'second'], {
+      onStderr: (text, child) => {
+        if (text.includes('10 %') && !text.includes('stopping')) child.kill('SIGINT');
+      },
+    });
+    expect(interrupted.code).toBe(130);
+    expect(interrupted.stdout).toBe('');
+    expect(interrupted.stderr).toMatch(/interrupted; go on with: .* --resume second\n$/);
+    const resumed = await dkiBench(['bench', '--resume', 'second', '--json']);
+    expect(resumed.code).toBe(0);
+    const { arms } = JSON.parse(resumed.stdout) as RunResults;
+    expect(arms.map(({ wrong, tokens }) => ({ wrong, tokens }))).toEqual(
+      results.arms.map(({ wrong, tokens }) => ({ wrong, tokens })),
+    );
+  });
+
+  it('is marked and ends with 1 where a gate fails', async () => {
+    const database = new Sqlite(join(folder, 'reports/dki-bench.sqlite'));
+    database.exec(`
+      UPDATE turns SET tokens = json_set(tokens, '$.evaluated', json_extract(tokens, '$.evaluated') + 1)
+      WHERE arm = 'dki' AND run_id = (SELECT id FROM runs WHERE name = 'first')`);
+    database.close();
+    const { code, stdout, stderr } = await dkiBench(['tables', '--run', 'first', '--table', '1']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('NOT PROVEN: gate materialisation failed');
+    expect(stderr).toBe('NOT PROVEN: gate materialisation failed\n');
+  });
+});
+
+it('the doctor tries everything out and finds that the bench can run', async () => {
+  const { code, stdout } = await dkiBench(['doctor', '--json']);
+  const { able, checks } = JSON.parse(stdout) as { able: boolean; checks: { name: string; state: string }[] };
+  expect(checks.filter(({ state }) => state === 'fails')).toEqual([]);
+  expect([able, code]).toEqual([true, 0]);
+  const broken = await dkiBench(['doctor', '--model', 'none.gguf']);
+  expect(broken.code).toBe(1);
+  expect(broken.stdout).toMatch(/^✗ model/m);
+});
