@@ -7,7 +7,6 @@ it.each([
   ['dki-blck', 'dki-blocks'],
   ['DKI', 'dki'],
   ['ragcached', 'rag-cached'],
-  ['dik', 'dki'],
   ['dik-paralel', 'dki-parallel'],
 ])('takes %s for %s', (typed, meant) => {
   expect(nearestName(typed, arms)).toBe(meant);
