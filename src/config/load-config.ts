@@ -7,7 +7,7 @@ import { type BenchConfig, benchConfigSchema, optionDescriptions } from './bench
 import { didYouMean } from './nearest-name.ts';
 
 /** Read from the working folder where it is there. */
-export const configFileName = 'dki-bench.config.json';
+const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that are read elsewhere. */
@@ -31,7 +31,7 @@ interface Given {
 }
 
 /** `topK` → `--top-k` */
-export function flagOf(key: string): string {
+function flagOf(key: string): string {
   return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 

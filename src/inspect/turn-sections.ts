@@ -22,7 +22,7 @@ function beside(name: string, text: string, indent: number, width: number): stri
 }
 
 /** Whether the answer is right, and if not, in which way and where the evidence was lost. */
-export function judgementOf({ scores }: AnsweredTurn): string {
+function judgementOf({ scores }: AnsweredTurn): string {
   if (scores.taskSuccess === 1) return 'right';
   const stage = scores.failedStage === null ? '' : `, failed at: ${scores.failedStage}`;
   return `wrong: ${scores.wrongClass ?? 'not classified'}${stage}`;

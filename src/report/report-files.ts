@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../config/bench-error.ts';
@@ -49,7 +49,7 @@ export function writeReport(folder: string, results: RunResults): void {
       writeFileSync(unfinished, content);
       renameSync(unfinished, path);
     } catch (error) {
-      rmSync(unfinished, { force: true });
+      if (existsSync(unfinished)) rmSync(unfinished);
       const { message } = error as Error;
       const hint =
         'make room or name another folder with --out; the turns are stored, the tables verb draws them again';

@@ -1,0 +1,89 @@
+"""The model against a Llama in plain torch, its structured start, and its file format."""
+import unittest
+
+import numpy as np
+import torch
+from torch.nn.functional import silu
+
+from export_gguf import Q8_0_BLOCK, quantised, tensors
+from kernels import HEAD_DIM, RMS_EPSILON
+from model import ModelShape, RecallModel
+
+SHAPE = ModelShape(vocabulary=64, layers=2, context=64)
+
+
+def heads(x, cosine, sine):
+    """[length, heads * 32] -> [heads, length, 32], rotated."""
+    a, b = x.view(len(x), -1, HEAD_DIM // 2, 2).unbind(-1)
+    c, s = cosine[: len(x), None], sine[: len(x), None]
+    return torch.stack([a * c - b * s, a * s + b * c], -1).flatten(-2).transpose(0, 1)
+
+
+def plain_logits(model, tokens):
+    """The last token's logits, and layer 0's attention weights [heads, length, length]."""
+    shape, weights, length = model.shape, model.tensors, len(tokens)
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(0, HEAD_DIM, 2) / HEAD_DIM)
+    first = None
+
+    def norm(x, gain):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + RMS_EPSILON) * gain
+
+    x = weights["embedding"][tokens]
+    for layer in range(shape.layers):
+        qkv = norm(x, weights[f"{layer}.attention_norm"]) @ weights[f"{layer}.qkv"].t()
+        query, key, value = qkv.split(shape.parts("0.qkv"), -1)
+        group = shape.heads // shape.kv_heads
+        key = heads(key, angles.cos(), angles.sin()).repeat_interleave(group, 0)
+        value = value.view(length, -1, HEAD_DIM).transpose(0, 1).repeat_interleave(group, 0)
+        scores = heads(query, angles.cos(), angles.sin()) @ key.transpose(1, 2) * HEAD_DIM**-0.5
+        later = torch.ones(length, length, dtype=torch.bool).triu(1)
+        attention = scores.masked_fill(later, float("-inf")).softmax(-1)
+        first = attention if first is None else first
+        x = x + (attention @ value).transpose(0, 1).flatten(1) @ weights[f"{layer}.attention_out"].t()
+        gate, up = (norm(x, weights[f"{layer}.mlp_norm"]) @ weights[f"{layer}.gate_up"].t()).chunk(2, -1)
+        x = x + (silu(gate) * up) @ weights[f"{layer}.down"].t()
+    return (norm(x, weights["output_norm"]) @ weights["embedding"].t())[-1], first
+
+
+class ModelTest(unittest.TestCase):
+    def setUp(self):
+        self.model = RecallModel(SHAPE, seed=3)
+        self.tokens = torch.randint(0, SHAPE.vocabulary, (40,), generator=torch.Generator().manual_seed(1))
+
+    def test_logits_equal_those_of_a_plain_llama(self):
+        row = self.tokens[None].int()
+        places = torch.arange(40, dtype=torch.int32)[None]
+        with torch.no_grad():
+            ours = self.model.logits(row, torch.zeros_like(row), places, torch.tensor([39]))[0]
+            plain, _ = plain_logits(self.model, self.tokens)
+        torch.testing.assert_close(ours, plain, rtol=1e-3, atol=1e-4)
+
+    def test_two_heads_start_by_looking_one_and_two_tokens_back(self):
+        with torch.no_grad():
+            _, attention = plain_logits(self.model, self.tokens)
+        for head, offset in ((0, 1), (1, 2)):
+            self.assertEqual(attention[head, 8:].argmax(-1).tolist(), [at - offset for at in range(8, 40)])
+
+    def test_state_round_trip(self):
+        again = RecallModel.from_state(self.model.state())
+        self.assertTrue(torch.equal(again.weights, self.model.weights))
+
+
+class ExportTest(unittest.TestCase):
+    def test_every_weight_is_exported_once_under_llama_cpp_s_names(self):
+        exported = dict(tensors(RecallModel(SHAPE)))
+        self.assertEqual(sum(values.size for values in exported.values()), RecallModel(SHAPE).weights.numel())
+        self.assertEqual(exported["blk.1.attn_k.weight"].shape, (SHAPE.kv_heads * HEAD_DIM, SHAPE.width))
+        self.assertEqual(exported["blk.0.ffn_gate.weight"].shape, (SHAPE.hidden, SHAPE.width))
+
+    def test_quantisation_is_off_by_at_most_half_a_step(self):
+        values = np.random.default_rng(0).normal(size=(3, 64)).astype(np.float32)
+        values[0, :32] = 0
+        blocks = np.frombuffer(quantised(values), dtype=[("scale", "<f2"), ("values", "i1", Q8_0_BLOCK)])
+        restored = blocks["scale"].astype(np.float32)[:, None] * blocks["values"]
+        step = np.abs(values.reshape(-1, 32)).max(1, keepdims=True) / 127
+        self.assertTrue(np.all(np.abs(restored - values.reshape(-1, 32)) <= 0.6 * step))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import { profileLine, renderSummary } from './summary.ts';
+import { textWidth } from './text-width.ts';
+
+const page = { width: 80, colour: false };
+
+describe('the end of a run', () => {
+  it('says where the time went', () => {
+    expect(profileLine(runResults.run.profile)).toBe('wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s');
+  });
+
+  it('shows tables, gates, verdict and notes, in this order, in 80 columns', () => {
+    const text = renderSummary(runResults, page);
+    const places = ['Table 1.', 'Table 1b.', 'Paired by item', 'Gates', 'Verdict', 'wall 93 s', 'Notes'].map((part) =>
+      text.indexOf(`\n${part}`),
+    );
+    expect(places.slice(1)).toEqual([...places.slice(1)].sort((a, b) => a - b));
+    expect(places.slice(1).every((place) => place > 0)).toBe(true);
+    expect(text).toContain('\n- the work tree has changes that are not committed\n');
+    for (const line of text.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(80);
+  });
+
+  it('ends with what is not proven', () => {
+    const failed = { ...runResults, gates: [{ gate: 'controls' as const, held: false, evidence: 'none 12 %' }] };
+    expect(renderSummary(failed, page).trimEnd().split('\n').at(-1)).toBe('NOT PROVEN: gate controls failed');
+  });
+});
