@@ -22,7 +22,7 @@ describe('a turn in the terminal', () => {
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
     expect(printTurn('r', rag, page)).toContain('Answer (right)');
     expect(printTurn('r', dki, page)).toContain('Answer (wrong: stale, failed at: answered)');
-    expect(printTurn('r', dki, page)).toContain('gold      Turin');
+    expect(printTurn('r', dki, page)).toContain('gold      Turin\nkind      updated · held-out\n');
   });
 
   it('says what was recalled, kept and dropped, and by which rule', () => {

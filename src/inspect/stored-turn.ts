@@ -59,8 +59,13 @@ const answeredColumns = z.object({
     wrongClass: z.string().nullable(),
     failedStage: z.string().nullable(),
     evidence: turnEvidence,
-    /** The right answer; null where only abstaining is right. */
-    gold: z.string().nullable().exactOptional(),
+    item: z.object({
+      /** The right answer; null where only abstaining is right. */
+      gold: z.string().nullable(),
+      category: z.string(),
+      phrasing: z.string(),
+      userKind: z.string(),
+    }),
   }),
   memories: z.array(recalledMemory),
 });

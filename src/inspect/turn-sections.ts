@@ -30,12 +30,14 @@ function judgementOf({ scores }: AnsweredTurn): string {
 
 function answerSection(turn: AnsweredTurn, width: number): Section {
   const { answer, promptInfo, scores } = turn;
+  const kinds = [scores.item.category, scores.item.phrasing, scores.item.userKind];
   return {
     heading: `Answer (${judgementOf(turn)})`,
     lines: [
       ...beside('question', promptInfo.originalQuery, 10, width),
       ...beside('answer', answer, 10, width),
-      ...(scores.gold === undefined ? [] : beside('gold', scores.gold ?? '(none: abstaining is right)', 10, width)),
+      ...beside('gold', scores.item.gold ?? '(none: abstaining is right)', 10, width),
+      ...beside('kind', kinds.filter((kind) => kind !== '').join(' · '), 10, width),
     ],
   };
 }

@@ -87,7 +87,7 @@ describe('a run', () => {
       ['dki', 8],
     ]);
     expect(json.stderr).toContain('100 % of 24 turns');
-    expect(json.stderr).toContain('inspect --run first --item ');
+    expect(json.stderr).toContain('--run first --item ');
   });
 
   it('writes the report, which is what was printed', async () => {

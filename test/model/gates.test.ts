@@ -62,7 +62,7 @@ const impostors: readonly { readonly what: string; readonly arm: Arm; readonly g
   {
     what: 'memories as text that are called K/V',
     arm: { ...dki, open: rag.open },
-    gates: ['materialisation'],
+    gates: ['materialisation', 'live flags'],
   },
   {
     what: 'an answer that it was told',

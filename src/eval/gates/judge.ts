@@ -4,13 +4,14 @@ import { errors } from './errors.ts';
 import type { Gate, GateInput } from './gate.ts';
 import { identity } from './identity.ts';
 import { isolation } from './isolation.ts';
+import { liveFlags } from './live-flags.ts';
 import { materialisation } from './materialisation.ts';
 import { parity } from './parity.ts';
 
 /** The self-test of the metrics ran before the first turn; its result is the gate. */
 const metrics: Gate = ({ probes }) => probes.metrics;
 
-const GATES: readonly Gate[] = [identity, materialisation, parity, controls, isolation, metrics, errors];
+const GATES: readonly Gate[] = [identity, materialisation, parity, controls, isolation, metrics, liveFlags, errors];
 
 /** Decides every gate that these turns can decide, and says of the others why not. */
 export function judge(input: GateInput): { gates: GateResult[]; gatesNotRun: GateNotRun[] } {
