@@ -3,6 +3,7 @@ import { comparisonsTables } from './comparisons-table.ts';
 import { gatesTable } from './gates-table.ts';
 import { printable } from './printable.ts';
 import { coloured, emphasised, type Page, renderTerminal } from './render-terminal.ts';
+import { phrasingTable } from './table-breakdown.ts';
 import { tableOneB } from './table-one-b.ts';
 import { tableOne } from './table-one.ts';
 import { formatNumber, lackOfProof } from './table.ts';
@@ -26,7 +27,13 @@ export function renderSummary(results: RunResults, page: Page): string {
     wrapText(printable(text), page.width - indent.length).map((line) => indent + line);
   const listed = (text: string) =>
     wrapped(text, '  ').map((line, index) => (index === 0 ? `- ${line.slice(2)}` : line));
-  const tables = [tableOne(results), tableOneB(results), ...comparisonsTables(results), gatesTable(results)];
+  const tables = [
+    tableOne(results),
+    phrasingTable(results),
+    tableOneB(results),
+    ...comparisonsTables(results),
+    gatesTable(results),
+  ].filter(({ blocks }) => blocks.length > 0);
   const heading = (text: string) => emphasised(text, page);
   const { retriever, tokenisation } = run;
   const blocks = [

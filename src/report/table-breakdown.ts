@@ -14,8 +14,20 @@ function valuesOf(arms: readonly ArmResults[], by: string): string[] {
 
 /** Task success by kind of user, category, and known or held-out phrasing. */
 export function tableBreakdown(results: RunResults): Table {
+  return brokenDown(results, dimensions);
+}
+
+/** Task success on phrasings that the shipped model was trained on, and on those that it never saw. */
+export function phrasingTable(results: RunResults): Table {
+  return brokenDown(
+    results,
+    dimensions.filter(({ by }) => by === 'phrasing'),
+  );
+}
+
+function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[number][]): Table {
   const { arms } = results;
-  const blocks = dimensions.map(({ by, title }): Block => ({
+  const blocks = shown.map(({ by, title }): Block => ({
     title,
     columns: valuesOf(arms, by).map((value) => ({
       key: `${by}:${value}`,
