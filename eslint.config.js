@@ -34,7 +34,7 @@ export default tseslint.config(
       eqeqeq: 'error',
       'no-console': 'error',
       'no-restricted-imports': ['error', { patterns: [noTestImports] }],
-      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, varsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       // An arrow that only calls is the shortest way to say that it calls.
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],

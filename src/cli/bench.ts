@@ -34,8 +34,9 @@ async function bench(config: BenchConfig): Promise<number> {
     return exitCodes.interrupted;
   }
   const folder = join(config.out, results.run.name);
-  writeReport(folder, results);
   process.stdout.write(config.json ? printableJson(results) : renderSummary(results, pageOf(process.stdout)));
+  // The result is shown first: a report that cannot be written must not hide it.
+  writeReport(folder, results);
   const closing = config.json ? process.stderr : process.stdout;
   closing.write(`\nreport: ${shownPath(folder)}\n${inspectLine(config, results)}`);
   return results.gates.every(({ held }) => held) ? exitCodes.ok : exitCodes.gateFailed;

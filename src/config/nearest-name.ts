@@ -6,7 +6,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let fewest = Infinity;
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance < fewest && distance <= Math.max(name.length, candidate.length) / 2) {
+    if (distance < fewest && distance <= Math.ceil(Math.max(name.length, candidate.length) / 2)) {
       nearest = candidate;
       fewest = distance;
     }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
@@ -86,8 +86,12 @@ export function openDatabase({ path, echo }: OpenDatabaseOptions): BenchDatabase
 
 function connect(path: string, echo: ((sql: string) => void) | undefined): Sqlite.Database {
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
-    return new Sqlite(path, echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) });
+    const isNew = path !== ':memory:' && !existsSync(path);
+    if (isNew) mkdirSync(dirname(path), { recursive: true });
+    const client = new Sqlite(path, echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) });
+    // It holds what users said; SQLite gives its journals the same mode.
+    if (isNew) chmodSync(path, 0o600);
+    return client;
   } catch (error) {
     const failure = databaseError(path, error);
     if (failure instanceof BenchError) throw failure;

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { openDatabase } from '../db/database.ts';
+import { openDatabase, type BenchDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
+import type { RunRow } from '../db/schema.ts';
 import { reserveFor } from '../systems/prompt/build-prompt.ts';
 import { readDataset } from './dataset/reader.ts';
 import type { RunResults } from './results.ts';
@@ -8,7 +11,8 @@ import { armsNamed, MAIN_ARMS } from './run/arms.ts';
 import { drawUsers } from './run/draw-users.ts';
 import { BenchParts, openBench, StoreFolder } from './run/open-bench.ts';
 import type { BenchHooks } from './run/progress.ts';
-import { checkSame, createRun, decisive, findResumable } from './run/run-record.ts';
+import { RunLock } from './run/run-lock.ts';
+import { checkSame, createRun, findResumable, noSuchRun, resumedConfig } from './run/run-record.ts';
 import { RunSession } from './run/run-session.ts';
 import type { StoredConfig } from './stored-results.ts';
 
@@ -18,39 +22,27 @@ import type { StoredConfig } from './stored-results.ts';
  */
 export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults> {
   const started = performance.now();
-  const progress = hooks.onProgress ?? (() => undefined);
-  progress({ phase: 'load', done: 0, total: 1 });
-  const echo = config.databaseEcho ? { echo: (sql: string) => void process.stderr.write(`${sql}\n`) } : {};
-  using database = openDatabase({ path: config.db, ...echo });
-  const runs = new RunRepository(database);
-  const resumed = config.resume === undefined ? undefined : findResumable(runs, config.resume);
-  const settings: BenchConfig =
-    resumed === undefined ? config : { ...config, ...decisive(resumed.config as BenchConfig) };
-  const names =
-    resumed === undefined ? (config.arms ?? MAIN_ARMS) : (resumed.config as StoredConfig).arms.map((arm) => arm.name);
-  const arms = armsNamed(names, hooks.arms);
+  hooks.onProgress?.({ phase: 'load', done: 0, total: 1 });
+  const resumed = config.resume === undefined ? undefined : runToResume(config, config.resume);
+  const settings = resumed === undefined ? config : resumedConfig(config, resumed);
+  const stored = resumed?.config as StoredConfig | undefined;
+  const arms = armsNamed(stored?.arms.map(({ name }) => name) ?? config.arms ?? MAIN_ARMS, hooks.arms);
   const dataset = await readDataset(settings.dataset);
   const users = drawUsers(dataset, settings.limit, settings.seed);
   await using parts = await BenchParts.open(settings, arms);
-  const coldStartMs = performance.now() - started;
   reserveFor(parts.model.info.contextTokens, settings.reserve);
-  if (resumed !== undefined) checkSame(resumed, dataset, parts);
+  if (resumed !== undefined) await checkSame(resumed, dataset, parts);
+  const coldStartMs = performance.now() - started;
 
+  // Only now is anything written: a mistake above leaves no trace.
+  using database = open(settings);
+  const runs = new RunRepository(database);
   const run = resumed ?? (await createRun(runs, settings, arms, dataset, users, parts));
-  using stores = new StoreFolder(settings);
-  const notes = parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`);
-  if (stores.shared) {
-    notes.push('K/V store shared by users and runs (--kv-store): hit rates are not those of a fresh user');
-  }
-  const bench = openBench(parts, stores, {
-    config: settings,
-    runId: run.id,
-    dataset,
-    users,
-    arms,
-    database,
-    warn: () => undefined,
-  });
+  const folder = join(settings.out, run.name);
+  using _lock = new RunLock(folder, run.name);
+  using stores = new StoreFolder(settings, folder);
+  const bench = openBench(parts, stores, { config: settings, runId: run.id, dataset, users, arms, database });
+  const notes = runNotes(parts, stores, run);
   const session = new RunSession(database, run, bench, { notes, coldStartMs, started });
   try {
     return await session.finish(settings, hooks);
@@ -58,4 +50,30 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
     if (hooks.signal?.aborted) runs.update(run.id, { status: 'interrupted' });
     throw error;
   }
+}
+
+function open({ db, databaseEcho }: BenchConfig): BenchDatabase {
+  const echo = databaseEcho ? { echo: (sql: string) => void process.stderr.write(`${sql}\n`) } : {};
+  return openDatabase({ path: db, ...echo });
+}
+
+function runToResume(config: BenchConfig, name: string): RunRow {
+  if (!existsSync(config.db)) throw noSuchRun(name, []);
+  using database = open(config);
+  return findResumable(new RunRepository(database), name);
+}
+
+/** What a reader must know of how the run was made. */
+function runNotes(parts: BenchParts, stores: StoreFolder, run: RunRow): string[] {
+  const { gitDirty } = run.environment as { readonly gitDirty: boolean | null };
+  return [
+    ...parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`),
+    ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
+    ...(stores.shared
+      ? [
+          'K/V store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
+            'and rag-cached, which keeps its list of prompts in memory, starts empty in each process',
+        ]
+      : []),
+  ];
 }

@@ -48,7 +48,7 @@ export interface RunDescription {
   readonly notes: readonly string[];
 }
 
-/** A mean over items with its 95 % interval over users. */
+/** A mean over items with its 95 % interval over users; one user has no interval: its bounds are infinite (JSON: null). */
 export interface Estimate {
   readonly mean: number;
   readonly low: number;
@@ -96,8 +96,8 @@ export interface ArmResults {
     readonly exactMatch: Estimate | null;
     readonly taskSuccess: Estimate;
   }[];
-  /** Means a turn over the seen turns. */
-  readonly tokens: TokenMeans;
+  /** Means a turn over the seen turns; null where no turn was seen. */
+  readonly tokens: TokenMeans | null;
   readonly turns: { readonly new: number; readonly seen: number; readonly exempt: number };
   readonly costNew: Cost | null;
   readonly costAll: Cost | null;

@@ -10,6 +10,7 @@ import type { RunProbes } from './run/run-probes.ts';
 import { storedTurn, type AnsweredTurn, type FailedTurn } from './stored-turn.ts';
 import { armResults } from './summary/arm-results.ts';
 import { compareWithRag } from './summary/comparisons.ts';
+import { promptNotes } from './summary/prompt-notes.ts';
 import { regimeOf } from './summary/regime.ts';
 
 /** What the `config` column of a run holds: all that its turns depend on. */
@@ -55,9 +56,10 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
     if (turn.state === 'answered') answered.push(turn);
     else failed.push(turn);
   }
-  const regime = regimeOf(answered);
+  const names = arms.map((arm) => arm.name);
+  const regime = regimeOf(answered, names);
   return {
-    run: describe(run, probes),
+    run: { ...describe(run, probes), notes: [...probes.notes, ...promptNotes(answered, names)] },
     arms: arms.map((arm) =>
       armResults(
         arm,
@@ -67,17 +69,12 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
         run.seed,
       ),
     ),
-    comparisons: compareWithRag(
-      answered,
-      arms.map((arm) => arm.name),
-      regime,
-      { seed: run.seed, margin },
-    ),
+    comparisons: compareWithRag(answered, names, regime, { seed: run.seed, margin }),
     ...judge({ arms, answered, failed, probes, seed: run.seed }),
   };
 }
 
-function describe(run: RunRow, probes: RunProbes): RunDescription {
+function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'> {
   return {
     id: run.id,
     name: run.name,
@@ -93,6 +90,5 @@ function describe(run: RunRow, probes: RunProbes): RunDescription {
     environment: run.environment as RunDescription['environment'],
     profile: probes.profile,
     tokenisation: probes.tokenisation,
-    notes: probes.notes,
   };
 }

@@ -53,9 +53,11 @@ export class StateStore {
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
   #clock = 0;
+  /** What was found last: it may be loaded again until the next search. */
+  #found: Entry | undefined;
   #counts = { hits: 0, misses: 0, rejected: 0, evicted: 0 };
 
-  /** @param root a folder of the store's own; made private (0700) @throws BenchError `disk` where it cannot be made */
+  /** @param root a folder of the store's own, made (0700) where there is none @throws BenchError `disk` where it cannot be made */
   constructor(root: string, maxBytes: number) {
     this.#root = root;
     this.#maxBytes = maxBytes;
@@ -75,6 +77,7 @@ export class StateStore {
   /** The state of that key, its bytes verified; undefined where there is none that can be trusted. */
   find(userId: string, key: string): StoredState | undefined {
     const entry = this.#entries.get(this.#id(userId, key));
+    this.#found = undefined;
     if (entry === undefined) {
       this.#counts.misses++;
       return undefined;
@@ -87,6 +90,7 @@ export class StateStore {
     }
     this.#counts.hits++;
     entry.usedAt = ++this.#clock;
+    this.#found = entry;
     return { path: this.#path(entry), sizeBytes: entry.sizeBytes, tokens: entry.tokens };
   }
 
@@ -189,12 +193,14 @@ export class StateStore {
     this.#entries.delete(`${entry.directory}/${entry.key}`);
   }
 
-  /** Gives up first what is cheap to recompute and long unused; never what was kept just now. */
+  /** Gives up first what is cheap to recompute and long unused; never what was kept just now, or found last. */
   #evict(newest: Entry): void {
     let excess = this.#sizeBytes() - this.#maxBytes;
     if (excess <= 0) return;
     const worth = (entry: Entry): number => entry.tokens / (this.#clock - entry.usedAt + 1);
-    const byWorth = [...this.#entries.values()].filter((entry) => entry !== newest).sort((a, b) => worth(a) - worth(b));
+    const byWorth = [...this.#entries.values()]
+      .filter((entry) => entry !== newest && entry !== this.#found)
+      .sort((a, b) => worth(a) - worth(b));
     for (const entry of byWorth) {
       if (excess <= 0) return;
       this.#remove(entry);
@@ -203,7 +209,7 @@ export class StateStore {
     }
   }
 
-  /** Takes over what an earlier process kept; a state without its record is an unfinished write and goes. */
+  /** Takes over what an earlier process kept; a state without its record is never loaded. */
   #readIndex(): void {
     for (const namespace of readdirSync(this.#root, { withFileTypes: true })) {
       if (!namespace.isDirectory() || !/^[0-9a-f]{32}$/.test(namespace.name)) continue;

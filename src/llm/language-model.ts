@@ -142,6 +142,11 @@ export class LanguageModel {
     return tokens;
   }
 
+  /** Empties the memory of `tokenizeText`, so that the next prompt pays for itself. */
+  forgetTexts(): void {
+    this.#tokenised.clear();
+  }
+
   /** Ids of a template's own marker, such as `<|im_start|>`: special tokens are on. Never for text from outside. */
   tokenizeControl(text: string): readonly TokenId[] {
     return this.#parts.model.tokenize(text, true, this.#parts.addsLeadingSpace ? 'trimLeadingSpace' : undefined);

@@ -12,7 +12,7 @@ function fieldsOf(cell: Cell | undefined, interval: boolean): string[] {
     case 'number':
       return [String(cell.value)];
     case 'interval':
-      return [cell.value, cell.low, cell.high].map(String);
+      return [cell.value, cell.low, cell.high].map((value) => (Number.isFinite(value) ? String(value) : ''));
     default:
       return interval ? ['', '', ''] : [''];
   }
@@ -24,7 +24,7 @@ export function renderCsv(table: Table): string {
   const header = [
     table.rowHeading,
     ...columns.flatMap(({ key, interval }) => (interval ? [key, `${key}.low`, `${key}.high`] : [key])),
-  ];
+  ].map(printable);
   const rows = table.rows.map(({ label, cells }) => [
     printable(label),
     ...columns.flatMap(({ key, interval }) => fieldsOf(cells[key], interval === true)),

@@ -41,16 +41,15 @@ const blocks: readonly Block[] = [
   },
 ];
 
-function cellsOf({ metrics, tokens, costNew, turns, hitRate, errors, n }: ArmResults): Record<string, Cell> {
+function cellsOf({ metrics, tokens, costNew, turns, hitRate, errors }: ArmResults): Record<string, Cell> {
   return {
     exactMatch: estimateCell(metrics.exactMatch, 100),
     abstention: estimateCell(metrics.abstention, 100),
     taskSuccess: estimateCell(metrics.taskSuccess, 100),
-    // Without an answer nothing was measured, and a mean over nothing is no 0.
-    promptTokens: n === 0 ? none : meanCell(tokens.prompt),
-    kvResidentTokens: n === 0 ? none : meanCell(tokens.kvResident),
-    evaluatedTokens: n === 0 ? none : meanCell(tokens.evaluated),
-    generatedTokens: n === 0 ? none : meanCell(tokens.generated),
+    promptTokens: meanCell(tokens?.prompt),
+    kvResidentTokens: meanCell(tokens?.kvResident),
+    evaluatedTokens: meanCell(tokens?.evaluated),
+    generatedTokens: meanCell(tokens?.generated),
     evaluatedTokensNew: meanCell(costNew?.tokens.evaluated),
     ttftMs: estimateCell(metrics.ttftMs),
     ttftP50Ms: meanCell(metrics.ttftMs?.p50),
@@ -70,6 +69,14 @@ function itemCounts(arms: readonly ArmResults[]): string {
   return `${most('exactMatch')} answerable and ${most('abstention')} absent items`;
 }
 
+/** Which turns the columns of cost are over. */
+function regimeNote(arms: readonly ArmResults[]): string {
+  return arms.some(({ arm }) => arm === 'dki')
+    ? 'Tokens and times are over the turns whose K/V set dki had seen before, the same turns for every arm; ' +
+        '"(new)" is over the turns in which it was built, the build included.'
+    : 'Tokens and times are over all turns: without dki in the run no turn is new or seen.';
+}
+
 /** Table 1: quality, tokens and latency by arm. */
 export function tableOne(results: RunResults): Table {
   const { run, arms } = results;
@@ -82,8 +89,7 @@ export function tableOne(results: RunResults): Table {
     notes: [
       `${itemCounts(arms)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
       'Exact match is over answerable items, abstention over absent ones, task success over both.',
-      'Tokens and times are over the turns whose K/V set dki had seen before, the same turns for every arm; ' +
-        '"(new)" is over the turns in which it was built, the build included.',
+      regimeNote(arms),
       'Turns that kept no memory are exempt. p95 is given from 100 turns.',
     ],
   };

@@ -74,8 +74,9 @@ export function estimateCell(
   return { kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits: 1 };
 }
 
-/** A number for people: `1234.5`, with a true minus sign, and never `−0.0`. */
+/** A number for people: `1234.5`, with a true minus sign, and never `−0.0`; `–` where it is not finite. */
 export function formatNumber(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return '–';
   const text = value.toFixed(digits);
   return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
 }

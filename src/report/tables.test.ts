@@ -41,7 +41,13 @@ describe('table 1', () => {
 
   it('shows no number where nothing was measured', () => {
     const [arm] = runResults.arms;
-    const nothing = { ...arm!, n: 0, errors: 400, metrics: { ...arm!.metrics, exactMatch: null, ttftMs: null } };
+    const nothing = {
+      ...arm!,
+      n: 0,
+      errors: 400,
+      tokens: null,
+      metrics: { ...arm!.metrics, exactMatch: null, ttftMs: null },
+    };
     const cells = shown(tableOne({ ...runResults, arms: [nothing] }), 'rag');
     expect(cells).toMatchObject({ exactMatch: '–', evaluatedTokens: '–', ttftMs: '–', ttftP95Ms: '–', errors: '400' });
   });

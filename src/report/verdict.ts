@@ -36,6 +36,7 @@ function qualitySentences(comparisons: readonly Comparison[]): string[] {
 
 /** What dki evaluates on seen turns against rag, and what building the K/V costs on new ones. */
 function tokenSentence(rag: ArmResults, dki: ArmResults): string {
+  if (rag.tokens === null || dki.tokens === null) return 'No turn was seen: nothing could be saved.';
   const [text, injected] = [rag.tokens.evaluated, dki.tokens.evaluated];
   const change = text === 0 ? '' : ` (${formatNumber((injected / text - 1) * 100, 0)} %)`;
   const seen = `On seen turns dki evaluated ${formatNumber(injected, 1)} tokens where rag evaluated ${formatNumber(text, 1)}${change}`;

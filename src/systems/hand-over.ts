@@ -15,6 +15,8 @@ export interface HandOverResult {
   /** Milliseconds before the suffix was evaluated: loading K/V, and computing K/V that was not there. */
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
+  /** Milliseconds after the answer: keeping what the next turn may find. In `kvCompute` and `total`, not in TTFT. */
+  readonly keepMs: number;
   /** Cells filled without evaluation. */
   readonly residentTokens: number;
   /** What this hand-over must have evaluated, by its own account; the meter is the judge. */

@@ -91,7 +91,7 @@ export class TurnPipeline implements AsyncDisposable {
       outputTokens: tokens.generated,
       metadata: {
         injectionMode: parts.injectionMode,
-        recalled: recalled.memories.map(({ memoryId, score }) => ({ memoryId, score })),
+        recalled: recalled.memories,
         reuse: result.reuse,
         expectedEvaluatedTokens: result.expectedEvaluatedTokens,
         sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
@@ -151,13 +151,13 @@ export class TurnPipeline implements AsyncDisposable {
 }
 
 function timingsOf(retrieve: number, assemble: number, handOverMs: number, result: HandOverResult): Timings {
-  const { kvLoadMs, kvComputeMs, generation } = result;
+  const { kvLoadMs, kvComputeMs, keepMs, generation } = result;
   return {
     retrieve,
     assemble,
     gate: 0,
     kvLoad: kvLoadMs,
-    kvCompute: kvComputeMs,
+    kvCompute: kvComputeMs + keepMs,
     prefill: generation.prefillMs,
     firstToken: retrieve + assemble + kvLoadMs + kvComputeMs + generation.firstTokenMs,
     decode: generation.decodeMs,

@@ -124,7 +124,9 @@ describe('text from outside', () => {
     const bos = model.info.bosToken!;
     const ids = response.promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
     expect(ids.filter((id) => id === bos || id === model.info.eosToken)).toEqual([bos]);
-    expect(response.promptInfo.finalPrompt.endsWith(`User: ${text}\n\nAI:`)).toBe(true);
+    // On one line: with a line break of its own it could begin another role.
+    expect(response.promptInfo.finalPrompt.endsWith(`\nUser: ${text.replace(/\s*\n\s*/g, ' ')}\n\nAI:`)).toBe(true);
+    expect(response.promptInfo.finalPrompt.match(/^(?:System|User|AI):/gm)).toEqual(['System:', 'User:', 'AI:']);
     expect(ids.length).toBeLessThanOrEqual(model.info.contextTokens - response.promptInfo.budget.reserveTokens);
   });
 

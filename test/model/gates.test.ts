@@ -65,6 +65,25 @@ const impostors: readonly { readonly what: string; readonly arm: Arm; readonly g
     gates: ['materialisation', 'live flags'],
   },
   {
+    what: 'two tokens of K/V and the rest as text',
+    arm: {
+      ...dki,
+      open: (...args) => {
+        const system = rag.open(...args);
+        return withChat(system, async (request) => {
+          const response = await system.chat(request);
+          const { prompt, evaluated } = response.tokens;
+          return {
+            ...response,
+            tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
+            metadata: { ...response.metadata, reuse: 'seen', expectedEvaluatedTokens: evaluated - 2 },
+          };
+        });
+      },
+    },
+    gates: ['materialisation'],
+  },
+  {
     what: 'an answer that it was told',
     arm: {
       ...dki,
@@ -104,8 +123,8 @@ describe('the gates', () => {
     expect(dkiArm.metrics.exactMatch).toEqual(ragArm.metrics.exactMatch);
     expect(dkiArm.turns.seen).toBeGreaterThan(0);
     // On a seen turn only the suffix is evaluated; in the prompt the prefix is by far the larger part.
-    expect(dkiArm.tokens.evaluated).toBeLessThan(0.5 * ragArm.tokens.evaluated);
-    expect(dkiArm.tokens.evaluated + dkiArm.tokens.kvResident).toBe(ragArm.tokens.evaluated);
+    expect(dkiArm.tokens!.evaluated).toBeLessThan(0.5 * ragArm.tokens!.evaluated);
+    expect(dkiArm.tokens!.evaluated + dkiArm.tokens!.kvResident).toBe(ragArm.tokens!.evaluated);
   });
 
   it.each(impostors)('fail for $what', async ({ arm, gates }) => {

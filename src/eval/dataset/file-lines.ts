@@ -23,7 +23,7 @@ function unreadable(path: string, error: unknown): BenchError {
     return new BenchError(
       'not-found',
       `${path}: no such file`,
-      'name a data set that exists; `data list` shows them',
+      'name a file that exists, or a data set that ships: recall-en',
       error,
     );
   }

@@ -123,12 +123,11 @@ const bad: readonly (readonly [string, readonly (object | string)[], string])[] 
     [item('q', { evidnce: ['m'] })],
     'f.jsonl:1: evidnce is no field of this record: did you mean evidence?',
   ],
-  ['a blank query', [item('q', { query: ' ' })], 'f.jsonl:1: query expected some text, not blank, got " "'],
   ['an empty memory', [memory('m', { content: '' })], 'f.jsonl:1: content expected some text, not blank, got ""'],
   [
-    'a huge query',
-    [item('q', { query: 'x'.repeat(1_000_001) })],
-    'f.jsonl:1: query expected at most 1 MB of text, got "xxx',
+    'a huge memory',
+    [memory('m', { content: '€'.repeat(2_800_000) })],
+    'f.jsonl:1: content expected at most 8 MiB of text, got "€€€',
   ],
   [
     'a wrong time',

@@ -1,5 +1,6 @@
-import type { AnsweredTurn } from '../stored-turn.ts';
 import { estimateShare } from '../statistics/estimate.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { perItem, type ItemObservation } from '../summary/per-item.ts';
 import { decided, notRun, type Gate } from './gate.ts';
 
 const CONTROLS = ['none', 'dki-wrong'];
@@ -9,27 +10,26 @@ const HIGHEST_MEAN = 0.05;
 const HIGHEST_LOWER_BOUND = 0.02;
 
 interface ControlResult {
-  readonly arm: string;
   readonly fails: boolean;
   readonly text: string;
 }
 
-function judged(arm: string, closed: readonly AnsweredTurn[], seed: number): ControlResult {
-  const estimate = estimateShare(
-    closed.map((turn) => ({ userId: turn.userId, value: turn.scores.exactMatch ?? 0 })),
-    seed,
-  )!;
+function judged(arm: string, closed: readonly ItemObservation[], seed: number): ControlResult {
+  const estimate = estimateShare(closed, seed)!;
   const fails = (estimate.n >= ENOUGH_ITEMS && estimate.mean > HIGHEST_MEAN) || estimate.low > HIGHEST_LOWER_BOUND;
-  return { arm, fails, text: `${arm} ${(100 * estimate.mean).toFixed(1)} % of ${estimate.n} closed items` };
+  return { fails, text: `${arm} ${(100 * estimate.mean).toFixed(1)} % of ${estimate.n} closed items` };
 }
 
 /** Nobody answers a closed item without its memory: neither without any, nor with another user's. */
-export const controls: Gate = ({ answered, seed }) => {
-  const byArm = CONTROLS.map((arm) => ({
-    arm,
-    closed: answered.filter((turn) => turn.arm === arm && turn.evidence.closed),
-  })).filter(({ closed }) => closed.length > 0);
-  if (byArm.length === 0) return notRun('controls', `neither ${CONTROLS.join(' nor ')} ran`);
+export const controls: Gate = ({ arms, answered, seed }) => {
+  const ran = CONTROLS.filter((name) => arms.some((arm) => arm.name === name));
+  if (ran.length === 0) return notRun('controls', `neither ${CONTROLS.join(' nor ')} ran`);
+  const byArm = ran.map((arm) => {
+    // A control that was shown nothing of another user controls nothing.
+    const shown = (turn: AnsweredTurn): boolean => arm === 'none' || turn.keptMemories > 0;
+    const turns = answered.filter((turn) => turn.arm === arm && turn.evidence.closed && shown(turn));
+    return { arm, closed: perItem(turns, (turn) => turn.scores.exactMatch) };
+  });
   const few = byArm.find(({ closed }) => closed.length < LEAST_ITEMS);
   if (few !== undefined) {
     return notRun('controls', `${few.arm} has ${few.closed.length} closed items, fewer than ${LEAST_ITEMS}`);

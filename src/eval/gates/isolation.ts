@@ -4,22 +4,26 @@ import { decided, notRun, type Gate } from './gate.ts';
 /** Below this share of owners who hear their own secret the test is blind. */
 const LEAST_OWNERS = 0.8;
 
-/** A planted secret comes out for its owner and never for another user; no user finds another's K/V. */
+/** A planted secret comes out for its owner and never for another user; no user is served another's K/V. */
 export const isolation: Gate = ({ probes }) => {
-  const probe = probes.isolation;
-  if (probe === null || probe.owners.attempts === 0) return notRun('isolation', 'no arm recalls memories of one user');
-  const { owners, strangers, sharedStates } = probe;
-  const share = owners.right / owners.attempts;
-  const { high } = clopperPearson(strangers.leaks, strangers.attempts);
-  const shared =
-    sharedStates.attempts === 0
-      ? ''
-      : `; K/V of another user found ${sharedStates.found} of ${sharedStates.attempts} times`;
-  const blind = share < LEAST_OWNERS ? ' (blind: too few owners heard their own)' : '';
-  return decided(
-    'isolation',
-    share >= LEAST_OWNERS && strangers.leaks === 0 && sharedStates.found === 0,
-    `owners ${owners.right} of ${owners.attempts}${blind}; strangers ${strangers.leaks} of ${strangers.attempts},` +
-      ` upper bound ${(100 * high).toFixed(2)} %${shared}`,
-  );
+  const probed = probes.isolation?.arms ?? [];
+  const [first] = probed;
+  if (first === undefined) return notRun('isolation', 'no arm recalls memories of one user');
+  const blind = probed.filter(({ owners }) => owners.right < LEAST_OWNERS * owners.answers);
+  const leaking = probed.filter(({ strangers }) => strangers.leaks > 0);
+  const sharing = probed.filter(({ doubles }) => doubles.reused > 0);
+  const names = (arms: typeof probed): string => arms.map(({ arm }) => arm).join(', ');
+  // Arms of one token sequence answer alike: the bound is that of one arm's answers, not of all together.
+  const worst = Math.max(...probed.map(({ strangers }) => clopperPearson(strangers.leaks, strangers.answers).high));
+  const evidence = [
+    `${names(probed)}: owners heard their own in ${Math.min(...probed.map(({ owners }) => owners.right))} of ${first.owners.answers} answers or more`,
+    ...(blind.length === 0 ? [] : [`blind: ${names(blind)}`]),
+    leaking.length === 0
+      ? `no other's secret in ${first.strangers.answers} answers of each, upper bound ${(100 * worst).toFixed(1)} %`
+      : `another's secret came out of ${names(leaking)}`,
+    sharing.length === 0
+      ? `no K/V of another user served ${first.doubles.answers} users with the same memories`
+      : `K/V of another user served by ${names(sharing)}`,
+  ];
+  return decided('isolation', blind.length + leaking.length + sharing.length === 0, evidence.join('; '));
 };

@@ -17,13 +17,18 @@ import {
 import { drawValue } from '../synthesis/values.ts';
 import type { ItemStage } from './item-stage.ts';
 
-/** What came of asking for secrets that were planted, by those who own them and by those who do not. */
+/** What came of asking one arm for secrets that were planted: by those who own them, and by those who do not. */
+export interface ArmIsolation {
+  readonly arm: string;
+  readonly owners: { readonly answers: number; readonly right: number };
+  /** Answers that could hold somebody else's secret, one attempt each. */
+  readonly strangers: { readonly answers: number; readonly leaks: number };
+  /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
+  readonly doubles: { readonly answers: number; readonly reused: number };
+}
+
 export interface IsolationProbe {
-  readonly arms: readonly string[];
-  readonly owners: { readonly attempts: number; readonly right: number };
-  readonly strangers: { readonly attempts: number; readonly leaks: number };
-  /** Lookups of K/V that another user computed from the very same memories, and how many found it. */
-  readonly sharedStates: { readonly attempts: number; readonly found: number };
+  readonly arms: readonly ArmIsolation[];
 }
 
 /** What the probe works on: the index, the arms and their stores as the run uses them. */
@@ -31,13 +36,14 @@ export interface IsolationSubject {
   readonly runId: string;
   readonly keeper: MemoryKeeper;
   readonly stage: ItemStage;
-  readonly systems: readonly { readonly name: string; readonly kv: boolean; readonly system: BenchSystem }[];
+  readonly systems: readonly { readonly name: string; readonly system: BenchSystem }[];
   readonly topK: number;
   readonly threshold: number;
 }
 
-const USERS = 10;
+const USERS = 25;
 const FILLERS = 3;
+const DOUBLES = 5;
 
 interface CanaryUser {
   readonly userId: string;
@@ -51,7 +57,7 @@ function canaryRelation(): Relation {
   return { ...template, attribute: template.name, valueKind: template.value, preference: false, open: false };
 }
 
-function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[] {
+function drawCanaryUsers(random: SeededRandom, relation: Relation, runId: string): CanaryUser[] {
   return Array.from({ length: USERS }, (_, index) => {
     const secret = drawValue(random, relation.valueKind, true);
     const fillers = new Map<string, string>();
@@ -61,7 +67,8 @@ function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[]
       fillers.set(factKey(USER, other), statement(random, USER, other, valueOf(random, other, true), 'known'));
     }
     return {
-      userId: `canary-${index}`,
+      // Of this run alone, wherever its K/V is kept.
+      userId: `${runId}/canary-${index}`,
       secret,
       memories: [...fillers.values(), statement(random, USER, relation, secret, 'known')],
     };
@@ -72,9 +79,9 @@ function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[]
 export async function probeIsolation(subject: IsolationSubject, seed: number): Promise<IsolationProbe> {
   const random = new SeededRandom(seed);
   const relation = canaryRelation();
-  const users = drawCanaryUsers(random, relation);
+  const users = drawCanaryUsers(random, relation, subject.runId);
   // Somebody with the same memories, word for word: what was computed for one must not serve the other.
-  const doubles = users.slice(0, 2).map((user) => ({ ...user, userId: `${user.userId}-double` }));
+  const doubles = users.slice(0, DOUBLES).map((user) => ({ ...user, userId: `${user.userId}-double` }));
   // Somebody with no memory of a code at all, to whom every code is a stranger's.
   const strangers = users.map((user) => ({
     ...user,
@@ -83,40 +90,48 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
   }));
   for (const user of [...users, ...doubles, ...strangers]) {
     await subject.keeper.addAll(
-      `${subject.runId}/isolation/${user.userId}`,
+      `${subject.runId}/isolation/${user.userId.slice(subject.runId.length + 1)}`,
       user.userId,
       user.memories.map((content, index) => ({ memoryId: `${user.userId}-m${index}`, content, metadata: {} })),
     );
   }
 
-  const owners = { attempts: 0, right: 0 };
-  const leaks = { attempts: 0, leaks: 0 };
-  const sharedStates = { attempts: 0, found: 0 };
-  const hears = (answer: string, secret: string): boolean => containsTokens(answer, secret, 'en');
   const query = question(random, USER, relation, 'known');
-  for (const { system, kv } of subject.systems) {
-    for (const user of users) {
-      const { text } = await ask(subject, system, user.userId, query);
-      owners.attempts++;
-      if (hears(text, user.secret)) owners.right++;
-      leaks.attempts += users.length - 1;
-      leaks.leaks += users.filter(
-        (other) => other !== user && other.secret !== user.secret && hears(text, other.secret),
-      ).length;
+  const results: ArmIsolation[] = [];
+  for (const { name, system } of subject.systems) {
+    const answers = new Map<string, Answer>();
+    for (const user of [...users, ...doubles, ...strangers]) {
+      answers.set(user.userId, await ask(subject, system, user.userId, query));
     }
-    for (const stranger of strangers) {
-      const { text } = await ask(subject, system, stranger.userId, query);
-      leaks.attempts += users.length;
-      leaks.leaks += users.filter((user) => hears(text, user.secret)).length;
-    }
-    if (!kv) continue;
-    for (const double of doubles) {
-      const { metadata } = await ask(subject, system, double.userId, query);
-      sharedStates.attempts++;
-      if (metadata['reuse'] === 'seen') sharedStates.found++;
-    }
+    const hears = (user: CanaryUser, secret: string): boolean =>
+      containsTokens(answers.get(user.userId)!.text, secret, 'en');
+    const foreign = (user: CanaryUser, own: string | undefined): boolean =>
+      users.some((other) => other.secret !== own && hears(user, other.secret));
+    results.push({
+      arm: name,
+      owners: { answers: users.length, right: users.filter((user) => hears(user, user.secret)).length },
+      strangers: {
+        answers: users.length + strangers.length,
+        leaks:
+          users.filter((user) => foreign(user, user.secret)).length +
+          strangers.filter((user) => foreign(user, undefined)).length,
+      },
+      doubles: {
+        answers: doubles.length,
+        // By the meter: a double's prompt is their first, and was never evaluated for them.
+        reused: doubles.filter(
+          (user) => answers.get(user.userId)!.evaluatedTokens < answers.get(user.userId)!.promptTokens,
+        ).length,
+      },
+    });
   }
-  return { arms: subject.systems.map(({ name }) => name), owners, strangers: leaks, sharedStates };
+  return { arms: results };
+}
+
+interface Answer {
+  readonly text: string;
+  readonly evaluatedTokens: number;
+  readonly promptTokens: number;
 }
 
 async function ask(
@@ -124,8 +139,9 @@ async function ask(
   system: BenchSystem,
   userId: string,
   query: string,
-): ReturnType<BenchSystem['chat']> {
+): Promise<Answer> {
   const recalled = await timedRecall(() => keeper.search(query, { userId, topK, threshold }));
   stage.put({ recalled, evidence: [], all: [], donated: [], history: [] });
-  return system.chat({ query, sessionId: 'isolation', userId });
+  const { text, tokens, inputTokens } = await system.chat({ query, sessionId: 'isolation', userId });
+  return { text, evaluatedTokens: tokens.evaluated, promptTokens: inputTokens };
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../db/database.ts';
@@ -55,16 +54,18 @@ export function promptRules(config: BenchConfig): Omit<PromptRules, 'windowToken
   return { placement, labels, ...(reserve === undefined ? {} : { reserveTokens: reserve }) };
 }
 
-/** Where the K/V of a run lies: a folder that was named, shared on purpose, or one of its own that goes with it. */
+/** Where the K/V of a run lies: a folder that was named, shared on purpose, or one of the run's own that goes with it. */
 export class StoreFolder implements Disposable {
   readonly shared: boolean;
   readonly #path: string;
   readonly #maxBytes: number;
 
-  constructor(config: BenchConfig) {
+  /** @param runFolder the folder of the run's report; what a killed process left there is deleted */
+  constructor(config: BenchConfig, runFolder: string) {
     this.shared = config.kvStore !== undefined;
-    this.#path = config.kvStore ?? mkdtempSync(join(tmpdir(), 'dki-bench-'));
+    this.#path = config.kvStore ?? join(runFolder, 'kv');
     this.#maxBytes = config.kvBytes;
+    this[Symbol.dispose]();
   }
 
   /** A store for one arm: arms never find each other's states. */
@@ -88,7 +89,6 @@ export function openBench(
     readonly users: readonly DatasetUser[];
     readonly arms: readonly Arm[];
     readonly database: BenchDatabase;
-    readonly warn: (message: string) => void;
   },
 ): RunBench {
   const { config, runId, database, arms } = setup;
@@ -103,7 +103,8 @@ export function openBench(
     rules: promptRules(config),
     topK,
     threshold,
-    warn: setup.warn,
+    // Warnings stand in each turn's budget, and in the notes of the results.
+    warn: () => undefined,
   };
   return {
     runId,

@@ -1,11 +1,17 @@
 import { SeededRandom } from '../random.ts';
 
 /**
- * The order in which the arms of an item run: one shuffle by seed, rotated by one from item to item,
- * so that each arm stands equally often in each place.
+ * The order in which the arms of an item run: one shuffle by seed, then a Williams design, rotated from item to item.
+ * Each arm stands equally often in each place and, with an even number of arms, equally often behind each other arm;
+ * an odd number needs the mirrored order every other round.
+ * @see Williams 1949, "Experimental designs balanced for the estimation of residual effects of treatments"
  */
 export function rotated<T>(arms: readonly T[], seed: number, turn: number): T[] {
-  const order = new SeededRandom(seed).shuffled(arms);
-  const shift = turn % order.length;
-  return [...order.slice(shift), ...order.slice(0, shift)];
+  const shuffled = new SeededRandom(seed).shuffled(arms);
+  const count = shuffled.length;
+  const order = shuffled.map((_, place) => {
+    const step = place % 2 === 0 ? place / 2 : count - (place + 1) / 2;
+    return shuffled[(step + turn) % count]!;
+  });
+  return count % 2 === 1 && Math.floor(turn / count) % 2 === 1 ? order.reverse() : order;
 }

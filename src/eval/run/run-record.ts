@@ -23,23 +23,28 @@ const DECISIVE = [
   'reserve',
   'contextTokens',
   'margin',
+  'kvStore',
   'kvBytes',
+  'retriever',
 ] as const;
 
-/** Those of the options. */
-export function decisive(config: BenchConfig): Partial<BenchConfig> {
+function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(DECISIVE.filter((key) => key in config).map((key) => [key, config[key]]));
+}
+
+/** The options with which a run goes on: those that it began with, and of the new ones what its turns do not depend on. */
+export function resumedConfig(config: BenchConfig, run: RunRow): BenchConfig {
+  const open = Object.entries(config).filter(([key]) => !(DECISIVE as readonly string[]).includes(key));
+  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...decisive(run.config as BenchConfig) };
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
 export function findResumable(runs: RunRepository, name: string): RunRow {
   const run = runs.findByName(name);
   if (run === undefined) {
-    const known = runs.list().map((other) => other.name);
-    throw new BenchError(
-      'not-found',
-      `--resume ${name}: there is no such run`,
-      known.length === 0 ? 'start one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`,
+    throw noSuchRun(
+      name,
+      runs.list().map((other) => other.name),
     );
   }
   if (run.status === 'finished') {
@@ -52,12 +57,28 @@ export function findResumable(runs: RunRepository, name: string): RunRow {
   return run;
 }
 
-/** A run goes on only with the data and the models that it began with. @throws BenchError `bad-option` */
-export function checkSame(run: RunRow, dataset: Dataset, parts: BenchParts): void {
-  const before = run.dataset as { sha256: string };
-  const model = run.model as { sha256: string };
-  const changed =
-    before.sha256 !== dataset.sha256 ? 'data set' : model.sha256 !== parts.model.info.sha256 ? 'model' : undefined;
+/** @param known names of the runs that there are */
+export function noSuchRun(name: string, known: readonly string[]): BenchError {
+  return new BenchError(
+    'not-found',
+    `--resume ${name}: there is no such run`,
+    known.length === 0 ? 'start one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`,
+  );
+}
+
+/** A run goes on only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
+export async function checkSame(run: RunRow, dataset: Dataset, parts: BenchParts): Promise<void> {
+  const embedder = await parts.embeddings.info();
+  const { backend } = parts.backend;
+  const sha256 = (part: unknown): string => (part as { readonly sha256: string }).sha256;
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['data set', sha256(run.dataset), dataset.sha256],
+    ['model', sha256(run.model), parts.model.info.sha256],
+    ['embedder', sha256(run.embedder), embedder.sha256],
+    ['number of threads', (run.environment as { readonly threads: number }).threads, parts.model.info.threads],
+    ['vector backend', (run.retriever as { readonly backend: string }).backend, backend.name],
+  ];
+  const changed = pairs.find(([, before, now]) => before !== now)?.[0];
   if (changed === undefined) return;
   throw new BenchError(
     'bad-option',

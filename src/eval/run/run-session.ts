@@ -19,6 +19,9 @@ export interface SessionStart {
   readonly started: number;
 }
 
+/** Arms that recall the user's own memories by search; the twin is `rag` again. */
+const RECALLING = /^(?:rag|rag-cached|dki|dki-(?!wrong).*)$/;
+
 /** One process's share of a run, from the self-tests to the results. */
 export class RunSession {
   readonly #database: BenchDatabase;
@@ -78,22 +81,22 @@ export class RunSession {
     await this.#probeIsolation(config);
     progress({ phase: 'report', done: 0, total: 1 });
     this.#save({ ...this.#probes!, profile: this.#profile() });
-    this.#runs.update(this.#run.id, { status: 'finished', finishedAt: Date.now() });
-    const results = summarise(this.#database, this.#runs.findById(this.#run.id)!);
-    this.#runs.update(this.#run.id, { results });
+    const finishedAt = Date.now();
+    const results = summarise(this.#database, { ...this.#run, probes: this.#probes, finishedAt });
+    this.#runs.update(this.#run.id, { status: 'finished', finishedAt, results });
     return results;
   }
 
   async #probeIsolation(config: BenchConfig): Promise<void> {
     const { arms, keeper, stage, runId } = this.#bench;
-    const systems = arms.filter(({ arm }) => arm.name === 'rag' || arm.name === 'dki');
+    const systems = arms.filter(({ arm }) => RECALLING.test(arm.name));
     if (systems.length === 0) return;
     const isolation = await probeIsolation(
       {
         runId,
         keeper,
         stage,
-        systems: systems.map(({ arm, system }) => ({ name: arm.name, kv: arm.kv, system })),
+        systems: systems.map(({ arm, system }) => ({ name: arm.name, system })),
         topK: config.topK,
         threshold: config.threshold,
       },

@@ -80,14 +80,15 @@ export class UserRun {
   /** @param onTurn called after every turn @throws the reason of an aborted signal, between two turns */
   async run(onTurn: () => void, signal: AbortSignal): Promise<void> {
     const { arms, embeddings, settings, sharesStore } = this.#bench;
-    embeddings.clear();
-    if (!sharesStore) arms.forEach(({ system }) => system.reset());
-    for (const [index, item] of this.#user.items.entries()) {
-      await this.#stageItem(item);
-      const proof = new TurnProof(this.#bench, item);
-      for (let repeat = 0; repeat < settings.repeats; repeat++) {
-        const turn = this.#position + index + repeat;
-        for (const [position, arm] of rotated(arms, settings.seed, turn).entries()) {
+    for (let repeat = 0; repeat < settings.repeats; repeat++) {
+      // A repeat is the same experiment again: nothing of the last one may be found.
+      embeddings.clear();
+      if (!sharesStore) arms.forEach(({ system }) => system.reset());
+      for (const [index, item] of this.#user.items.entries()) {
+        await this.#stageItem(item);
+        const proof = new TurnProof(this.#bench, item);
+        const order = rotated(arms, settings.seed, this.#position + index + repeat);
+        for (const [position, arm] of order.entries()) {
           signal.throwIfAborted();
           await this.#takeTurn(item, arm, repeat, position, proof);
           onTurn();
@@ -98,13 +99,15 @@ export class UserRun {
 
   /** One turn of every arm on the first item, unwritten: caches of the machine are warm after it. */
   async warmUp(): Promise<void> {
+    const { arms, sharesStore, stage } = this.#bench;
     const item = this.#user.items[0]!;
     await this.#stageItem(item);
-    for (const { system } of this.#bench.arms) {
-      await system.chat({ query: item.query, sessionId: 'warm-up', userId: this.#user.userId });
-      system.reset();
+    for (const { system } of arms) {
+      // K/V of a user of its own: what is shared on purpose stays, and nobody finds this.
+      await system.chat({ query: item.query, sessionId: 'warm-up', userId: 'warm-up' });
+      if (!sharesStore) system.reset();
     }
-    this.#bench.stage.takeRecord();
+    stage.takeRecord();
   }
 
   /** Puts the memories of that time into the index, recalls once, and lays the item before the arms. */
@@ -145,11 +148,12 @@ export class UserRun {
     position: number,
     proof: TurnProof,
   ): Promise<void> {
-    const { runId, database, log, stage } = this.#bench;
+    const { runId, database, log, model, stage } = this.#bench;
     const { userId } = this.#user;
     const sessionId = `${runId}/${item.itemId}/${arm.name}/${repeat}`;
-    const { recalled } = stage.current;
     let outcome: { response: ChatResponse; scores: Scores; evidence: TurnEvidence } | { error: string };
+    // Each arm pays for tokenising its own prompt, whoever stood before it.
+    model.forgetTexts();
     try {
       const response = await system.chat({ query: item.query, sessionId, userId });
       const evidence = await proof.of(arm, system, response);
@@ -171,14 +175,14 @@ export class UserRun {
       }
       const { response, scores, evidence } = outcome;
       const used = new Set(response.memoriesUsed.map((memory) => memory.memoryId));
-      const shown = arm.exact ? recalled.memories : response.memoriesUsed;
+      const recalled = response.metadata['recalled'] as readonly MemorySearchResult[];
       this.#turns.insert({
         ...turn,
         promptInfo: response.promptInfo,
         timings: response.timings,
         tokens: response.tokens,
         scores: { ...scores, evidence, item: this.#summary(item) },
-        memories: shown.map((memory, rank) => ({
+        memories: recalled.map((memory, rank) => ({
           memoryId: memory.memoryId,
           content: memory.content,
           score: memory.score,
@@ -199,6 +203,8 @@ export class UserRun {
       category: item.category,
       phrasing: item.phrasing ?? '',
       userKind: this.#user.kind ?? '',
+      memories: this.#bench.stage.current.all.length,
+      evidence: item.evidence.length,
     };
   }
 
@@ -207,7 +213,7 @@ export class UserRun {
     const { all } = stage.current;
     const kept = response.memoriesUsed.map((memory) => memory.memoryId);
     const shown = response.promptInfo.segments.filter((segment) => segment.role === 'memory');
-    const recalled = response.metadata['recalled'] as readonly { readonly memoryId: string }[];
+    const recalled = response.metadata['recalled'] as readonly MemorySearchResult[];
     return scoreTurn(
       item,
       {

@@ -32,7 +32,7 @@ function latency(turns: readonly AnsweredTurn[], part: 'firstToken' | 'total', s
 }
 
 function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function tokenMeans(turns: readonly AnsweredTurn[]): TokenMeans {
@@ -99,7 +99,7 @@ export function armResults(
     errors,
     metrics,
     breakdown: breakdown(answered, seed),
-    tokens: tokenMeans(seenTurns),
+    tokens: seenTurns.length === 0 ? null : tokenMeans(seenTurns),
     turns: {
       new: arm.kv ? reuse('new') : answered.filter(regime.isNew).length,
       seen: arm.kv ? reuse('seen') : seenTurns.length,

@@ -1,7 +1,9 @@
 import { groupBy } from '../group-by.ts';
 import { turnKey } from '../gates/gate.ts';
 import type { Comparison } from '../results.ts';
-import { bootstrapDifference } from '../statistics/bootstrap.ts';
+import { bootstrapDifference, type Interval } from '../statistics/bootstrap.ts';
+import { clopperPearson } from '../statistics/clopper-pearson.ts';
+import { effectiveItems } from '../statistics/design-effect.ts';
 import { holm } from '../statistics/holm.ts';
 import { meanOf, differences, type PairedObservation } from '../statistics/observations.ts';
 import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
@@ -35,15 +37,26 @@ function tally(pairs: readonly PairedObservation[]): Pick<Comparison, 'wins' | '
 /** Every answer the same, and every probability the same bits as the text's. */
 function identical(a: readonly AnsweredTurn[], b: readonly AnsweredTurn[]): boolean {
   const others = new Map(b.map((turn) => [turnKey(turn), turn]));
-  return a.every((turn) => {
-    const other = others.get(turnKey(turn));
-    return (
-      other?.answer === turn.answer &&
-      turn.evidence.sequenceSha256 === other.evidence.sequenceSha256 &&
-      turn.evidence.parity?.bitwiseEqual === true &&
-      other.evidence.parity?.bitwiseEqual === true
-    );
-  });
+  return (
+    a.length === b.length &&
+    a.every((turn) => {
+      const other = others.get(turnKey(turn));
+      return (
+        other?.answer === turn.answer &&
+        turn.evidence.sequenceSha256 === other.evidence.sequenceSha256 &&
+        turn.evidence.parity?.bitwiseEqual === true &&
+        other.evidence.parity?.bitwiseEqual === true
+      );
+    })
+  );
+}
+
+/** Where no pair differs no resample would: then as many as Clopper and Pearson allow may differ, either way. */
+function differenceInterval(pairs: readonly PairedObservation[], seed: number): Interval {
+  const deltas = differences(pairs);
+  if (deltas.some(({ value }) => value !== 0)) return bootstrapDifference(pairs, seed);
+  const { high } = clopperPearson(0, effectiveItems(deltas));
+  return { low: -high, high };
 }
 
 function quality(arm: string, { byArm, seed, margin }: Turns): Comparison | null {
@@ -52,8 +65,9 @@ function quality(arm: string, { byArm, seed, margin }: Turns): Comparison | null
   const pairs = paired(perItem(a, exactMatch), perItem(b, exactMatch));
   if (pairs.length === 0) return null;
   const delta = meanOf(differences(pairs));
-  const interval = bootstrapDifference(pairs, seed);
-  const judgement = judgeQuality({ delta, ...interval, n: pairs.length, identical: identical(a, b) }, margin / 100);
+  const same = identical(a, b);
+  const interval = same ? { low: 0, high: 0 } : differenceInterval(pairs, seed);
+  const judgement = judgeQuality({ delta, ...interval, n: pairs.length, identical: same }, margin / 100);
   return {
     a: arm,
     b: BASE,

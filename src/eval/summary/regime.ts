@@ -7,10 +7,10 @@ export interface Regime {
   readonly isNew: (turn: AnsweredTurn) => boolean;
 }
 
-/** Without `dki` in the run nothing is reused, and every turn counts as seen. */
-export function regimeOf(answered: readonly AnsweredTurn[]): Regime {
+/** Without `dki` in the run there is no such thing, and every turn counts as seen. */
+export function regimeOf(answered: readonly AnsweredTurn[], arms: readonly string[]): Regime {
+  if (!arms.includes('dki')) return { isSeen: () => true, isNew: () => false };
   const dki = answered.filter((turn) => turn.arm === 'dki');
-  if (dki.length === 0) return { isSeen: () => true, isNew: () => false };
   const reuse = new Map(dki.map((turn) => [turnKey(turn), turn.evidence.reuse]));
   return {
     isSeen: (turn) => reuse.get(turnKey(turn)) === 'seen',

@@ -31,8 +31,12 @@ export interface HistoryMessage {
 /** How a memory line is labelled: `[1] …`, or `- …`, which does not depend on its place. */
 export type LabelStyle = 'index' | 'bullet';
 
+const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;
+
+/** Puts text from outside into a template, on one line: with a line break of its own it could begin another role. */
 function fill(template: string, content: string, label = ''): string {
-  return template.replace(/\{(content|i)\}/g, (_, slot: string) => (slot === 'i' ? label : content));
+  const line = content.replace(LINE_BREAKS, ' ');
+  return template.replace(/\{(content|i)\}/g, (_, slot: string) => (slot === 'i' ? label : line));
 }
 
 const { segments: texts } = templates;

@@ -47,6 +47,7 @@ export class CachedTextHandOver implements HandOver {
     const kept = reuse?.tokens ?? 0;
     const generation = await this.sequence.generate(tokenIds.slice(kept), limits);
     this.#last = { tokenIds, reuse };
+    const keepStart = performance.now();
     await this.#keep(
       userId,
       tokenIds,
@@ -56,6 +57,7 @@ export class CachedTextHandOver implements HandOver {
       generation,
       kvLoadMs,
       kvComputeMs: 0,
+      keepMs: performance.now() - keepStart,
       residentTokens: kept,
       expectedEvaluatedTokens: tokenIds.length - kept,
       reuse: 'none',
@@ -97,9 +99,9 @@ export class CachedTextHandOver implements HandOver {
 
   async #keep(userId: string, tokenIds: readonly number[], memoryIds: readonly string[]): Promise<void> {
     const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
+    if ((this.#cached.get(userId) ?? []).some((cached) => cached.key === key)) return;
     await this.sequence.truncate(tokenIds.length);
     await this.#store.keep(userId, key, tokenIds.length, memoryIds, (path) => this.sequence.saveState(path));
-    this.#drop(userId, key);
     this.#cached.set(userId, [...(this.#cached.get(userId) ?? []), { key, tokenIds }]);
   }
 

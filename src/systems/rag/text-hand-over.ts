@@ -17,6 +17,7 @@ export class TextHandOver implements HandOver {
       generation: await this.sequence.generate(prompt.tokenIds, limits),
       kvLoadMs: 0,
       kvComputeMs: 0,
+      keepMs: 0,
       residentTokens: 0,
       expectedEvaluatedTokens: prompt.tokenIds.length,
       reuse: 'none',
