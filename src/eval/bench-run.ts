@@ -43,7 +43,12 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   using stores = new StoreFolder(settings, folder);
   const bench = openBench(parts, stores, { config: settings, runId: run.id, dataset, users, arms, database });
   const notes = runNotes(parts, stores, run);
-  const session = new RunSession(database, run, bench, { notes, coldStartMs, started });
+  const session = new RunSession(database, run, bench, {
+    notes,
+    coldStartMs,
+    modelLoadMs: parts.modelLoadMs,
+    started,
+  });
   try {
     return await session.finish(settings, hooks);
   } catch (error) {

@@ -35,7 +35,7 @@ export interface RunDescription {
   };
   readonly retriever: { readonly name: string; readonly backend: string; readonly version: string };
   readonly environment: Readonly<Record<string, unknown>>;
-  /** Where the wall time went, ms, over all sessions of the run; the cold start apart. */
+  /** Where the wall time went, ms, over all sessions of the run: `modelMs` inside node-llama-cpp, loading included. */
   readonly profile: {
     readonly wallMs: number;
     readonly modelMs: number;

@@ -136,7 +136,9 @@ export class LanguageModel {
     const key = `${trimmed ? '-' : '+'}${text}`;
     const known = this.#tokenised.get(key);
     if (known !== undefined) return known;
-    const tokens = this.#parts.model.tokenize(text, false, trimmed ? 'trimLeadingSpace' : undefined);
+    const tokens = this.clock.timeSync(() =>
+      this.#parts.model.tokenize(text, false, trimmed ? 'trimLeadingSpace' : undefined),
+    );
     if (this.#tokenised.size >= CACHED_TEXTS) this.#tokenised.delete(this.#tokenised.keys().next().value!);
     this.#tokenised.set(key, tokens);
     return tokens;

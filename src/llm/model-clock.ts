@@ -1,4 +1,4 @@
-/** Adds up the time that is spent inside node-llama-cpp: evaluation, sampling, saving and loading of states. */
+/** Adds up the time that is spent inside node-llama-cpp: loading, tokenising, evaluation, sampling, saving and loading of states. */
 export class ModelClock {
   #callMs = 0;
   #calls = 0;
@@ -16,6 +16,17 @@ export class ModelClock {
   reset(): void {
     this.#callMs = 0;
     this.#calls = 0;
+  }
+
+  /** Runs a call that does not wait on the clock; one that fails counts too. */
+  timeSync<T>(call: () => T): T {
+    const start = performance.now();
+    try {
+      return call();
+    } finally {
+      this.#callMs += performance.now() - start;
+      this.#calls++;
+    }
   }
 
   /** Runs a call on the clock; one that fails counts too. */

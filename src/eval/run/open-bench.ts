@@ -22,15 +22,19 @@ export class BenchParts implements AsyncDisposable {
   readonly model: LanguageModel;
   readonly embeddings: EmbeddingService;
   readonly backend: ReturnType<typeof chooseVectorBackend>;
+  /** What loading the language model took. */
+  readonly modelLoadMs: number;
 
-  private constructor(model: LanguageModel, embeddings: EmbeddingService) {
+  private constructor(model: LanguageModel, modelLoadMs: number, embeddings: EmbeddingService) {
     this.model = model;
+    this.modelLoadMs = modelLoadMs;
     this.embeddings = embeddings;
     this.backend = chooseVectorBackend();
   }
 
   /** @throws BenchError `bad-model` where one of the models cannot be used */
   static async open(config: BenchConfig, arms: readonly Arm[]): Promise<BenchParts> {
+    const start = performance.now();
     const model = await LanguageModel.load({
       modelPath: config.model,
       // One for every arm, one for scoring, one for the self-test.
@@ -38,9 +42,10 @@ export class BenchParts implements AsyncDisposable {
       ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
       ...(config.threads === undefined ? {} : { threads: config.threads }),
     });
+    const modelLoadMs = performance.now() - start;
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
     await embeddings.info();
-    return new BenchParts(model, embeddings);
+    return new BenchParts(model, modelLoadMs, embeddings);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

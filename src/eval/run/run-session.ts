@@ -16,6 +16,7 @@ import { UserRun, type RunBench } from './user-run.ts';
 export interface SessionStart {
   readonly notes: readonly string[];
   readonly coldStartMs: number;
+  readonly modelLoadMs: number;
   readonly started: number;
 }
 
@@ -114,7 +115,7 @@ export class RunSession {
     const { model, embeddings } = this.#bench;
     return {
       wallMs: this.#spent.wallMs + performance.now() - this.#start.started,
-      modelMs: this.#spent.modelMs + model.clock.callMs,
+      modelMs: this.#spent.modelMs + this.#start.modelLoadMs + model.clock.callMs,
       embedderMs: this.#spent.embedderMs + embeddings.stats().callMs,
       coldStartMs: this.#spent.coldStartMs,
     };
