@@ -1,11 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
 import { StateStore } from '../../kv/state-store.ts';
+import { readGgufHeader } from '../../llm/gguf-header.ts';
 import { LanguageModel } from '../../llm/language-model.ts';
+import { checkModelFile, kvSupport } from '../../llm/model-check.ts';
 import { MemoryRouter } from '../../memory/memory-router.ts';
 import { chooseVectorBackend } from '../../memory/vector-backend.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
@@ -35,6 +38,7 @@ export class BenchParts implements AsyncDisposable {
   /** @throws BenchError `bad-model` where one of the models cannot be used */
   static async open(config: BenchConfig, arms: readonly Arm[]): Promise<BenchParts> {
     const start = performance.now();
+    await requireKvSupport(config.model, arms);
     const model = await LanguageModel.load({
       modelPath: config.model,
       // One for every arm, one for scoring, one for the self-test.
@@ -51,6 +55,20 @@ export class BenchParts implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.model.dispose();
   }
+}
+
+/** Refuses a model whose K/V cannot be kept, before its weights are read, where an arm keeps K/V. */
+async function requireKvSupport(path: string, arms: readonly Arm[]): Promise<void> {
+  const keeping = arms.filter((arm) => arm.kv || arm.name === 'rag-cached').map((arm) => arm.name);
+  if (keeping.length === 0) return;
+  checkModelFile(path, process.availableMemory());
+  const support = kvSupport(await readGgufHeader(path));
+  if (support.supported) return;
+  throw new BenchError(
+    'bad-model',
+    `${path}: ${support.reason}, and ${keeping.join(', ')} keep K/V`,
+    'choose other arms, such as --arms none,rag, or another model',
+  );
 }
 
 /** How every prompt of the run is made. */

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { tinyGguf } from '../fixtures/tiny-gguf.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const tsx = import.meta.resolve('tsx');
+
+let folder: TestFolder;
+
+beforeAll(() => {
+  folder = new TestFolder();
+  const memory = {
+    type: 'memory',
+    userId: 'u',
+    memoryId: 'm',
+    content: 'My dog is Rex.',
+    createdAt: '2026-01-01T00:00:00Z',
+  };
+  writeFileSync(folder.file('bad.jsonl'), `${JSON.stringify(memory)}\n{"type":"item","itemId":"q","userId":"u"}\n`);
+  writeFileSync(folder.file('text.gguf'), 'this is no model');
+  writeFileSync(
+    folder.file('gemma.gguf'),
+    tinyGguf({
+      'general.architecture': 'gemma3',
+      'gemma3.context_length': 512,
+      'gemma3.embedding_length': 64,
+      'gemma3.block_count': 1,
+      'gemma3.attention.head_count': 2,
+      'tokenizer.ggml.tokens': ['a'],
+    }),
+  );
+  // A sparse file: larger than any memory, and no bytes on the disk.
+  const huge = openSync(folder.file('huge.gguf'), 'w');
+  ftruncateSync(huge, totalmem() + 2 ** 30);
+  closeSync(huge);
+  const newer = new Sqlite(folder.file('newer.sqlite'));
+  newer.pragma('application_id = 1');
+  newer.exec('CREATE TABLE somebody_elses (x)');
+  newer.close();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+it.each([
+  ['a bad line', ['--dataset', './bad.jsonl'], /bad\.jsonl:2: \w+ expected /],
+  ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
+  [
+    'an architecture whose K/V is unknown',
+    ['--model', 'gemma.gguf'],
+    /K\/V layout of architecture gemma3 is not supported/,
+  ],
+  ['a model larger than memory', ['--model', 'huge.gguf'], /huge\.gguf: \d+ bytes, and \d+ bytes of memory are free/],
+  [
+    'a reserve as large as the window',
+    ['--reserve', '1024'],
+    /--reserve 1024: not smaller than the window of 1024 tokens/,
+  ],
+  ['an unknown arm', ['--arms', 'rga'], /--arms: unknown arm "rga": did you mean rag\?/],
+  ['an unknown suite', ['--suite', 'mian'], /--suite: unknown suite "mian": did you mean main\?/],
+  ['an unknown option', ['--sede', '3'], /unknown option '--sede'\n {2}hint: did you mean --seed\?/],
+  ['a run that nobody made', ['--resume', 'nobody'], /--resume nobody: there is no such run/],
+  ['the database of another program', ['--db', 'newer.sqlite', '--limit', '8'], /newer\.sqlite/],
+])('%s ends with 2, one line and what to do, and leaves nothing behind', (_, words, message) => {
+  const bench = spawnSync(process.execPath, ['--import', tsx, main, 'bench', '--quiet', '--out', 'reports', ...words], {
+    cwd: folder.path,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  expect(bench.stderr).toMatch(message);
+  expect(bench.stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
+  expect([bench.status, bench.stdout]).toEqual([2, '']);
+  expect(existsSync(folder.file('reports'))).toBe(false);
+});
