@@ -1,6 +1,8 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stateKey } from './state-key.ts';
 import { StateStore } from './state-store.ts';
@@ -20,6 +22,10 @@ function save(text: string): (path: string) => Promise<void> {
     writeFileSync(path, text);
     return Promise.resolve();
   };
+}
+
+function recordOf(statePath: string, stateKeyOfIt: string): string {
+  return join(dirname(statePath), `${stateKeyOfIt}.json`);
 }
 
 function filesIn(directory: string): string[] {
@@ -83,12 +89,38 @@ describe('StateStore', () => {
     expect(store.find('ann', key(1))).toMatchObject({ tokens: 1000 });
   });
 
-  it('takes over what another process kept, and leaves half-written files alone', async () => {
+  it('takes over what another process kept, and deletes what a killed one left half-written', async () => {
     await new StateStore(root, 1000).keep('ann', key(1), 7, ['m1'], save('state'));
-    writeFileSync(join(root, readdirSync(root)[0]!, `${key(2)}.state.99.new`), 'half');
+    const folder = join(root, readdirSync(root)[0]!);
+    const killed = spawnSync('true').pid;
+    for (const file of [
+      `${key(2)}.state.x.${killed}.new`,
+      `${key(2)}.0123456789abcdef.state`,
+      `${key(3)}.json.x.1.new`,
+    ]) {
+      writeFileSync(join(folder, file), 'half');
+    }
     const store = new StateStore(root, 1000);
     expect(store.find('ann', key(1))).toMatchObject({ tokens: 7 });
     expect(store.find('ann', key(2))).toBeUndefined();
+    // Process 1 still runs, and may be writing.
+    expect(filesIn(root).filter((name) => !name.includes(key(1)))).toEqual([expect.stringContaining(key(3))]);
+  });
+
+  it.each([
+    ['of another user', 'bob', key(1)],
+    ['of another key', 'ann', key(2)],
+  ])('rejects a state %s that was put in its place, record and all', async (_, userId, other) => {
+    const store = new StateStore(root, 1000);
+    const { path } = await store.keep('ann', key(1), 7, [], save('mine'));
+    const foreign = await store.keep(userId, other, 7, [], save('theirs'));
+    const record = JSON.parse(readFileSync(recordOf(foreign.path, other), 'utf8')) as { fingerprint: string };
+    const name = `${key(1)}.${record.fingerprint.slice(0, 16)}.state`;
+    writeFileSync(join(dirname(path), name), 'theirs');
+    writeFileSync(recordOf(path, key(1)), JSON.stringify({ ...record, key: key(1) }));
+    expect(store.find('ann', key(1))).toBeUndefined();
+    expect(store.stats()).toMatchObject({ rejected: 1, hits: 0 });
+    expect(readdirSync(dirname(path)).filter((file) => file.startsWith(key(1)))).toEqual([]);
   });
 
   it('leaves nothing behind where saving fails', async () => {
@@ -98,9 +130,83 @@ describe('StateStore', () => {
     expect(filesIn(root)).toEqual([]);
   });
 
+  it('never takes a text for the name of a file', () => {
+    const store = new StateStore(root, 1000);
+    expect(() => store.find('ann', '../../etc/passwd')).toThrow('"../../etc/passwd" is no key of a state');
+    expect(store.find('../../etc', key(1))).toBeUndefined();
+  });
+
   it('names the folder that cannot be used', () => {
     writeFileSync(join(root, 'file'), '');
     expect(() => new StateStore(join(root, 'file'), 1)).toThrow(`${join(root, 'file')}: cannot keep K/V states there`);
+  });
+});
+
+describe('two stores on one folder', () => {
+  it('find what the other kept since, and miss what the other deleted, without counting it as damage', async () => {
+    const [a, b] = [new StateStore(root, 1000), new StateStore(root, 1000)];
+    await a.keep('ann', key(1), 7, ['m1'], save('of a'));
+    expect(readFileSync(b.find('ann', key(1))!.path, 'utf8')).toBe('of a');
+    expect(a.forgetMemory('ann', 'm1')).toBe(1);
+    expect(b.find('ann', key(1))).toBeUndefined();
+    expect(b.stats()).toMatchObject({ hits: 1, misses: 1, rejected: 0, entries: 0 });
+  });
+
+  it('find the newer state where the other replaced one, and leave one copy', async () => {
+    const [a, b] = [new StateStore(root, 1000), new StateStore(root, 1000)];
+    await a.keep('ann', key(1), 7, ['m1'], save('older'));
+    await b.keep('ann', key(1), 9, ['m1'], save('newer'));
+    const found = a.find('ann', key(1))!;
+    expect(found.tokens).toBe(9);
+    expect(readFileSync(found.path, 'utf8')).toBe('newer');
+    expect(a.stats()).toMatchObject({ rejected: 0, entries: 1 });
+    expect(filesIn(root)).toHaveLength(2);
+  });
+
+  it('forget what the other kept, and keep within the bound together', async () => {
+    const [a, b] = [new StateStore(root, 25), new StateStore(root, 25)];
+    await a.keep('ann', key(1), 7, ['m1'], save('ten bytes!'));
+    expect(b.forgetMemory('ann', 'm1')).toBe(1);
+    expect(filesIn(root)).toEqual([]);
+    await a.keep('ann', key(1), 7, [], save('ten bytes!'));
+    await a.keep('ann', key(2), 9, [], save('ten bytes!'));
+    await b.keep('ann', key(3), 9, [], save('ten bytes!'));
+    expect(b.stats()).toMatchObject({ evicted: 1, sizeBytes: 20 });
+    expect(filesIn(root)).toHaveLength(4);
+    expect(a.find('ann', key(1))).toBeUndefined();
+  });
+
+  it('survive each other under load', async () => {
+    const script = `
+      import { StateStore } from ${JSON.stringify(new URL('./state-store.ts', import.meta.url).href)};
+      import { writeFileSync } from 'node:fs';
+      const [, , root, seed] = process.argv;
+      const store = new StateStore(root, 4000);
+      let found = 0;
+      for (let turn = 0; turn < 300; turn++) {
+        const id = (turn * 7 + Number(seed) * 3) % 11;
+        const key = id.toString(16).padStart(64, '0');
+        const state = store.read('ann', key);
+        if (state === undefined) {
+          const save = (path) => Promise.resolve(writeFileSync(path, id + ' '.repeat(700)));
+          await store.keep('ann', key, 7, ['m' + id], save);
+        } else if (++found && !Buffer.from(state.bytes).toString().startsWith(id + ' ')) throw new Error('a foreign state');
+        if (turn % 10 === 9) store.forgetMemory('ann', 'm' + id);
+      }
+      console.log(JSON.stringify({ found, ...store.stats() }));
+    `;
+    const file = join(root, 'load.mts');
+    writeFileSync(file, script);
+    const tsx = ['--import', import.meta.resolve('tsx')];
+    const run = promisify(execFile);
+    const outputs = await Promise.all(
+      [1, 2].map((seed) => run(process.execPath, [...tsx, file, join(root, 's'), `${seed}`])),
+    );
+    for (const { stdout } of outputs) {
+      const counts = JSON.parse(stdout) as { readonly found: number; readonly sizeBytes: number };
+      expect(counts.found).toBeGreaterThan(0);
+      expect(counts.sizeBytes).toBeLessThanOrEqual(4000);
+    }
   });
 });
 

@@ -1,23 +1,13 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, chmodSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { BenchError } from '../config/bench-error.ts';
-
-const recordSchema = z.object({
-  key: z.string().regex(/^[0-9a-f]{64}$/),
-  sha256: z.string(),
-  sizeBytes: z.number().int().nonnegative(),
-  tokens: z.number().int().positive(),
-  memoryIds: z.array(z.string()),
-});
-
-type StateRecord = z.infer<typeof recordSchema>;
+import { removeAbandoned, StateFolder, type StateRecord, type VerifiedState } from './state-folder.ts';
 
 interface Entry extends StateRecord {
-  readonly directory: string;
+  readonly folder: StateFolder;
   /** Position in the order of use; the largest was used last. */
-  usedAt: number;
+  readonly usedAt: number;
 }
 
 /** A llama.cpp state file whose bytes were checked just now. */
@@ -39,65 +29,60 @@ export interface StateStoreStats {
   readonly maxBytes: number;
 }
 
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 /**
  * Keeps llama.cpp sequence states on disk by content key, one private namespace a user.
- * A state is found only by the user for whom it was kept, and only while its bytes hash to what was written:
+ * A state is found only by the user for whom it was kept, and only while its bytes are those that were written:
  * llama.cpp itself checks neither, and a file that was cut short ends the process.
+ *
+ * Two processes may share a folder: each looks at the disk for what it does not know. The bound holds for what a process
+ * knows of: all that was there when it opened the folder, and what others kept for a user since, once it finds that or
+ * keeps something for the same user.
  */
 export class StateStore {
   readonly #root: string;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
   #clock = 0;
-  /** What was found last: it may be loaded again until the next search. */
-  #found: Entry | undefined;
   #counts = { hits: 0, misses: 0, rejected: 0, evicted: 0 };
 
   /** @param root a folder of the store's own, made (0700) where there is none @throws BenchError `disk` where it cannot be made */
   constructor(root: string, maxBytes: number) {
     this.#root = root;
     this.#maxBytes = maxBytes;
-    try {
+    this.#onDisk('cannot keep K/V states there', () => {
       mkdirSync(root, { recursive: true, mode: 0o700 });
-      this.#readIndex();
-    } catch (cause) {
-      throw new BenchError(
-        'disk',
-        `${root}: cannot keep K/V states there`,
-        'name a folder that can be written: --kv-store DIR',
-        cause,
-      );
-    }
+      removeAbandoned(root, readdirSync(root));
+      this.#folders().forEach((folder) => this.#takeOver(folder, folder.records()));
+    });
   }
 
-  /** The state of that key, its bytes verified; undefined where there is none that can be trusted. */
+  /**
+   * The state of that key, its bytes verified; undefined where there is none that can be trusted.
+   * @throws BenchError `disk` where the folder cannot be read
+   */
   find(userId: string, key: string): StoredState | undefined {
-    const entry = this.#entries.get(this.#id(userId, key));
-    this.#found = undefined;
-    if (entry === undefined) {
-      this.#counts.misses++;
-      return undefined;
-    }
-    if (!this.#isIntact(entry)) {
-      this.#counts.rejected++;
-      this.#counts.misses++;
-      this.#remove(entry);
-      return undefined;
-    }
-    this.#counts.hits++;
-    entry.usedAt = ++this.#clock;
-    this.#found = entry;
-    return { path: this.#path(entry), sizeBytes: entry.sizeBytes, tokens: entry.tokens };
+    const state = this.#verified(userId, key);
+    return state && { path: state.path, sizeBytes: state.record.sizeBytes, tokens: state.record.tokens };
+  }
+
+  /** As `find`, with the bytes themselves, which no other process can take away any more. */
+  read(userId: string, key: string): VerifiedState | undefined {
+    return this.#verified(userId, key);
+  }
+
+  /** Deletes a state that was found and could not be used; it counts as rejected and no longer as a hit. */
+  reject(userId: string, key: string): void {
+    this.#counts.hits--;
+    this.#counts.misses++;
+    this.#counts.rejected++;
+    this.#remove(this.#folder(userId), key);
   }
 
   /**
    * Keeps what `save` writes to the path that it is given, then evicts down to the bound.
    * @param tokens tokens that it took to compute the state
    * @param memoryIds the memories that it contains, for forgetting
+   * @throws BenchError `disk`
    */
   async keep(
     userId: string,
@@ -106,70 +91,98 @@ export class StateStore {
     memoryIds: readonly string[],
     save: (path: string) => Promise<unknown>,
   ): Promise<StoredState> {
-    const directory = this.#namespace(userId);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const path = join(directory, `${key}.state`);
-    const temporary = `${path}.${process.pid}.new`;
+    const folder = this.#folder(userId);
     try {
-      await save(temporary);
-      chmodSync(temporary, 0o600);
-      const bytes = readFileSync(temporary);
-      const record: StateRecord = {
-        key,
-        sha256: sha256Of(bytes),
-        sizeBytes: bytes.length,
-        tokens,
-        memoryIds: [...memoryIds],
-      };
-      renameSync(temporary, path);
-      const recordPath = join(directory, `${key}.json`);
-      writeFileSync(`${recordPath}.${process.pid}.new`, JSON.stringify(record), { mode: 0o600 });
-      renameSync(`${recordPath}.${process.pid}.new`, recordPath);
-      const entry: Entry = { ...record, directory, usedAt: ++this.#clock };
-      this.#entries.set(this.#id(userId, key), entry);
-      this.#evict(entry);
+      const { record, path } = await folder.write(key, { tokens, memoryIds: [...memoryIds] }, save);
+      this.#takeOver(
+        folder,
+        folder.records((known) => this.#entries.get(idOf(folder, known))),
+      );
+      this.#entries.set(idOf(folder, key), { ...record, folder, usedAt: ++this.#clock });
+      this.#evict(idOf(folder, key));
       return { path, sizeBytes: record.sizeBytes, tokens };
     } catch (cause) {
-      rmSync(temporary, { force: true });
-      if (cause instanceof BenchError) throw cause;
+      if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
       throw new BenchError(
         'disk',
-        `${directory}: a K/V state could not be written`,
+        `${folder.path}: a K/V state could not be written`,
         'free some space or lower what is kept',
         cause,
       );
     }
   }
 
-  /** Deletes every state of the user that contains the memory, before it returns; gives their number. */
+  /** Deletes every state of the user that contains the memory, whoever kept it, before it returns; gives their number. */
   forgetMemory(userId: string, memoryId: string): number {
-    const directory = this.#namespace(userId);
-    const affected = [...this.#entries.values()].filter(
-      (entry) => entry.directory === directory && entry.memoryIds.includes(memoryId),
-    );
-    affected.forEach((entry) => this.#remove(entry));
-    return affected.length;
+    const folder = this.#folder(userId);
+    return this.#onDisk('K/V states cannot be forgotten', () => {
+      const affected = this.#takeOver(folder, folder.records()).filter((record) => record.memoryIds.includes(memoryId));
+      affected.forEach(({ key }) => this.#remove(folder, key));
+      return affected.length;
+    });
   }
 
-  /** Deletes everything. */
+  /** Deletes everything, whoever kept it. */
   clear(): void {
-    for (const entry of [...this.#entries.values()]) this.#remove(entry);
+    this.#onDisk('K/V states cannot be deleted', () => {
+      for (const folder of this.#folders()) {
+        for (const { key } of this.#takeOver(folder, folder.records())) this.#remove(folder, key);
+      }
+    });
+    this.#entries.clear();
   }
 
   stats(): StateStoreStats {
     return { ...this.#counts, entries: this.#entries.size, sizeBytes: this.#sizeBytes(), maxBytes: this.#maxBytes };
   }
 
-  #id(userId: string, key: string): string {
-    return `${this.#namespace(userId)}/${key}`;
+  /** A path for a file of this process alone, inside the private folder. Whoever writes it deletes it. */
+  scratchPath(): string {
+    return join(this.#root, `scratch.${randomUUID()}.${process.pid}.new`);
   }
 
-  #namespace(userId: string): string {
-    return join(this.#root, createHash('sha256').update(userId).digest('hex').slice(0, 32));
+  #verified(userId: string, key: string): VerifiedState | undefined {
+    const folder = this.#folder(userId);
+    const state = this.#onDisk('a K/V state cannot be read', () => folder.read(key));
+    if (typeof state === 'string') {
+      this.#counts.misses++;
+      if (state === 'missing') this.#entries.delete(idOf(folder, key));
+      else {
+        this.#counts.rejected++;
+        this.#remove(folder, key);
+      }
+      return undefined;
+    }
+    this.#counts.hits++;
+    const id = idOf(folder, key);
+    const isNew = !this.#entries.has(id);
+    this.#entries.set(id, { ...state.record, folder, usedAt: ++this.#clock });
+    if (isNew) this.#evict(id);
+    return state;
   }
 
-  #path(entry: Entry): string {
-    return join(entry.directory, `${entry.key}.state`);
+  /** Takes over what other processes kept or deleted in a folder since it was last looked at. */
+  #takeOver(folder: StateFolder, records: readonly StateRecord[]): readonly StateRecord[] {
+    const there = new Set(records.map(({ key }) => idOf(folder, key)));
+    for (const [id, entry] of this.#entries) {
+      if (entry.folder.path === folder.path && !there.has(id)) this.#entries.delete(id);
+    }
+    for (const record of records) {
+      const usedAt = this.#entries.get(idOf(folder, record.key))?.usedAt ?? 0;
+      this.#entries.set(idOf(folder, record.key), { ...record, folder, usedAt });
+    }
+    return records;
+  }
+
+  #folders(): StateFolder[] {
+    return readdirSync(this.#root, { withFileTypes: true })
+      .filter((file) => file.isDirectory() && /^[0-9a-f]{32}$/.test(file.name))
+      .map((file) => new StateFolder(join(this.#root, file.name)));
+  }
+
+  /** No text of a user names a folder: its hash does. */
+  #folder(userId: string): StateFolder {
+    return new StateFolder(join(this.#root, createHash('sha256').update(userId).digest('hex').slice(0, 32)));
   }
 
   #sizeBytes(): number {
@@ -178,62 +191,36 @@ export class StateStore {
     return sum;
   }
 
-  #isIntact(entry: Entry): boolean {
-    try {
-      const bytes = readFileSync(this.#path(entry));
-      return bytes.length === entry.sizeBytes && sha256Of(bytes) === entry.sha256;
-    } catch {
-      return false;
-    }
+  #remove(folder: StateFolder, key: string): void {
+    folder.remove(key);
+    this.#entries.delete(idOf(folder, key));
   }
 
-  #remove(entry: Entry): void {
-    rmSync(this.#path(entry), { force: true });
-    rmSync(join(entry.directory, `${entry.key}.json`), { force: true });
-    this.#entries.delete(`${entry.directory}/${entry.key}`);
-  }
-
-  /** Gives up first what is cheap to recompute and long unused; never what was kept just now, or found last. */
-  #evict(newest: Entry): void {
+  /** Gives up first what is cheap to recompute and long unused; never what was kept just now. */
+  #evict(newest: string): void {
     let excess = this.#sizeBytes() - this.#maxBytes;
     if (excess <= 0) return;
     const worth = (entry: Entry): number => entry.tokens / (this.#clock - entry.usedAt + 1);
-    const byWorth = [...this.#entries.values()]
-      .filter((entry) => entry !== newest && entry !== this.#found)
-      .sort((a, b) => worth(a) - worth(b));
-    for (const entry of byWorth) {
+    const byWorth = [...this.#entries].filter(([id]) => id !== newest).sort(([, a], [, b]) => worth(a) - worth(b));
+    for (const [, entry] of byWorth) {
       if (excess <= 0) return;
-      this.#remove(entry);
+      this.#remove(entry.folder, entry.key);
       this.#counts.evicted++;
       excess -= entry.sizeBytes;
     }
   }
 
-  /** Takes over what an earlier process kept; a state without its record is never loaded. */
-  #readIndex(): void {
-    for (const namespace of readdirSync(this.#root, { withFileTypes: true })) {
-      if (!namespace.isDirectory() || !/^[0-9a-f]{32}$/.test(namespace.name)) continue;
-      const directory = join(this.#root, namespace.name);
-      for (const file of readdirSync(directory)) {
-        if (file.endsWith('.new')) this.#removeStale(join(directory, file));
-        if (!file.endsWith('.json')) continue;
-        const record = this.#readRecord(join(directory, file));
-        if (record !== undefined) this.#entries.set(`${directory}/${record.key}`, { ...record, directory, usedAt: 0 });
-      }
-    }
-  }
-
-  #readRecord(path: string): StateRecord | undefined {
+  #onDisk<T>(what: string, act: () => T): T {
     try {
-      const parsed = recordSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
-      return parsed.success ? parsed.data : undefined;
-    } catch {
-      return undefined;
+      return act();
+    } catch (cause) {
+      if (cause instanceof RangeError) throw cause;
+      const hint = 'name a folder that can be written: --kv-store DIR';
+      throw new BenchError('disk', `${this.#root}: ${what}`, hint, cause);
     }
   }
+}
 
-  /** Another process may be writing it at this moment: only what is an hour old is a left-over. */
-  #removeStale(path: string): void {
-    if (Date.now() - statSync(path).mtimeMs > 3_600_000) rmSync(path, { force: true });
-  }
+function idOf(folder: StateFolder, key: string): string {
+  return `${folder.path}/${key}`;
 }

@@ -10,6 +10,7 @@ import { checkModelFile } from './model-check.ts';
 import { ModelClock } from './model-clock.ts';
 import type { ModelInfo, TokenId } from './model-info.ts';
 import { ModelSequence } from './model-sequence.ts';
+import type { NumberType } from './state-format.ts';
 
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 const BATCH_TOKENS = 512;
@@ -26,6 +27,8 @@ export interface LanguageModelOptions {
   readonly threads?: number;
   /** How many sequences can be open at once. Default 1. */
   readonly sequences?: number;
+  /** The numbers that keys and values are kept in. Default F16; F32 for comparison with an exact computation. */
+  readonly kvType?: NumberType;
 }
 
 /** Tells a text that opens the sequence from one that follows another. */
@@ -43,8 +46,8 @@ interface LoadedParts {
 }
 
 /**
- * A language model on llama.cpp, on the CPU, without flash attention and with K/V in 16-bit floats: so that a
- * prefix that was loaded gives the bits of the same prefix that was evaluated.
+ * A language model on llama.cpp, on the CPU, without flash attention: so that a prefix that was loaded gives the
+ * bits of the same prefix that was evaluated.
  *
  * @example
  * await using model = await LanguageModel.load({ modelPath: 'models/recall-en/recall-en-q8_0.gguf' });
@@ -69,7 +72,7 @@ export class LanguageModel {
    * window does not fit; `not-found` where llama.cpp has no binary for this machine
    */
   static async load(options: LanguageModelOptions): Promise<LanguageModel> {
-    const { modelPath, sequences = 1 } = options;
+    const { modelPath, sequences = 1, kvType = 'F16' } = options;
     const sizeBytes = checkModelFile(modelPath, process.availableMemory());
     const header = await readGgufHeader(modelPath);
     const threads = options.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
@@ -91,6 +94,8 @@ export class LanguageModel {
         threads,
         batchSize: BATCH_TOKENS,
         flashAttention: false,
+        experimentalKvCacheKeyType: kvType,
+        experimentalKvCacheValueType: kvType,
         // A shorter window than was asked for would change what fits, silently.
         failedCreationRemedy: false,
         // Each pass starts at once: there are no others to wait for.
@@ -111,7 +116,7 @@ export class LanguageModel {
           nodeLlamaCpp: await getModuleVersion(),
           llamaCppRelease: backend.llama.llamaCppRelease.release,
         },
-        contextOptions: { flashAttention: false, kvType: 'F16', batchTokens: context.batchSize, sequences },
+        contextOptions: { flashAttention: false, kvType, batchTokens: context.batchSize, sequences },
       };
       return new LanguageModel({ backend, model, context, info, addsLeadingSpace: addsLeadingSpace(model) });
     } catch (cause) {

@@ -1,3 +1,5 @@
+import type { NumberType } from './state-format.ts';
+
 /** The id of a token in the vocabulary of the model. */
 export type TokenId = number;
 
@@ -51,7 +53,7 @@ export interface ModelInfo extends GgufHeader {
   /** Everything that shapes the bytes of a K/V state. */
   readonly contextOptions: {
     readonly flashAttention: false;
-    readonly kvType: 'F16';
+    readonly kvType: NumberType;
     readonly batchTokens: number;
     readonly sequences: number;
   };

@@ -179,7 +179,7 @@ export class ModelSequence {
    */
   async loadState(path: string): Promise<void> {
     const { info } = this.#host;
-    const positions = readStatePositions(path, { ...info, sequences: info.contextOptions.sequences });
+    const positions = readStatePositions(path, { ...info, ...info.contextOptions });
     if (positions.length >= info.contextTokens) throw overflow(positions.length, 1, info.contextTokens);
     // What llama.cpp complained of before is not about this file.
     await this.#host.takeComplaint();

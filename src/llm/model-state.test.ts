@@ -36,6 +36,14 @@ afterAll(async () => {
 const cellsAt = (): number => 12 + 4 * prefix.length + 4 + 4;
 const keysAt = (): number => cellsAt() + 12 * prefix.length + 8;
 
+/** The state with its last cell moved, and a token for each position. */
+function withLastPosition(bytes: Buffer, position: number): Buffer {
+  bytes.writeInt32LE(position, cellsAt() + 12 * (prefix.length - 1));
+  bytes.writeInt32LE(position + 1, 8);
+  const filler = Buffer.alloc(4 * (position + 1 - prefix.length));
+  return Buffer.concat([bytes.subarray(0, 12 + 4 * prefix.length), filler, bytes.subarray(12 + 4 * prefix.length)]);
+}
+
 test('a state that was loaded continues bitwise like the text, and evaluates nothing', async () => {
   await using sequence = model.openSequence();
   const asText = await sequence.score([...prefix, ...suffix], gold);
@@ -74,8 +82,9 @@ describe('a damaged state', () => {
     ['a negative position', 'cell 2 has the position -2', (bytes) => (bytes.writeInt32LE(-2, cellsAt() + 24), bytes)],
     ['a position too far', 'the last position is 9999', (bytes) => (bytes.writeInt32LE(9999, cellsAt() + 24), bytes)],
     ['keys of another type', 'the keys of layer 0', (bytes) => (bytes.writeInt32LE(8, keysAt()), bytes)],
+    ['a huge row of keys', 'cut short', (bytes) => (bytes.writeInt32LE(1, keysAt() + 8), bytes)],
     // Beyond what is checked here: llama.cpp finds it, and spoils its sequence.
-    ['a huge row of keys', 'llama.cpp refuses', (bytes) => (bytes.writeInt32LE(1, keysAt() + 8), bytes)],
+    ['more positions than the window has', 'llama.cpp refuses', (bytes) => withLastPosition(bytes, 2 * WINDOW)],
   ];
 
   test.each(damages)('%s is refused, and the sequence goes on working', async (_, why, damage) => {

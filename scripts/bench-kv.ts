@@ -1,0 +1,196 @@
+/**
+ * What the K/V engine costs: `npm run bench:kv`. Each step on synthetic blocks, beside copying the same bytes, in one run.
+ * It prints and never fails: a busy machine slows both down, so read the ratios.
+ */
+import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { Bench } from 'tinybench';
+import { interleaveValues } from '../src/kv/interleave-values.ts';
+import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
+import { keyRotation, rotateKeys } from '../src/kv/rotate-keys.ts';
+import { RotatedKeys } from '../src/kv/rotated-keys.ts';
+import { type KvCells, parseSequenceState } from '../src/kv/sequence-state.ts';
+import { readGgufHeader } from '../src/llm/gguf-header.ts';
+import type { GgufHeader } from '../src/llm/model-info.ts';
+import type { KvLayout } from '../src/llm/state-format.ts';
+import { runScript, wholeNumber } from './run-script.ts';
+
+const HEADER_TOKENS = 20;
+const F16_BYTES = 2;
+const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+
+type Shape = Pick<GgufHeader, 'layers' | 'headDimension' | 'rope'> & { readonly kvHeads: number };
+
+/** A Qwen2.5 of 494 million parameters. */
+const SHAPE_494M: Shape = {
+  layers: 24,
+  kvHeads: 2,
+  headDimension: 64,
+  rope: {
+    base: 1e6,
+    frequencyScale: 1,
+    dimensions: 64,
+    pairing: 'neox',
+    scaling: 'none',
+    frequencyFactors: undefined,
+  },
+};
+
+/** Cells of any content: a ramp of normal numbers, each block in memory of its own. */
+function syntheticBlock(layout: KvLayout, tokens: number): KvCells {
+  const tensors = (rowBytes: number): Uint8Array[] =>
+    Array.from({ length: layout.layers }, () => {
+      const numbers = Uint16Array.from(
+        { length: (tokens * rowBytes) / F16_BYTES },
+        (_, index) => 0x3000 + (index % 4096),
+      );
+      return new Uint8Array(numbers.buffer);
+    });
+  return {
+    layout,
+    tokenIds: new Int32Array(tokens).fill(7),
+    positions: Int32Array.from({ length: tokens }, (_, index) => HEADER_TOKENS + index),
+    keys: tensors(layout.keyRowBytes),
+    values: tensors(layout.valueRowBytes),
+  };
+}
+
+interface Step {
+  readonly name: string;
+  readonly before?: () => void;
+  readonly run: () => unknown;
+}
+
+/** Between two turns the weights of the model pass through the caches; this does the same. */
+const sweep = new Uint8Array(128 * 1024 * 1024);
+
+/** The median time of each step, all of them in one run. */
+async function medianMs(steps: readonly Step[], timeMs: number, prepare: () => void): Promise<number[]> {
+  const bench = new Bench({ time: timeMs, warmupTime: timeMs / 4, iterations: 15, warmupIterations: 5 });
+  for (const { name, before, run } of steps) {
+    const beforeEach = (): void => {
+      before?.();
+      prepare();
+    };
+    bench.add(name, () => void run(), { beforeEach });
+  }
+  await bench.run();
+  return bench.tasks.map(({ result }) => (result.state === 'completed' ? result.latency.p50 : Number.NaN));
+}
+
+async function benchShape(name: string, shape: Shape, blocks: number, tokens: number, timeMs: number): Promise<void> {
+  const rowBytes = shape.kvHeads * shape.headDimension * F16_BYTES;
+  const layout: KvLayout = {
+    layers: shape.layers,
+    keyType: 'F16',
+    valueType: 'F16',
+    keyRowBytes: rowBytes,
+    valueRowBytes: rowBytes,
+    valuesTransposed: true,
+  };
+  const header = syntheticBlock(layout, HEADER_TOKENS);
+  const cut = Array.from({ length: blocks }, () => syntheticBlock(layout, Math.round(tokens / blocks)));
+  const positions = contiguousPositions(cut, HEADER_TOKENS + 1);
+  const place = (alpha: number): BlockPlacement[] =>
+    cut.map((block, index) => ({ block, position: positions[index]!, alpha }));
+  const placements = place(1);
+  const scaled = place(0.5);
+  const options: JoinOptions = { keys: shape, sequences: 1 };
+  const state = joinBlocks(header, placements, options);
+  const views = parseSequenceState(state).cells;
+
+  const all = [header, ...cut];
+  const copyBlocks = (target: Uint8Array): void => {
+    let offset = 0;
+    for (const tensor of all.flatMap(({ keys, values }) => [...keys, ...values])) {
+      target.set(tensor, offset);
+      offset += tensor.length;
+    }
+  };
+  const rotated = new RotatedKeys(state.length);
+  const warm = new RotatedKeys(state.length);
+  for (let time = 1; time <= 2; time++) joinBlocks(header, placements, { ...options, rotated: warm });
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-kv-'));
+  const file = openSync(join(folder, 'state'), 'w');
+
+  const steps: Step[] = [
+    { name: 'copy the same bytes, allocation included', run: () => copyBlocks(Buffer.allocUnsafeSlow(state.length)) },
+    { name: 'join, offsets never seen', run: () => joinBlocks(header, placements, options) },
+    {
+      name: 'join, offsets never seen, noted',
+      before: () => rotated.clear(),
+      run: () => joinBlocks(header, placements, { ...options, rotated }),
+    },
+    {
+      name: 'join, offsets seen once, turned keys kept',
+      before: () => {
+        rotated.clear();
+        joinBlocks(header, placements, { ...options, rotated });
+      },
+      run: () => joinBlocks(header, placements, { ...options, rotated }),
+    },
+    { name: 'join, offsets seen and kept', run: () => joinBlocks(header, placements, { ...options, rotated: warm }) },
+    { name: 'join, offsets never seen, alpha 0.5', run: () => joinBlocks(header, scaled, options) },
+    {
+      name: 'of it: turn the keys',
+      run: () =>
+        cut.forEach((block, index) => {
+          const rotation = keyRotation(shape, positions[index]! - HEADER_TOKENS, 'F16');
+          const turn = (keys: Uint8Array, layer: number): void =>
+            rotateKeys(keys, views.keys[layer]!.subarray(0, keys.length), rotation);
+          block.keys.forEach(turn);
+        }),
+    },
+    {
+      name: 'of it: interleave the values',
+      run: () =>
+        views.values.forEach((target, layer) => {
+          const values = all.map((block) => ({ values: block.values[layer]!, alpha: 1 }));
+          interleaveValues(target, values, rowBytes, 'F16');
+        }),
+    },
+    { name: 'parse a state', run: () => parseSequenceState(state) },
+    {
+      name: 'write it to a file',
+      before: () => ftruncateSync(file),
+      run: () => writeSync(file, state, 0, state.length, 0),
+    },
+  ];
+  const cold = await medianMs(steps, timeMs, () => sweep.fill(1));
+  const hot = await medianMs(steps, timeMs, () => undefined);
+  closeSync(file);
+  rmSync(folder, { recursive: true });
+
+  const table = new Table({
+    head: ['step', 'ms, caches swept', '× copying', 'ms, in cache', '× copying'],
+    colAligns: ['left', 'right', 'right', 'right', 'right'],
+    style: { head: [], border: [] },
+  });
+  for (const [index, { name: step }] of steps.entries()) {
+    const cells = [cold, hot].flatMap((times) => [times[index]!.toFixed(2), (times[index]! / times[0]!).toFixed(2)]);
+    table.push([step, ...cells]);
+  }
+  const perToken = shape.layers * 2 * rowBytes;
+  console.log(`${name}: ${blocks} blocks, ${views.positions.length} cells of ${perToken} bytes, ${state.length} bytes`);
+  console.log(table.toString());
+}
+
+await runScript(async () => {
+  const { values } = parseArgs({
+    options: {
+      blocks: { type: 'string', default: '40' },
+      tokens: { type: 'string', default: '2000' },
+      'time-ms': { type: 'string', default: '1000' },
+    },
+  });
+  const blocks = wholeNumber('blocks', values.blocks, 1);
+  const tokens = wholeNumber('tokens', values.tokens, blocks);
+  const timeMs = wholeNumber('time-ms', values['time-ms'], 1);
+  await benchShape('494M', SHAPE_494M, blocks, tokens, timeMs);
+  const shipped = await readGgufHeader(SHIPPED_MODEL);
+  await benchShape(shipped.name, { ...shipped, kvHeads: shipped.kvHeads ?? 0 }, blocks, tokens, timeMs);
+});

@@ -1,0 +1,157 @@
+import { writeFile } from 'node:fs/promises';
+import { BenchError } from '../config/bench-error.ts';
+import { kvBytes } from './cut-block.ts';
+import { PLACEHOLDER_TOKEN } from './join-blocks.ts';
+import { RotatedKeys } from './rotated-keys.ts';
+import { type KvCells, parseSequenceState, writeSequenceState } from './sequence-state.ts';
+import type { StateStore, StateStoreStats } from './state-store.ts';
+
+/** Of what is kept in memory, the part for keys that were turned before: they are half of a block. */
+const ROTATED_SHARE = 1 / 3;
+
+/** A block, and which tier had it. */
+export interface FoundBlock {
+  readonly cells: KvCells;
+  readonly tier: 'memory' | 'disk';
+}
+
+/** Counts since the store was opened, by tier. */
+export interface BlockStoreStats {
+  readonly memory: {
+    readonly hits: number;
+    readonly evicted: number;
+    readonly entries: number;
+    readonly sizeBytes: number;
+    /** Keys that were turned before. */
+    readonly rotatedBytes: number;
+    readonly maxBytes: number;
+  };
+  readonly disk: StateStoreStats;
+}
+
+interface Entry {
+  readonly userId: string;
+  readonly memoryIds: readonly string[];
+  readonly cells: KvCells;
+  readonly sizeBytes: number;
+  readonly usedAt: number;
+}
+
+/**
+ * Blocks of K/V by content key in two tiers: in memory, and behind it on disk as llama.cpp states. Both are bounded by
+ * bytes, give up first what is cheap to recompute and long unused, and never show one user the block of another.
+ */
+export class BlockStore {
+  /** Turned keys of the blocks in memory; they go with their block. */
+  readonly rotated: RotatedKeys;
+  readonly #states: StateStore;
+  readonly #maxBytes: number;
+  readonly #entries = new Map<string, Entry>();
+  #clock = 0;
+  #sizeBytes = 0;
+  #hits = 0;
+  #evicted = 0;
+
+  /** @param memoryBytes bound of the tier in memory, turned keys included */
+  constructor(states: StateStore, memoryBytes: number) {
+    this.#states = states;
+    const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
+    this.rotated = new RotatedKeys(rotatedBytes);
+    this.#maxBytes = memoryBytes - rotatedBytes;
+  }
+
+  /** The block of that key; one that was found on disk is in memory from then on. */
+  find(userId: string, key: string): FoundBlock | undefined {
+    const id = idOf(userId, key);
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) {
+      this.#hits++;
+      this.#entries.set(id, { ...entry, usedAt: ++this.#clock });
+      return { cells: entry.cells, tier: 'memory' };
+    }
+    const state = this.#states.read(userId, key);
+    if (state === undefined) return undefined;
+    try {
+      const { cells } = parseSequenceState(state.bytes, `K/V block ${key}`);
+      this.#remember(id, { userId, memoryIds: state.record.memoryIds, cells });
+      return { cells, tier: 'disk' };
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+      this.#states.reject(userId, key);
+      return undefined;
+    }
+  }
+
+  /**
+   * Keeps a block on both tiers.
+   * @param tokens tokens that it took to compute it @param memoryIds the memories that it contains, for forgetting
+   * @throws BenchError `disk`
+   */
+  async keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], cells: KvCells): Promise<void> {
+    await this.#states.keep(userId, key, tokens, memoryIds, (path) => writeFile(path, asState(cells), { mode: 0o600 }));
+    this.#remember(idOf(userId, key), { userId, memoryIds, cells });
+  }
+
+  /** Deletes every block and prefix of the user that contains the memory, on both tiers, before it returns. */
+  forgetMemory(userId: string, memoryId: string): number {
+    for (const [id, entry] of this.#entries) {
+      if (entry.userId === userId && entry.memoryIds.includes(memoryId)) this.#drop(id, entry);
+    }
+    return this.#states.forgetMemory(userId, memoryId);
+  }
+
+  /** Deletes everything on both tiers. */
+  clear(): void {
+    this.#entries.clear();
+    this.#sizeBytes = 0;
+    this.rotated.clear();
+    this.#states.clear();
+  }
+
+  stats(): BlockStoreStats {
+    return {
+      memory: {
+        hits: this.#hits,
+        evicted: this.#evicted,
+        entries: this.#entries.size,
+        sizeBytes: this.#sizeBytes,
+        rotatedBytes: this.rotated.sizeBytes,
+        maxBytes: this.#maxBytes,
+      },
+      disk: this.#states.stats(),
+    };
+  }
+
+  #remember(id: string, block: Pick<Entry, 'userId' | 'memoryIds' | 'cells'>): void {
+    const before = this.#entries.get(id);
+    if (before !== undefined) this.#drop(id, before);
+    const entry: Entry = { ...block, sizeBytes: kvBytes(block.cells), usedAt: ++this.#clock };
+    this.#entries.set(id, entry);
+    this.#sizeBytes += entry.sizeBytes;
+    const worth = ({ cells, usedAt }: Entry): number => cells.positions.length / (this.#clock - usedAt + 1);
+    const byWorth =
+      this.#sizeBytes <= this.#maxBytes ? [] : [...this.#entries].sort(([, a], [, b]) => worth(a) - worth(b));
+    for (const [other, candidate] of byWorth) {
+      if (this.#sizeBytes <= this.#maxBytes) return;
+      this.#drop(other, candidate);
+      this.#evicted++;
+    }
+  }
+
+  #drop(id: string, entry: Entry): void {
+    this.#entries.delete(id);
+    this.#sizeBytes -= entry.sizeBytes;
+    this.rotated.forget(entry.cells);
+  }
+}
+
+function idOf(userId: string, key: string): string {
+  return JSON.stringify([userId, key]);
+}
+
+/** A state of the block's cells alone, its positions kept; the header's are placeholders there. */
+function asState(cells: KvCells): Uint8Array<ArrayBuffer> {
+  const tokenIds = new Int32Array(cells.positions.at(-1)! + 1).fill(PLACEHOLDER_TOKEN);
+  cells.positions.forEach((position, cell) => (tokenIds[position] = cells.tokenIds[cell]!));
+  return writeSequenceState({ cells, tokenIds, streams: 1, stream: 0, sequenceId: 0 });
+}

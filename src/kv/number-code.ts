@@ -1,0 +1,91 @@
+import type { NumberType } from '../llm/state-format.ts';
+import { type Code, type DeclareLocal, f32x4, i16x8, i32, i32x4, type Local, v128 } from './wasm-assembler.ts';
+
+/** How numbers of a stored type are read into 32-bit floats, four at a time, and written back, eight at a time. */
+export interface NumberCode {
+  readonly elementBytes: 2 | 4;
+  /** What numbers must be multiplied by after `load`; their first factor can carry it. */
+  readonly unit: number;
+  load(address: Code): Code;
+  /** Writes four numbers to each of the addresses. */
+  store(firstAddress: Code, first: Local, secondAddress: Code, second: Local): Code;
+  /** Takes note of numbers that are about to be read: eight, from the address on. */
+  note(address: Code): Code;
+  /** 1 where a number noted or stored was not finite, or of at least `limit` in half precision; otherwise 0. */
+  exceeds(limit: number): Code;
+}
+
+/** Bits of half precision, moved to where a 32-bit float has them, stand for exactly 2^-112 of the number. */
+export const NUMBER_UNIT: Readonly<Record<NumberType, number>> = { F16: 2 ** 112, F32: 1 };
+
+const MAGNITUDE = 0x7fffffff;
+const HALF_MAGNITUDES = 0x7fff7fff;
+
+/**
+ * IEEE half precision, subnormal numbers included, rounded to the nearest, ties to even; what is not finite is not
+ * converted but noted.
+ */
+export function halfPrecision(declare: DeclareLocal): NumberCode {
+  const [low, high, sign] = [declare('v128'), declare('v128'), declare('v128')];
+  const [power, largest] = [declare('v128'), declare('v128')];
+  const constant = i32x4.const;
+  const note = (magnitudes: Code): Code => largest.set(i16x8.maxUnsigned(largest.get, magnitudes));
+
+  /** The bits of four magnitudes, each in 32 bits. */
+  const encode = (target: Local, value: Local): Code => [
+    // The power of two below the value, at least that of the smallest normal number.
+    ...power.set(i32x4.maxUnsigned(v128.and(value.get, constant(0x7f800000)), constant(0x38800000))),
+    // Adding 2^13 times that power leaves the ten bits of half precision, rounded by the addition itself.
+    ...target.set(f32x4.add(f32x4.abs(value.get), i32x4.add(power.get, constant(0x06800000)))),
+    // Its bits less those of what was added are the mantissa with its leading one; the exponent comes from the power.
+    ...target.set(
+      i32x4.add(
+        i32x4.sub(target.get, power.get),
+        i32x4.sub(i32x4.shiftRight(power.get, i32.const(13)), constant(0x06800000 + 0x1c400)),
+      ),
+    ),
+  ];
+  return {
+    elementBytes: 2,
+    unit: NUMBER_UNIT.F16,
+    load: (address) => v128.and(i32x4.shiftLeft(v128.load16x4(address), i32.const(13)), constant(0x8fffffff)),
+    store: (firstAddress, first, secondAddress, second) => [
+      ...encode(low, first),
+      ...encode(high, second),
+      ...low.set(i16x8.narrowUnsigned(low.get, high.get)),
+      ...note(low.get),
+      ...sign.set(
+        i16x8.narrowSigned(
+          i32x4.shiftRightSigned(first.get, i32.const(16)),
+          i32x4.shiftRightSigned(second.get, i32.const(16)),
+        ),
+      ),
+      ...low.set(v128.or(low.get, v128.and(sign.get, constant(0x80008000)))),
+      ...v128.storeLowHalf(firstAddress, low.get),
+      ...v128.storeHighHalf(secondAddress, low.get),
+    ],
+    note: (address) => note(v128.and(v128.load(address), constant(HALF_MAGNITUDES))),
+    exceeds: (limit) => v128.anyTrue(i16x8.greaterEqualUnsigned(largest.get, constant(limit * 0x10001))),
+  };
+}
+
+/** 32-bit floats as they are. */
+export function singlePrecision(declare: DeclareLocal): NumberCode {
+  const largest = declare('v128');
+  const note = (value: Code): Code =>
+    largest.set(i32x4.maxUnsigned(largest.get, v128.and(value, i32x4.const(MAGNITUDE))));
+  return {
+    elementBytes: 4,
+    unit: NUMBER_UNIT.F32,
+    load: (address) => v128.load(address),
+    store: (firstAddress, first, secondAddress, second) => [
+      ...note(first.get),
+      ...note(second.get),
+      ...v128.store(firstAddress, first.get),
+      ...v128.store(secondAddress, second.get),
+    ],
+    // What is not finite stays so through every product and sum, and is noted when it is stored.
+    note: () => [],
+    exceeds: () => v128.anyTrue(i32x4.greaterEqualUnsigned(largest.get, i32x4.const(0x7f800000))),
+  };
+}

@@ -1,0 +1,162 @@
+/** Bytes of WebAssembly instructions. */
+export type Code = readonly number[];
+
+type ValueType = 'i32' | 'f32' | 'v128';
+
+/** A parameter or a variable of a function. */
+export interface Local {
+  readonly get: Code;
+  set(value: Code): Code;
+}
+
+/** Declares the variables of the function whose body is being written. */
+export type DeclareLocal = (type: ValueType) => Local;
+
+/** One exported function; its body leaves one 32-bit integer, its result. */
+export interface WasmFunction {
+  readonly name: string;
+  readonly parameters: readonly ValueType[];
+  readonly body: (parameters: readonly Local[], declare: DeclareLocal) => Code;
+}
+
+const TYPE_BYTE: Readonly<Record<ValueType, number>> = { i32: 0x7f, f32: 0x7d, v128: 0x7b };
+const HEADER = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+const VECTOR_PREFIX = 0xfd;
+const EMPTY_BLOCK = 0x40;
+const RESULT = [1, 0x7f];
+
+function unsigned(value: number): number[] {
+  const rest = Math.floor(value / 128);
+  return rest === 0 ? [value] : [(value % 128) | 0x80, ...unsigned(rest)];
+}
+
+function signed(value: number): number[] {
+  const low = value & 0x7f;
+  const rest = value >> 7;
+  const fits = (rest === 0 && low < 0x40) || (rest === -1 && low >= 0x40);
+  return fits ? [low] : [low | 0x80, ...signed(rest)];
+}
+
+/** An instruction that takes its operands from the stack, in the order given. */
+function instruction(...code: number[]): (...operands: readonly Code[]) => Code {
+  return (...operands) => [...operands.flat(), ...code];
+}
+
+function vector(opcode: number): (...operands: readonly Code[]) => Code {
+  return instruction(VECTOR_PREFIX, ...unsigned(opcode));
+}
+
+/** A vector instruction on memory: no alignment is promised, and the address carries the whole offset. */
+function vectorMemory(opcode: number, ...lane: number[]): (...operands: readonly Code[]) => Code {
+  return instruction(VECTOR_PREFIX, ...unsigned(opcode), 0, 0, ...lane);
+}
+
+export const i32 = {
+  const: (value: number): Code => [0x41, ...signed(value)],
+  add: instruction(0x6a),
+  shiftLeft: instruction(0x74),
+  shiftRight: instruction(0x76),
+  lessThan: instruction(0x49),
+};
+
+export const v128 = {
+  load: vectorMemory(0x00),
+  /** Four 16-bit numbers, each sign-extended to 32 bits. */
+  load16x4: vectorMemory(0x03),
+  store: vectorMemory(0x0b),
+  storeLowHalf: vectorMemory(0x5b, 0),
+  storeHighHalf: vectorMemory(0x5b, 1),
+  and: vector(0x4e),
+  or: vector(0x50),
+  anyTrue: vector(0x53),
+  /** Exchanges the numbers of each pair of 32-bit numbers. */
+  swapPairs: (value: Code): Code => {
+    const lanes = [4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11];
+    return [...value, ...value, VECTOR_PREFIX, 0x0d, ...lanes];
+  },
+};
+
+export const i16x8 = {
+  /** Eight 16-bit numbers of two times four signed 32-bit numbers, clamped. */
+  narrowSigned: vector(0x85),
+  /** The same, clamped to 0 … 65535. */
+  narrowUnsigned: vector(0x86),
+  greaterEqualUnsigned: vector(0x36),
+  maxUnsigned: vector(0x99),
+};
+
+export const i32x4 = {
+  const: (value: number): Code => {
+    const bytes = [value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24];
+    return [VECTOR_PREFIX, 0x0c, ...bytes, ...bytes, ...bytes, ...bytes];
+  },
+  greaterEqualUnsigned: vector(0x40),
+  shiftLeft: vector(0xab),
+  shiftRightSigned: vector(0xac),
+  shiftRight: vector(0xad),
+  add: vector(0xae),
+  sub: vector(0xb1),
+  maxUnsigned: vector(0xb9),
+};
+
+export const f32x4 = {
+  const: (value: number): Code => i32x4.const(new Int32Array(Float32Array.of(value).buffer)[0]!),
+  splat: vector(0x13),
+  abs: vector(0xe0),
+  add: vector(0xe4),
+  sub: vector(0xe5),
+  mul: vector(0xe6),
+};
+
+/** Copies bytes: target address, source address, length. */
+export const copyMemory = instruction(0xfc, 0x0a, 0x00, 0x00);
+
+/** Runs the body once, and again as long as the condition behind it holds. */
+export function doWhile(body: Code, condition: Code): Code {
+  return [0x03, EMPTY_BLOCK, ...body, ...condition, 0x0d, 0x00, 0x0b];
+}
+
+function sized(bytes: readonly number[]): number[] {
+  return [...unsigned(bytes.length), ...bytes];
+}
+
+function list(items: readonly (readonly number[])[]): number[] {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+function text(value: string): number[] {
+  return sized([...new TextEncoder().encode(value)]);
+}
+
+function codeOf(fn: WasmFunction): number[] {
+  const types: ValueType[] = [];
+  const local = (index: number): Local => ({
+    get: [0x20, ...unsigned(index)],
+    set: (value) => [...value, 0x21, ...unsigned(index)],
+  });
+  const declare: DeclareLocal = (type) => local(fn.parameters.length + types.push(type) - 1);
+  const body = fn.body(
+    fn.parameters.map((_, index) => local(index)),
+    declare,
+  );
+  return sized([...list(types.map((type) => [1, TYPE_BYTE[type]])), ...body, 0x0b]);
+}
+
+/**
+ * The binary of a WebAssembly module that imports its memory as `env.memory` and exports the functions by name.
+ * @see https://webassembly.github.io/spec/core/binary/index.html
+ */
+export function assemble(functions: readonly WasmFunction[]): Uint8Array {
+  const section = (id: number, content: readonly number[]): number[] => [id, ...sized(content)];
+  return Uint8Array.from([
+    ...HEADER,
+    ...section(
+      1,
+      list(functions.map(({ parameters }) => [0x60, ...list(parameters.map((type) => [TYPE_BYTE[type]])), ...RESULT])),
+    ),
+    ...section(2, list([[...text('env'), ...text('memory'), 0x02, 0x00, 0x01]])),
+    ...section(3, list(functions.map((_, index) => unsigned(index)))),
+    ...section(7, list(functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]))),
+    ...section(10, list(functions.map(codeOf))),
+  ]);
+}

@@ -1,0 +1,108 @@
+import { open, type FileHandle } from 'node:fs/promises';
+
+/** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
+export type GgufValue =
+  | number
+  | string
+  | boolean
+  | { readonly float: number }
+  | { readonly texts: readonly string[] }
+  | { readonly integers: readonly number[] };
+
+/** The types that are written: numbers in 32 bits, and in 16. */
+export type GgufTensorType = 'F32' | 'F16';
+
+/** A tensor whose numbers are made while they are written. */
+export interface GgufTensor {
+  readonly name: string;
+  /** From the one that varies fastest on, as GGUF orders them. */
+  readonly dimensions: readonly number[];
+  readonly type: GgufTensorType;
+  /** Fills the next bytes of the tensor, as 32-bit words: a word holds one number of F32, or two of F16. */
+  readonly fill: (words: Uint32Array) => void;
+}
+
+const VERSION = 3;
+const ALIGNMENT = 32;
+const WORD_BYTES = 4;
+const CHUNK_BYTES = 8 * 2 ** 20;
+const TENSOR_TYPE: Readonly<Record<GgufTensorType, number>> = { F32: 0, F16: 1 };
+const NUMBER_BYTES: Readonly<Record<GgufTensorType, number>> = { F32: 4, F16: 2 };
+const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
+
+/**
+ * Everything of a GGUF file of version 3 that stands before the numbers of its tensors, padded to their beginning.
+ * Little-endian, as all machines are that llama.cpp has binaries for.
+ *
+ * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+ */
+export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
+  const pairs = Object.entries(header);
+  const parts = [Buffer.from('GGUF'), u32(VERSION), u64(tensors.length), u64(pairs.length)];
+  for (const [key, value] of pairs) parts.push(text(key), ...typed(value));
+  let offset = 0;
+  for (const { name, dimensions, type, ...tensor } of tensors) {
+    parts.push(text(name), u32(dimensions.length), ...dimensions.map(u64), u32(TENSOR_TYPE[type]), u64(offset));
+    offset += aligned(tensorBytes({ name, dimensions, type, ...tensor }));
+  }
+  const head = Buffer.concat(parts);
+  return Buffer.concat([head, Buffer.alloc(aligned(head.length) - head.length)]);
+}
+
+/** Writes a GGUF file, a few megabytes at a time. @throws NodeJS.ErrnoException as the file system does */
+export async function writeGguf(path: string, head: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
+  await using file = await open(path, 'wx');
+  await writeAll(file, head);
+  const chunk = new Uint32Array(CHUNK_BYTES / WORD_BYTES);
+  for (const tensor of tensors) {
+    const sizeBytes = tensorBytes(tensor);
+    for (let written = 0; written < sizeBytes; written += CHUNK_BYTES) {
+      const words = chunk.subarray(0, Math.min(CHUNK_BYTES, sizeBytes - written) / WORD_BYTES);
+      tensor.fill(words);
+      await writeAll(file, new Uint8Array(words.buffer, 0, words.byteLength));
+    }
+    await writeAll(file, new Uint8Array(aligned(sizeBytes) - sizeBytes));
+  }
+}
+
+function tensorBytes({ dimensions, type }: GgufTensor): number {
+  return dimensions.reduce((product, dimension) => product * dimension, NUMBER_BYTES[type]);
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+/** One call may write less than it was given, where the disk is nearly full. */
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
+    written += bytesWritten;
+  }
+}
+
+function typed(value: GgufValue): Buffer[] {
+  if (typeof value === 'number') return [u32(VALUE_TYPE.uint32), u32(value)];
+  if (typeof value === 'boolean') return [u32(VALUE_TYPE.bool), Buffer.from([value ? 1 : 0])];
+  if (typeof value === 'string') return [u32(VALUE_TYPE.string), text(value)];
+  if ('float' in value) return [u32(VALUE_TYPE.float32), Buffer.from(Float32Array.of(value.float).buffer)];
+  if ('texts' in value) return [...array(VALUE_TYPE.string, value.texts.length), Buffer.concat(value.texts.map(text))];
+  return [...array(VALUE_TYPE.int32, value.integers.length), Buffer.from(Int32Array.from(value.integers).buffer)];
+}
+
+function array(elementType: number, length: number): Buffer[] {
+  return [u32(VALUE_TYPE.array), u32(elementType), u64(length)];
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([u64(bytes.length), bytes]);
+}
+
+function u32(value: number): Buffer {
+  return Buffer.from(Uint32Array.of(value).buffer);
+}
+
+function u64(value: number): Buffer {
+  return Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
+}
