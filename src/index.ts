@@ -37,6 +37,7 @@ export type {
 } from './systems/contracts.ts';
 export { DatabaseConversationLog, type ConversationLog, type TurnRecord } from './systems/conversation-log.ts';
 export { DKISystem, type DKISystemParts } from './systems/dki/dki-system.ts';
+export { type InjectionMode, linkMode } from './systems/dki/injection-mode.ts';
 export { fullContext } from './systems/full-context.ts';
 export { MemoryKeeper } from './systems/memory-keeper.ts';
 export { noMemory } from './systems/no-memory.ts';

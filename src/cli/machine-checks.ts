@@ -8,6 +8,7 @@ import { RunRepository } from '../db/run-repository.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { readDataset } from '../eval/dataset/reader.ts';
 import { LanguageModel } from '../llm/language-model.ts';
+import { modelPathOf } from '../llm/random-model/random-model.ts';
 import { chooseVectorBackend } from '../memory/vector-backend.ts';
 import { shownPath } from './command-line.ts';
 
@@ -103,9 +104,9 @@ async function dataset({ dataset: file }: BenchConfig): Promise<Finding> {
   return { state: 'works', found: `${name}: ${items} items of ${users.length} users` };
 }
 
-async function model({ model: modelPath, contextTokens, threads }: BenchConfig): Promise<Finding> {
+async function model({ model: name, contextTokens, threads }: BenchConfig): Promise<Finding> {
   await using loaded = await LanguageModel.load({
-    modelPath,
+    modelPath: await modelPathOf(name),
     ...(contextTokens === undefined ? {} : { contextTokens }),
     ...(threads === undefined ? {} : { threads }),
   });

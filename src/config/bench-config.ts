@@ -1,7 +1,28 @@
 import { z } from 'zod';
 
-/** The arms of the main suite, as `--arms` names them, in the order of its tables. */
-export const armNames = ['none', 'oracle', 'full', 'rag', 'rag-cached', 'dki', 'rag-twin', 'dki-wrong'] as const;
+/** The arms that `--arms` names; `dki-link:K` takes any number of tokens. */
+export const armNames = [
+  'none',
+  'oracle',
+  'full',
+  'rag',
+  'rag-cached',
+  'dki',
+  'dki-blocks',
+  'dki-link:4',
+  'dki-parallel',
+  'dki-hybrid',
+  'dki-gated',
+  'rag-twin',
+  'dki-wrong',
+] as const;
+
+/** `dki-link:K`: blocks whose first K tokens are evaluated again in sight of what precedes them. */
+export const linkArmPattern = /^dki-link:(\d{1,6})$/;
+
+function isArmName(name: string): boolean {
+  return (armNames as readonly string[]).includes(name) || linkArmPattern.test(name);
+}
 
 /** What an option takes, for its help and for the message of a wrong value. */
 export interface OptionDescription {
@@ -13,6 +34,9 @@ export interface OptionDescription {
   /** What one of its values is called, and which there are; where only some values can be. */
   readonly names?: { readonly kind: string; readonly known: readonly string[] };
 }
+
+/** Begins the name of a model that is no file yet: the rest names a shape, and the weights are random. */
+export const randomModelPrefix = 'random:';
 
 /** The descriptions of the options, kept with their schemas. */
 export const optionDescriptions = z.registry<OptionDescription>();
@@ -66,7 +90,7 @@ export const benchConfigSchema = z.strictObject({
   arms: describe(
     z.preprocess(
       (value) => (typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value),
-      z.array(z.enum(armNames)).min(1),
+      z.array(z.string().refine(isArmName)).min(1),
     ),
     {
       value: '<names>',
@@ -80,7 +104,10 @@ export const benchConfigSchema = z.strictObject({
     help: 'a data set that ships, or a file',
     allowed: 'a name or a file',
   }).default('recall-en'),
-  model: path('<file>', 'the language model, GGUF (default: the one that ships)').exactOptional(),
+  model: path(
+    '<file>',
+    'the language model, GGUF, or random:SHAPE for random weights (default: the one that ships)',
+  ).exactOptional(),
   embedder: path('<dir>', 'the embedding model, ONNX (default: the one that ships)').exactOptional(),
   retriever: oneOf('retriever', ['router'], 'how memories are recalled').default('router'),
   topK: wholeFrom(1, '<n>', 'memories recalled for a question').default(5),
@@ -89,6 +116,11 @@ export const benchConfigSchema = z.strictObject({
     help: 'least score of a recalled memory; -1 for none',
     allowed: 'a number, -1 or more',
   }).default(-1),
+  alpha: describe(numeric(z.number().min(0)), {
+    value: '<factor>',
+    help: 'multiplies the values of injected memories; 1 leaves them as they are',
+    allowed: 'a number, 0 or more',
+  }).default(1),
   limit: wholeFrom(1, '<n>', 'about how many questions to ask, of whole users drawn by seed').exactOptional(),
   seed: wholeFrom(0, '<n>', 'seed of every draw').default(7),
   repeats: wholeFrom(1, '<n>', 'how often each question is asked').default(1),
@@ -121,8 +153,10 @@ export const benchConfigSchema = z.strictObject({
 
 type Options = z.output<typeof benchConfigSchema>;
 
-/** What a run is told to do. All paths are absolute. */
-export interface BenchConfig extends Readonly<Options> {
+/** What a run is told to do. All paths are absolute; a model of random weights has its name. */
+export interface BenchConfig extends Readonly<Omit<Options, 'arms'>> {
+  /** Names of arms; of one's own too, where the program brings them. */
+  readonly arms?: readonly string[];
   readonly model: string;
   readonly embedder: string;
   readonly db: string;

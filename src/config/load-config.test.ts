@@ -36,6 +36,8 @@ describe('the configuration', () => {
     const config = load({ embedder: 'mine' });
     expect(config.model).toBe(resolve(import.meta.dirname, '../../models/recall-en/recall-en-q8_0.gguf'));
     expect(config.embedder).toBe(join(workingFolder, 'mine'));
+    expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
+    expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');
     expect(config.dataset).toBe(join(workingFolder, 'data.jsonl'));
     expect(config.db).toBe(join(workingFolder, 'reports/dki-bench.sqlite'));
     expect(load({ out: 'elsewhere' }).db).toBe(join(workingFolder, 'elsewhere/dki-bench.sqlite'));

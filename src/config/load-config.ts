@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
-import { type BenchConfig, benchConfigSchema, optionDescriptions } from './bench-config.ts';
+import { type BenchConfig, benchConfigSchema, optionDescriptions, randomModelPrefix } from './bench-config.ts';
 import { didYouMean } from './nearest-name.ts';
 
 /** Read from the working folder where it is there. */
@@ -170,7 +170,9 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   return {
     ...data,
     dataset: datasetPath(data.dataset, workingFolder),
-    model: user(data.model, 'models/recall-en/recall-en-q8_0.gguf'),
+    model: data.model?.startsWith(randomModelPrefix)
+      ? data.model
+      : user(data.model, 'models/recall-en/recall-en-q8_0.gguf'),
     embedder: user(data.embedder, 'models/embed-en'),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),

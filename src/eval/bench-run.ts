@@ -4,6 +4,8 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { openDatabase, type BenchDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
+import { gatingCalibrationOf, requireCalibrationFor, type GatingCalibration } from '../embedding/gating-threshold.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../systems/dki/dual-factor-gate.ts';
 import { reserveFor } from '../systems/prompt/build-prompt.ts';
 import { readDataset } from './dataset/reader.ts';
 import type { RunResults } from './results.ts';
@@ -26,12 +28,19 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   const resumed = config.resume === undefined ? undefined : runToResume(config, config.resume);
   const settings = resumed === undefined ? config : resumedConfig(config, resumed);
   const stored = resumed?.config as StoredConfig | undefined;
-  const arms = armsNamed(stored?.arms.map(({ name }) => name) ?? config.arms ?? MAIN_ARMS, hooks.arms);
+  const calibration = gatingCalibrationOf(settings.embedder);
+  const arms = armsNamed(
+    stored?.arms.map(({ name }) => name) ?? config.arms ?? MAIN_ARMS,
+    { alpha: settings.alpha, gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD },
+    hooks.arms,
+  );
   const dataset = await readDataset(settings.dataset);
   const users = drawUsers(dataset, settings.limit, settings.seed);
   await using parts = await BenchParts.open(settings, arms);
   reserveFor(parts.model.info.contextTokens, settings.reserve);
   if (resumed !== undefined) await checkSame(resumed, dataset, parts);
+  const gated = arms.some(({ name }) => name === 'dki-gated');
+  if (gated && calibration !== undefined) requireCalibrationFor(calibration, await parts.embeddings.info());
   const coldStartMs = performance.now() - started;
 
   // Only now is anything written: a mistake above leaves no trace.
@@ -42,7 +51,11 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   using _lock = new RunLock(folder, run.name);
   using stores = new StoreFolder(settings, folder);
   const bench = openBench(parts, stores, { config: settings, runId: run.id, dataset, users, arms, database });
-  const notes = runNotes(parts, stores, run);
+  const notes = [
+    ...runNotes(parts, stores, run),
+    ...(gated ? [gatingNote(calibration)] : []),
+    ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),
+  ];
   const session = new RunSession(database, run, bench, {
     notes,
     coldStartMs,
@@ -54,6 +67,9 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   } catch (error) {
     if (hooks.signal?.aborted) runs.update(run.id, { status: 'interrupted' });
     throw error;
+  } finally {
+    // In a store that stays, the K/V of a last turn would stay as well.
+    for (const { system } of bench.arms) await system[Symbol.asyncDispose]();
   }
 }
 
@@ -68,11 +84,20 @@ function runToResume(config: BenchConfig, name: string): RunRow {
   return findResumable(new RunRepository(database), name);
 }
 
+function gatingNote(calibration: GatingCalibration | undefined): string {
+  return calibration === undefined
+    ? `dki-gated injects above a relevance of ${PAPER_RELEVANCE_THRESHOLD}, the paper's: the embedder has no card`
+    : `dki-gated injects above a relevance of ${calibration.gatingThreshold}, of the embedder's card`;
+}
+
 /** What a reader must know of how the run was made. */
 function runNotes(parts: BenchParts, stores: StoreFolder, run: RunRow): string[] {
   const { gitDirty } = run.environment as { readonly gitDirty: boolean | null };
   return [
-    ...parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`),
+    // Two ways to one FAISS: only where it is another library there is something to say.
+    ...(parts.backend.backend.name.startsWith('faiss')
+      ? []
+      : parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`)),
     ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
     ...(stores.shared
       ? [

@@ -35,6 +35,8 @@ export interface RunDescription {
   };
   readonly retriever: { readonly name: string; readonly backend: string; readonly version: string };
   readonly environment: Readonly<Record<string, unknown>>;
+  /** The options that the turns depend on. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** Where the wall time went, ms, over all sessions of the run: `modelMs` inside node-llama-cpp, loading included. */
   readonly profile: {
     readonly wallMs: number;
@@ -44,6 +46,11 @@ export interface RunDescription {
   };
   /** Ids that differ between tokenising each segment alone and tokenising the joined text. */
   readonly tokenisation: { readonly prompts: number; readonly tokens: number; readonly differing: number };
+  /**
+   * What was kept of K/V, by arm, as its store counts: hits and evictions since the last start of the run, bytes and
+   * entries as the last user left them.
+   */
+  readonly kvStores: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Notes a reader must see: fallbacks, shared stores, a dirty work tree. */
   readonly notes: readonly string[];
 }

@@ -1,3 +1,4 @@
+import { randomModelPrefix } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
@@ -70,8 +71,12 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
       ),
     ),
     comparisons: compareWithRag(answered, names, regime, { seed: run.seed, margin }),
-    ...judge({ arms, answered, failed, probes, seed: run.seed }),
+    ...judge({ arms, answered, failed, probes, seed: run.seed, randomWeights: hasRandomWeights(run) }),
   };
+}
+
+function hasRandomWeights({ model }: RunRow): boolean {
+  return (model as RunDescription['model']).name.startsWith(randomModelPrefix);
 }
 
 function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'> {
@@ -80,7 +85,7 @@ function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'>
     name: run.name,
     suite: run.suite,
     seed: run.seed,
-    status: run.status === 'running' ? 'finished' : run.status,
+    status: run.status as RunDescription['status'],
     startedAt: new Date(run.startedAt).toISOString(),
     finishedAt: run.finishedAt === null ? null : new Date(run.finishedAt).toISOString(),
     model: run.model as RunDescription['model'],
@@ -88,7 +93,9 @@ function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'>
     dataset: run.dataset as RunDescription['dataset'],
     retriever: run.retriever as RunDescription['retriever'],
     environment: run.environment as RunDescription['environment'],
+    settings: run.config as StoredConfig,
     profile: probes.profile,
     tokenisation: probes.tokenisation,
+    kvStores: probes.kvStores,
   };
 }

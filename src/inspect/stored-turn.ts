@@ -37,6 +37,8 @@ const turnEvidence = z.object({
   expectedEvaluatedTokens: z.number(),
   sequenceSha256: z.string(),
   firstForeignToken: z.number().nullable(),
+  /** Blocks share positions, of which llama.cpp gives back one id each. */
+  sharesPositions: z.boolean().exactOptional(),
   goldLogProbability: z.number().nullable(),
   parity: z.object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
   nextTokens: z.array(z.object({ token: z.string(), probability: z.number() })),

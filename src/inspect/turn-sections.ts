@@ -104,8 +104,10 @@ function costSection({ tokens, timings, scores: { evidence } }: AnsweredTurn, wi
 
 function evidenceSection({ scores: { evidence } }: AnsweredTurn, width: number): Section {
   const { firstForeignToken, parity, nextTokens, goldLogProbability } = evidence;
-  const identity =
-    firstForeignToken === null ? 'the ids of the prompt' : `other ids than the prompt, from token ${firstForeignToken}`;
+  const foreign = evidence.sharesPositions
+    ? `one id a position, since blocks share positions from token`
+    : 'other ids than the prompt, from token';
+  const identity = firstForeignToken === null ? 'the ids of the prompt' : `${foreign} ${firstForeignToken}`;
   const equality =
     parity === null
       ? []

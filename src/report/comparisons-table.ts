@@ -15,7 +15,7 @@ export function formatProbability(p: number): string {
 /** What was decided, with what it would take where nothing was. */
 function verdictOf({ verdict, n, neededItems }: Comparison): string {
   if (verdict === 'identical') return `identical on ${n} of ${n}`;
-  return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems})`;
+  return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems} items)`;
 }
 
 /** The difference in the unit of its metric: a log-ratio becomes a percentage of b. */

@@ -1,5 +1,18 @@
+import { randomModelPrefix } from '../config/bench-config.ts';
 import type { ArmResults, RunResults } from '../eval/results.ts';
-import { type Block, captionOf, type Cell, countCell, estimateCell, meanCell, none, type Table } from './table.ts';
+import {
+  type Block,
+  captionOf,
+  type Cell,
+  countCell,
+  estimateCell,
+  meanCell,
+  none,
+  type Table,
+  textCell,
+} from './table.ts';
+
+const TOKENS = 'Tokens a turn, mean';
 
 const blocks: readonly Block[] = [
   {
@@ -11,7 +24,7 @@ const blocks: readonly Block[] = [
     ],
   },
   {
-    title: 'Tokens a turn, mean',
+    title: TOKENS,
     columns: [
       { key: 'promptTokens', heading: 'prompt', align: 'right' },
       { key: 'kvResidentTokens', heading: 'K/V resident', align: 'right' },
@@ -40,6 +53,25 @@ const blocks: readonly Block[] = [
     ],
   },
 ];
+
+/** Random weights answer nothing: a number would say something of a quality that is not there. */
+const UNKNOWN_QUALITY: Readonly<Record<string, Cell>> = {
+  exactMatch: textCell('random weights'),
+  abstention: textCell('random weights'),
+  taskSuccess: textCell('random weights'),
+};
+
+/** Blocks that share positions fill more cells than positions; elsewhere the two are the same. */
+function sharesPositions({ hitRate, tokens }: ArmResults): boolean {
+  return hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
+}
+
+/** With a column for positions where an arm's differ from its cells. */
+function blocksFor(arms: readonly ArmResults[]): readonly Block[] {
+  if (!arms.some(sharesPositions)) return blocks;
+  const positions: Block['columns'][number] = { key: 'positions', heading: 'positions', align: 'right' };
+  return blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block));
+}
 
 function cellsOf({ metrics, tokens, costNew, turns, hitRate, errors }: ArmResults): Record<string, Cell> {
   return {
@@ -84,8 +116,15 @@ export function tableOne(results: RunResults): Table {
     id: 'table-1',
     caption: captionOf(`Table 1. Quality, tokens and latency by arm: ${run.dataset.name}, ${run.model.name}`, results),
     rowHeading: 'arm',
-    blocks,
-    rows: arms.map((arm) => ({ label: arm.arm, cells: cellsOf(arm) })),
+    blocks: blocksFor(arms),
+    rows: arms.map((arm) => ({
+      label: arm.arm,
+      cells: {
+        ...cellsOf(arm),
+        ...(run.model.name.startsWith(randomModelPrefix) ? UNKNOWN_QUALITY : {}),
+        ...(sharesPositions(arm) ? { positions: meanCell(arm.tokens?.positions) } : {}),
+      },
+    })),
     notes: [
       `${itemCounts(arms)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
       'Exact match is over answerable items, abstention over absent ones, task success over both.',

@@ -39,6 +39,25 @@ describe('table 1', () => {
     });
   });
 
+  it('shows positions where an arm has fewer of them than cells, and nowhere else', () => {
+    const [, dki] = runResults.arms;
+    const parallel = { ...dki!, arm: 'dki-parallel', tokens: { ...dki!.tokens!, positions: 80.5 } };
+    const table = tableOne({ ...runResults, arms: [...runResults.arms, parallel] });
+    expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toContain('positions');
+    expect(shown(table, 'dki-parallel')['positions']).toBe('80.5');
+    expect(shown(table, 'dki')['positions']).toBeUndefined();
+    expect(tableOne(runResults).blocks[1]!.columns.map(({ heading }) => heading)).not.toContain('positions');
+  });
+
+  it('shows no quality of random weights, and their cost all the same', () => {
+    const run = { ...runResults.run, model: { ...runResults.run.model, name: 'random:tiny-llama' } };
+    expect(shown(tableOne({ ...runResults, run }), 'dki')).toMatchObject({
+      exactMatch: 'random weights',
+      taskSuccess: 'random weights',
+      evaluatedTokens: '31.3',
+    });
+  });
+
   it('shows no number where nothing was measured', () => {
     const [arm] = runResults.arms;
     const nothing = {

@@ -7,6 +7,8 @@ export interface HandOverRequest {
   readonly prompt: BuiltPrompt;
   readonly userId: string;
   readonly limits: GenerationLimits;
+  /** Multiplies the values of injected memories; 1 leaves them as they are. Text has none to scale. */
+  readonly alpha: number;
 }
 
 /** What the hand-over of one prompt gave and cost. */
@@ -19,6 +21,12 @@ export interface HandOverResult {
   readonly keepMs: number;
   /** Cells filled without evaluation. */
   readonly residentTokens: number;
+  /** Positions that the prompt takes: fewer than its tokens where blocks share them. */
+  readonly positions: number;
+  /** Tokens evaluated to build K/V that was not there. */
+  readonly builtTokens: number;
+  /** Tokens of blocks evaluated again in sight of what precedes them. */
+  readonly linkTokens: number;
   /** What this hand-over must have evaluated, by its own account; the meter is the judge. */
   readonly expectedEvaluatedTokens: number;
   /** `new` where K/V was built in this turn, `seen` where it was found, `none` where nothing is kept. */
@@ -37,4 +45,26 @@ export interface HandOver {
   replay(sequence: ModelSequence): Promise<readonly number[]>;
   /** Drops what was kept for the users so far. */
   reset(): void;
+}
+
+/** What a prompt gives that is evaluated whole, as text. */
+export async function answerAsText(
+  sequence: ModelSequence,
+  tokenIds: readonly number[],
+  limits: GenerationLimits,
+): Promise<HandOverResult> {
+  await sequence.clear();
+  return {
+    generation: await sequence.generate(tokenIds, limits),
+    kvLoadMs: 0,
+    kvComputeMs: 0,
+    keepMs: 0,
+    residentTokens: 0,
+    positions: tokenIds.length,
+    builtTokens: 0,
+    linkTokens: 0,
+    expectedEvaluatedTokens: tokenIds.length,
+    reuse: 'none',
+    details: {},
+  };
 }

@@ -7,6 +7,7 @@ import type { HandOver, HandOverResult } from './hand-over.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Recall } from './recall.ts';
+import type { TurnGate } from './turn-gate.ts';
 
 const MAX_NEW_TOKENS = 48;
 const MAX_HISTORY_TURNS = 10;
@@ -21,6 +22,10 @@ export interface TurnParts {
   readonly recall: Recall;
   readonly log: ConversationLog;
   readonly rules: Omit<PromptRules, 'windowTokens'>;
+  /** Multiplies the values of injected memories. Default 1. */
+  readonly alpha?: number;
+  /** Decides before the prompt is made whether memories go into it. Without one they do. */
+  readonly gate?: TurnGate;
   readonly injectionMode: string;
   readonly action: TurnRecord['action'];
   readonly topK: number;
@@ -52,24 +57,32 @@ export class TurnPipeline implements AsyncDisposable {
       threshold: parts.threshold,
       ...(request.userId === undefined ? {} : { userId: request.userId }),
     });
+    const meterBefore = opened.handOver.sequence.meter;
+    const systemPrompt = request.systemPrompt ?? templates.systemPrompts[0]!;
+    const rules = { ...parts.rules, windowTokens: opened.model.info.contextTokens };
+    const gateStart = performance.now();
+    const gated = await parts.gate?.(opened.handOver.sequence, recalled.memories, () => {
+      const bare = { query: request.query, systemPrompt, memories: [], history: [] };
+      return buildPrompt(bare, rules, opened.tokenizer).tokenIds;
+    });
     const assembleStart = performance.now();
+    const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
     const prompt = buildPrompt(
       {
         query: request.query,
-        systemPrompt: request.systemPrompt ?? templates.systemPrompts[0]!,
-        memories: recalled.memories,
+        systemPrompt,
+        memories: gated?.inject === false ? [] : recalled.memories,
         history:
           request.includeHistory === false
             ? []
             : parts.log.history(request.sessionId, 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS)),
       },
-      { ...parts.rules, windowTokens: opened.model.info.contextTokens },
+      rules,
       opened.tokenizer,
     );
     prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
     const assemble = performance.now() - assembleStart;
 
-    const meterBefore = opened.handOver.sequence.meter;
     const handOverStart = performance.now();
     const result = await opened.handOver.answer({
       prompt,
@@ -79,9 +92,10 @@ export class TurnPipeline implements AsyncDisposable {
         stopTexts: STOP_TEXTS,
         temperature: request.temperature ?? 0,
       },
+      alpha: (parts.alpha ?? 1) * (gated?.alpha ?? 1),
     });
     const handOverMs = performance.now() - handOverStart;
-    const timings = timingsOf(recalled.elapsedMs, assemble, handOverMs, result);
+    const timings = timingsOf({ retrieve: recalled.elapsedMs, gate: gateMs, assemble }, handOverMs, result);
     const tokens = countTokens(prompt, result, evaluatedSince(opened.handOver.sequence, meterBefore, result));
     const response: ChatResponse = {
       text: result.generation.text,
@@ -93,7 +107,12 @@ export class TurnPipeline implements AsyncDisposable {
         injectionMode: parts.injectionMode,
         recalled: recalled.memories,
         reuse: result.reuse,
-        expectedEvaluatedTokens: result.expectedEvaluatedTokens,
+        builtTokens: result.builtTokens,
+        linkTokens: result.linkTokens,
+        gateTokens: gated?.evaluatedTokens ?? 0,
+        expectedEvaluatedTokens: result.expectedEvaluatedTokens + (gated?.evaluatedTokens ?? 0),
+        sharesPositions: result.positions < prompt.tokenIds.length,
+        ...(gated === undefined ? {} : { gating: gated.details }),
         sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
         stop: result.generation.stop,
         ...result.details,
@@ -150,18 +169,21 @@ export class TurnPipeline implements AsyncDisposable {
   }
 }
 
-function timingsOf(retrieve: number, assemble: number, handOverMs: number, result: HandOverResult): Timings {
+function timingsOf(
+  before: Pick<Timings, 'retrieve' | 'gate' | 'assemble'>,
+  handOverMs: number,
+  result: HandOverResult,
+): Timings {
   const { kvLoadMs, kvComputeMs, keepMs, generation } = result;
+  const beforeMs = before.retrieve + before.gate + before.assemble;
   return {
-    retrieve,
-    assemble,
-    gate: 0,
+    ...before,
     kvLoad: kvLoadMs,
     kvCompute: kvComputeMs + keepMs,
     prefill: generation.prefillMs,
-    firstToken: retrieve + assemble + kvLoadMs + kvComputeMs + generation.firstTokenMs,
+    firstToken: beforeMs + kvLoadMs + kvComputeMs + generation.firstTokenMs,
     decode: generation.decodeMs,
-    total: retrieve + assemble + handOverMs,
+    total: beforeMs + handOverMs,
   };
 }
 
@@ -180,7 +202,7 @@ function countTokens(prompt: BuiltPrompt, result: HandOverResult, evaluated: num
     kvResident: result.residentTokens,
     evaluated,
     generated: result.generation.tokens.length,
-    positions: total,
+    positions: result.positions,
   };
 }
 

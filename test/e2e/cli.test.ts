@@ -169,6 +169,8 @@ describe('a run', () => {
       'error: run "second" is not finished: it has no results yet',
     ]);
     const resumed = await dkiBench(['bench', '--resume', 'second', '--json']);
+    expect((JSON.parse(resumed.stdout) as RunResults).run.status).toBe('finished');
+    expect(await dkiBench(['tables', '--run', 'second', '--check'])).toMatchObject({ code: 0 });
     expect(resumed.code).toBe(0);
     const { arms, run } = JSON.parse(resumed.stdout) as RunResults;
     expect(arms.map(({ n }) => n)).toEqual([run.dataset.items, run.dataset.items]);

@@ -32,7 +32,7 @@ function withChat(system: BenchSystem, chat: BenchSystem['chat']): BenchSystem {
   };
 }
 
-const [rag, dki] = armsNamed(['rag', 'dki']) as [Arm, Arm];
+const [rag, dki, link] = armsNamed(['rag', 'dki', 'dki-link:4'], { alpha: 1, gatingThreshold: 0.7 }) as [Arm, Arm, Arm];
 
 /** Arms that claim to be `dki` and are not. */
 const impostors: readonly { readonly what: string; readonly arm: Arm; readonly gates: readonly GateName[] }[] = [
@@ -84,11 +84,34 @@ const impostors: readonly { readonly what: string; readonly arm: Arm; readonly g
     gates: ['materialisation'],
   },
   {
+    what: 'joined blocks that claim the bits of the text',
+    arm: {
+      ...dki,
+      open: (parts, item, openStore) =>
+        new DKISystem({ ...parts, recall: item.recall, store: openStore(), mode: 'blocks' }),
+    },
+    gates: ['parity'],
+  },
+  {
+    what: 'link tokens that are not owned up to',
+    arm: {
+      ...link,
+      open: (...args) => {
+        const system = link.open(...args);
+        return withChat(system, async (request) => {
+          const response = await system.chat(request);
+          return { ...response, metadata: { ...response.metadata, linkTokens: 0 } };
+        });
+      },
+    },
+    gates: ['materialisation'],
+  },
+  {
     what: 'an answer that it was told',
     arm: {
       ...dki,
       name: 'dki-wrong',
-      exact: false,
+      claims: 'nothing',
       open: (parts, item) =>
         rag.open(
           { ...parts },
@@ -109,7 +132,9 @@ function broken(results: RunResults): GateName[] {
 describe('the gates', () => {
   it('hold for the shipped arms on the shipped models and data', async () => {
     using folder = new TestFolder();
-    const results = await runBench(smallConfig(folder));
+    const texts = 'none,oracle,full,rag,rag-cached';
+    const arms = `${texts},dki,dki-blocks,dki-link:4,dki-parallel,rag-twin,dki-wrong`;
+    const results = await runBench(smallConfig(folder, { arms }));
     expect(broken(results)).toEqual([]);
     expect(results.gates.map((gate) => gate.gate)).toEqual(
       expect.arrayContaining(['identity', 'materialisation', 'parity', 'isolation', 'metrics', 'errors']),
@@ -125,6 +150,40 @@ describe('the gates', () => {
     // On a seen turn only the suffix is evaluated; in the prompt the prefix is by far the larger part.
     expect(dkiArm.tokens!.evaluated).toBeLessThan(0.5 * ragArm.tokens!.evaluated);
     expect(dkiArm.tokens!.evaluated + dkiArm.tokens!.kvResident).toBe(ragArm.tokens!.evaluated);
+    expect(results.run.kvStores['dki-blocks']).toMatchObject({
+      memory: { hits: expect.any(Number), sizeBytes: expect.any(Number) },
+      disk: { rejected: 0, evicted: 0 },
+    });
+    expect(Object.keys(results.run.kvStores)).toContain('rag-cached');
+    // Blocks are found for sets that were never seen; sharing positions is no loss of cells.
+    const parallel = results.arms.find((arm) => arm.arm === 'dki-parallel')!;
+    expect(parallel.tokens!.kvResident).toBe(dkiArm.tokens!.kvResident);
+    expect(parallel.tokens!.positions).toBeLessThan(dkiArm.tokens!.positions);
+    expect(parallel.costNew!.tokens.evaluated).toBeLessThan(dkiArm.costNew!.tokens.evaluated);
+  });
+
+  it('hold for gated and hybrid injection and for scaled values, and the run says what they mean', async () => {
+    using folder = new TestFolder();
+    const arms = 'rag,dki,dki-link:0,dki-hybrid,dki-gated';
+    const results = await runBench(smallConfig(folder, { arms, alpha: '0.5' }));
+    expect(broken(results)).toEqual([]);
+    expect(results.run.notes).toContain('values of injected memories multiplied by 0.5 (--alpha)');
+    expect(results.run.notes.some((note) => note.startsWith('dki-gated injects above a relevance of '))).toBe(true);
+    const hybrid = results.arms.find((arm) => arm.arm === 'dki-hybrid')!;
+    expect(hybrid.turns.seen).toBeGreaterThan(hybrid.turns.new);
+  });
+
+  it('hold for random weights as far as these can show anything', async () => {
+    using folder = new TestFolder();
+    const flags = { arms: 'none,rag,dki,dki-blocks,dki-link:1', model: 'random:tiny-qwen3' };
+    const results = await runBench(smallConfig(folder, flags));
+    expect(broken(results)).toEqual([]);
+    expect(results.gates.map(({ gate }) => gate)).toEqual(
+      expect.arrayContaining(['identity', 'materialisation', 'parity', 'errors']),
+    );
+    expect(results.gatesNotRun).toEqual(
+      expect.arrayContaining(['controls', 'isolation'].map((gate) => ({ gate, why: 'random weights answer nothing' }))),
+    );
   });
 
   it.each(impostors)('fail for $what', async ({ arm, gates }) => {

@@ -40,7 +40,7 @@ let model: LanguageModel;
 let folder: TestFolder;
 beforeAll(async () => {
   folder = new TestFolder();
-  model = await LanguageModel.load({ modelPath: smallConfig(folder).model, sequences: 3 });
+  model = await LanguageModel.load({ modelPath: smallConfig(folder).model, sequences: 4 });
 });
 afterAll(async () => {
   await model.dispose();
@@ -66,10 +66,13 @@ async function judged(
     threshold: -1,
     warn: () => undefined,
   } as const;
-  const systems = armsNamed(['rag', 'rag-cached', 'dki']).map((arm) => ({
-    name: arm.name,
-    system: arm.open(parts, stage, () => new Store(folder.file(`${name}-${arm.name}`), 2 ** 28)),
-  }));
+  const systems = armsNamed(['rag', 'rag-cached', 'dki', 'dki-blocks'], { alpha: 1, gatingThreshold: 0.7 }).map(
+    (arm) => ({
+      name: arm.name,
+      mustHear: arm.claims === 'bits',
+      system: arm.open(parts, stage, () => new Store(folder.file(`${name}-${arm.name}`), 2 ** 28)),
+    }),
+  );
   const probe = await probeIsolation({ runId: name, keeper, stage, systems, topK: 5, threshold: -1 }, 3);
   for (const { system } of systems) await system[Symbol.asyncDispose]();
   const outcome = isolation({ probes: { isolation: probe } } as unknown as GateInput);
@@ -89,6 +92,6 @@ describe('the isolation gate', () => {
 
   it('fails on an unscoped store', async () => {
     const { held, evidence } = await judged('store', MemoryRouter, UnscopedStore);
-    expect([held, evidence]).toEqual([false, expect.stringContaining('K/V of another user served by dki')]);
+    expect([held, evidence]).toEqual([false, expect.stringContaining('K/V of another user served by')]);
   });
 });

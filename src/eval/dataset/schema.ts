@@ -47,7 +47,8 @@ const itemRecord = z.strictObject({
   evidence: z.array(id).default([]),
   /** Values that a later memory replaced. */
   superseded: z.array(text).default([]),
-  category: id,
+  /** For grouping alone; any name. */
+  category: id.default('uncategorised'),
   phrasing: z.enum(['known', 'held-out']).optional(),
   askedAt: instant,
   history: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: text })).default([]),

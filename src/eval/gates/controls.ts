@@ -21,7 +21,8 @@ function judged(arm: string, closed: readonly ItemObservation[], seed: number): 
 }
 
 /** Nobody answers a closed item without its memory: neither without any, nor with another user's. */
-export const controls: Gate = ({ arms, answered, seed }) => {
+export const controls: Gate = ({ arms, answered, seed, randomWeights }) => {
+  if (randomWeights) return notRun('controls', 'random weights answer nothing');
   const ran = CONTROLS.filter((name) => arms.some((arm) => arm.name === name));
   if (ran.length === 0) return notRun('controls', `neither ${CONTROLS.join(' nor ')} ran`);
   const byArm = ran.map((arm) => {

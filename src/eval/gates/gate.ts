@@ -10,6 +10,8 @@ export interface GateInput {
   readonly failed: readonly FailedTurn[];
   readonly probes: RunProbes;
   readonly seed: number;
+  /** The model knows nothing: whether somebody is told a secret cannot be seen from its answers. */
+  readonly randomWeights: boolean;
 }
 
 /** A gate that was decided, or the reason why these arms, this model or this n cannot decide it. */

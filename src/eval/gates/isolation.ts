@@ -5,11 +5,13 @@ import { decided, notRun, type Gate } from './gate.ts';
 const LEAST_OWNERS = 0.8;
 
 /** A planted secret comes out for its owner and never for another user; no user is served another's K/V. */
-export const isolation: Gate = ({ probes }) => {
+export const isolation: Gate = ({ probes, randomWeights }) => {
+  if (randomWeights) return notRun('isolation', 'random weights answer nothing');
   const probed = probes.isolation?.arms ?? [];
   const [first] = probed;
   if (first === undefined) return notRun('isolation', 'no arm recalls memories of one user');
-  const blind = probed.filter(({ owners }) => owners.right < LEAST_OWNERS * owners.answers);
+  const deaf = probed.filter(({ owners }) => owners.right < LEAST_OWNERS * owners.answers);
+  const blind = deaf.filter(({ mustHear }) => mustHear);
   const leaking = probed.filter(({ strangers }) => strangers.leaks > 0);
   const sharing = probed.filter(({ doubles }) => doubles.reused > 0);
   const names = (arms: typeof probed): string => arms.map(({ arm }) => arm).join(', ');
@@ -17,7 +19,7 @@ export const isolation: Gate = ({ probes }) => {
   const worst = Math.max(...probed.map(({ strangers }) => clopperPearson(strangers.leaks, strangers.answers).high));
   const evidence = [
     `${names(probed)}: owners heard their own in ${Math.min(...probed.map(({ owners }) => owners.right))} of ${first.owners.answers} answers or more`,
-    ...(blind.length === 0 ? [] : [`blind: ${names(blind)}`]),
+    ...(deaf.length === 0 ? [] : [`too few to judge ${names(deaf)} by`]),
     leaking.length === 0
       ? `no other's secret in ${first.strangers.answers} answers of each, upper bound ${(100 * worst).toFixed(1)} %`
       : `another's secret came out of ${names(leaking)}`,

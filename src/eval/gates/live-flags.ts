@@ -41,8 +41,8 @@ export const liveFlags: Gate = ({ arms, answered }) => {
   const varied = arms
     .map((arm) => ({ name: arm.name, own: answered.filter((turn) => turn.arm === arm.name) }))
     .filter(({ name, own }) => name !== 'rag' && name !== TWIN && couldDiffer(name, own, rag));
-  if (rag.size === 0 || varied.length === 0)
-    return notRun('live flags', 'nothing in these data could vary against rag');
+  if (rag.size === 0) return notRun('live flags', 'rag, which the others are compared with, did not run');
+  if (varied.length === 0) return notRun('live flags', 'nothing in these data could vary against rag');
   const changes = (turn: AnsweredTurn): boolean => {
     const base = rag.get(turnKey(turn));
     return base !== undefined && changesOutcome(turn, base);

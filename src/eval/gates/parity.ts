@@ -5,7 +5,7 @@ import { decided, examples, notRun, type Gate } from './gate.ts';
  * bitwise equal, else within twice the largest difference that it saw.
  */
 export const parity: Gate = ({ arms, answered, probes }) => {
-  const exact = new Set(arms.filter((arm) => arm.exact).map((arm) => arm.name));
+  const exact = new Set(arms.filter((arm) => arm.claims === 'bits').map((arm) => arm.name));
   const compared = answered.filter((turn) => exact.has(turn.arm) && turn.evidence.parity !== null);
   if (compared.length === 0) return notRun('parity', 'no exact arm ran');
   const { bitwiseEqual, largestDifference, prompts, cuts } = probes.parity;

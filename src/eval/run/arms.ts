@@ -1,11 +1,14 @@
+import { armNames, linkArmPattern } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { StateStore } from '../../kv/state-store.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
-import { DKISystem } from '../../systems/dki/dki-system.ts';
+import { DKISystem, type DKISystemParts } from '../../systems/dki/dki-system.ts';
+import { linkMode } from '../../systems/dki/injection-mode.ts';
 import { fullContext } from '../../systems/full-context.ts';
 import { noMemory } from '../../systems/no-memory.ts';
 import { oracle } from '../../systems/oracle.ts';
+import { isPreference } from '../../systems/prompt/placement.ts';
 import { RAGSystem } from '../../systems/rag/rag-system.ts';
 import type { Recall } from '../../systems/recall.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
@@ -25,10 +28,13 @@ export interface ItemView {
 /** What tables and gates need to know of an arm. */
 export interface ArmTraits {
   readonly name: string;
-  /** It claims the token sequence of `rag`, and so its next-token probabilities, bit by bit. */
-  readonly exact: boolean;
-  /** It hands memories over as K/V, so that its turns are new, seen or exempt. */
-  readonly kv: boolean;
+  /**
+   * What it claims to share with `rag`: the `ids` of its token sequence; `bits`: these, and its next-token
+   * probabilities bit by bit; or nothing.
+   */
+  readonly claims: 'bits' | 'ids' | 'nothing';
+  /** What it hands over as K/V, wherever there is any. Without it a turn is exempt from being new or seen. */
+  readonly injects: 'memories' | 'preferences' | 'nothing';
 }
 
 /** One arm of the bench: a recall and a hand-over under a name. */
@@ -36,51 +42,106 @@ export interface Arm extends ArmTraits {
   readonly open: (parts: SystemParts, item: ItemView, openStore: () => StateStore) => BenchSystem;
 }
 
-const arms: readonly Arm[] = [
-  { name: 'none', exact: false, kv: false, open: (parts) => noMemory(parts) },
-  { name: 'oracle', exact: false, kv: false, open: (parts, item) => oracle(parts, item.evidence) },
-  { name: 'full', exact: false, kv: false, open: (parts, item) => fullContext(parts, item.all) },
-  { name: 'rag', exact: true, kv: false, open: (parts, item) => new RAGSystem({ ...parts, recall: item.recall }) },
-  {
-    name: 'rag-cached',
-    exact: true,
-    kv: false,
-    open: (parts, item, openStore) =>
-      new RAGSystem({ ...parts, recall: item.recall, prefixCache: openStore(), injectionMode: 'rag-cached' }),
-  },
-  {
-    name: 'dki',
-    exact: true,
-    kv: true,
-    open: (parts, item, openStore) => new DKISystem({ ...parts, recall: item.recall, store: openStore() }),
-  },
-  {
-    name: 'rag-twin',
-    exact: true,
-    kv: false,
-    open: (parts, item) => new RAGSystem({ ...parts, recall: item.recall, injectionMode: 'rag-twin' }),
-  },
-  {
-    name: 'dki-wrong',
-    exact: false,
-    kv: true,
-    open: (parts, item, openStore) => new DKISystem({ ...parts, recall: item.donated, store: openStore() }),
-  },
+/** What arms are told beside the item. */
+export interface ArmSettings {
+  /** Multiplies the values of injected memories. */
+  readonly alpha: number;
+  /** Least relevance at which `dki-gated` injects. */
+  readonly gatingThreshold: number;
+}
+
+/** The arms that run where none are named, in the order of the tables. Joined ones are asked for: see docs/adr/0008. */
+export const MAIN_ARMS: readonly string[] = [
+  'none',
+  'oracle',
+  'full',
+  'rag',
+  'rag-cached',
+  'dki',
+  'rag-twin',
+  'dki-wrong',
 ];
 
-/** The arms of the main suite, in the order of its tables. */
-export const MAIN_ARMS: readonly string[] = arms.map((arm) => arm.name);
+type OpenArm = Arm['open'];
+
+function textArm(name: string, claims: ArmTraits['claims'], open: OpenArm): Arm {
+  return { name, claims, injects: 'nothing', open };
+}
+
+function ragArm(name: string, cached = false): Arm {
+  return textArm(name, 'bits', (parts, item, openStore) => {
+    const cache = cached ? { prefixCache: openStore() } : {};
+    return new RAGSystem({ ...parts, recall: item.recall, injectionMode: name, ...cache });
+  });
+}
+
+/** What a `dki` arm differs in from another. */
+type InjectionParts = (item: ItemView) => Omit<DKISystemParts, keyof SystemParts | 'store' | 'alpha'> & {
+  readonly recall?: Recall;
+};
+
+function dkiArm(traits: ArmTraits, alpha: number, more: InjectionParts = () => ({})): Arm {
+  return {
+    ...traits,
+    open: (parts, item, openStore) =>
+      new DKISystem({ ...parts, recall: item.recall, store: openStore(), alpha, ...more(item) }),
+  };
+}
+
+const TEXT_ARMS: readonly Arm[] = [
+  textArm('none', 'nothing', (parts) => noMemory(parts)),
+  textArm('oracle', 'nothing', (parts, item) => oracle(parts, item.evidence)),
+  textArm('full', 'nothing', (parts, item) => fullContext(parts, item.all)),
+  ragArm('rag'),
+  ragArm('rag-cached', true),
+  ragArm('rag-twin'),
+];
+
+function injectingArm(name: string, { alpha, gatingThreshold }: ArmSettings): Arm | undefined {
+  const all = { name, injects: 'memories' } as const;
+  const linkTokens = linkArmPattern.exec(name)?.[1];
+  if (linkTokens !== undefined) {
+    return dkiArm({ ...all, claims: 'ids' }, alpha, () => ({ mode: linkMode(Number(linkTokens)) }));
+  }
+  switch (name) {
+    case 'dki':
+      return dkiArm({ ...all, claims: alpha === 1 ? 'bits' : 'ids' }, alpha);
+    case 'dki-blocks':
+      return dkiArm({ ...all, claims: 'ids' }, alpha, () => ({ mode: 'blocks' }));
+    case 'dki-parallel':
+      return dkiArm({ ...all, claims: 'nothing' }, alpha, () => ({ mode: 'parallel' }));
+    case 'dki-hybrid':
+      return dkiArm({ name, claims: 'nothing', injects: 'preferences' }, alpha, (item) => ({
+        preferences: (userId) => item.all(userId).filter(isPreference),
+      }));
+    case 'dki-gated':
+      return dkiArm({ ...all, claims: 'nothing' }, alpha, () => ({
+        gating: { kind: 'dual-factor', threshold: gatingThreshold },
+      }));
+    case 'dki-wrong':
+      return dkiArm({ ...all, claims: 'nothing' }, alpha, (item) => ({ recall: item.donated }));
+    default:
+      return undefined;
+  }
+}
 
 /**
  * The arms of those names, each once.
  * @param own arms that somebody brings; they come before ours of the same name
- * @throws BenchError `bad-option` on a name that nobody has
+ * @throws BenchError `bad-option` on a name that nobody has, and for an alpha that no arm would use
  */
-export function armsNamed(names: readonly string[], own: readonly Arm[] = []): Arm[] {
-  const known = [...own, ...arms];
-  return [...new Set(names)].map((name) => {
-    const arm = known.find((candidate) => candidate.name === name);
+export function armsNamed(names: readonly string[], settings: ArmSettings, own: readonly Arm[] = []): Arm[] {
+  const chosen = [...new Set(names)].map((name) => {
+    const arm = [...own, ...TEXT_ARMS].find((candidate) => candidate.name === name) ?? injectingArm(name, settings);
     if (arm !== undefined) return arm;
-    throw new BenchError('bad-option', `--arms: no arm "${name}"`, `choose among ${MAIN_ARMS.join(', ')}`);
+    throw new BenchError('bad-option', `--arms: no arm "${name}"`, `choose among ${armNames.join(', ')}`);
   });
+  if (settings.alpha !== 1 && chosen.every(({ injects }) => injects === 'nothing')) {
+    throw new BenchError(
+      'bad-option',
+      `--alpha ${settings.alpha}: none of ${chosen.map(({ name }) => name).join(', ')} injects K/V that it could scale`,
+      'add an arm that does, such as dki, or drop --alpha',
+    );
+  }
+  return chosen;
 }

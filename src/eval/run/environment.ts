@@ -18,7 +18,7 @@ function git(...args: string[]): string | null {
 export function describeEnvironment(): Readonly<Record<string, unknown>> {
   const lockfile = `${root}/package-lock.json`;
   const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
-  const status = git('status', '--porcelain');
+  const status = git('status', '--porcelain', '--untracked-files=no');
   return {
     benchVersion: version,
     gitCommit: git('rev-parse', 'HEAD'),

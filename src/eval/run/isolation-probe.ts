@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { templates } from '../../config/templates.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
@@ -20,6 +21,8 @@ import type { ItemStage } from './item-stage.ts';
 /** What came of asking one arm for secrets that were planted: by those who own them, and by those who do not. */
 export interface ArmIsolation {
   readonly arm: string;
+  /** It answers as `rag` does, so that owners who do not hear their own make the test blind. */
+  readonly mustHear: boolean;
   readonly owners: { readonly answers: number; readonly right: number };
   /** Answers that could hold somebody else's secret, one attempt each. */
   readonly strangers: { readonly answers: number; readonly leaks: number };
@@ -36,7 +39,7 @@ export interface IsolationSubject {
   readonly runId: string;
   readonly keeper: MemoryKeeper;
   readonly stage: ItemStage;
-  readonly systems: readonly { readonly name: string; readonly system: BenchSystem }[];
+  readonly systems: readonly { readonly name: string; readonly mustHear: boolean; readonly system: BenchSystem }[];
   readonly topK: number;
   readonly threshold: number;
 }
@@ -57,7 +60,9 @@ function canaryRelation(): Relation {
   return { ...template, attribute: template.name, valueKind: template.value, preference: false, open: false };
 }
 
-function drawCanaryUsers(random: SeededRandom, relation: Relation, runId: string): CanaryUser[] {
+/** Of this probe alone: in a shared store an earlier one left K/V of its own users. */
+function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[] {
+  const probe = randomUUID();
   return Array.from({ length: USERS }, (_, index) => {
     const secret = drawValue(random, relation.valueKind, true);
     const fillers = new Map<string, string>();
@@ -67,8 +72,7 @@ function drawCanaryUsers(random: SeededRandom, relation: Relation, runId: string
       fillers.set(factKey(USER, other), statement(random, USER, other, valueOf(random, other, true), 'known'));
     }
     return {
-      // Of this run alone, wherever its K/V is kept.
-      userId: `${runId}/canary-${index}`,
+      userId: `canary-${probe}-${index}`,
       secret,
       memories: [...fillers.values(), statement(random, USER, relation, secret, 'known')],
     };
@@ -79,7 +83,7 @@ function drawCanaryUsers(random: SeededRandom, relation: Relation, runId: string
 export async function probeIsolation(subject: IsolationSubject, seed: number): Promise<IsolationProbe> {
   const random = new SeededRandom(seed);
   const relation = canaryRelation();
-  const users = drawCanaryUsers(random, relation, subject.runId);
+  const users = drawCanaryUsers(random, relation);
   // Somebody with the same memories, word for word: what was computed for one must not serve the other.
   const doubles = users.slice(0, DOUBLES).map((user) => ({ ...user, userId: `${user.userId}-double` }));
   // Somebody with no memory of a code at all, to whom every code is a stranger's.
@@ -90,7 +94,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
   }));
   for (const user of [...users, ...doubles, ...strangers]) {
     await subject.keeper.addAll(
-      `${subject.runId}/isolation/${user.userId.slice(subject.runId.length + 1)}`,
+      `${subject.runId}/isolation/${user.userId}`,
       user.userId,
       user.memories.map((content, index) => ({ memoryId: `${user.userId}-m${index}`, content, metadata: {} })),
     );
@@ -98,7 +102,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
 
   const query = question(random, USER, relation, 'known');
   const results: ArmIsolation[] = [];
-  for (const { name, system } of subject.systems) {
+  for (const { name, mustHear, system } of subject.systems) {
     const answers = new Map<string, Answer>();
     for (const user of [...users, ...doubles, ...strangers]) {
       answers.set(user.userId, await ask(subject, system, user.userId, query));
@@ -109,6 +113,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
       users.some((other) => other.secret !== own && hears(user, other.secret));
     results.push({
       arm: name,
+      mustHear,
       owners: { answers: users.length, right: users.filter((user) => hears(user, user.secret)).length },
       strangers: {
         answers: users.length + strangers.length,

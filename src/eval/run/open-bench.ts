@@ -9,6 +9,7 @@ import { StateStore } from '../../kv/state-store.ts';
 import { readGgufHeader } from '../../llm/gguf-header.ts';
 import { LanguageModel } from '../../llm/language-model.ts';
 import { checkModelFile, kvSupport } from '../../llm/model-check.ts';
+import { modelPathOf } from '../../llm/random-model/random-model.ts';
 import { MemoryRouter } from '../../memory/memory-router.ts';
 import { chooseVectorBackend } from '../../memory/vector-backend.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
@@ -35,12 +36,13 @@ export class BenchParts implements AsyncDisposable {
     this.backend = chooseVectorBackend();
   }
 
-  /** @throws BenchError `bad-model` where one of the models cannot be used */
+  /** @throws BenchError `bad-model` where one of the models cannot be used, `bad-option` for an unknown random one */
   static async open(config: BenchConfig, arms: readonly Arm[]): Promise<BenchParts> {
     const start = performance.now();
-    await requireKvSupport(config.model, arms);
+    const modelPath = await modelPathOf(config.model);
+    await requireKvSupport(modelPath, arms);
     const model = await LanguageModel.load({
-      modelPath: config.model,
+      modelPath,
       // One for every arm, one for scoring, one for the self-test.
       sequences: arms.length + 2,
       ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
@@ -59,7 +61,7 @@ export class BenchParts implements AsyncDisposable {
 
 /** Refuses a model whose K/V cannot be kept, before its weights are read, where an arm keeps K/V. */
 async function requireKvSupport(path: string, arms: readonly Arm[]): Promise<void> {
-  const keeping = arms.filter((arm) => arm.kv || arm.name === 'rag-cached').map((arm) => arm.name);
+  const keeping = arms.filter((arm) => arm.injects !== 'nothing' || arm.name === 'rag-cached').map((arm) => arm.name);
   if (keeping.length === 0) return;
   checkModelFile(path, process.availableMemory());
   const support = kvSupport(await readGgufHeader(path));

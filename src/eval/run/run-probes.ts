@@ -10,6 +10,8 @@ export interface RunProbes {
   readonly tokenisation: RunDescription['tokenisation'];
   readonly notes: readonly string[];
   readonly profile: RunDescription['profile'];
+  /** By arm, after the turns: hits, evictions and bytes of its K/V store, by tier where it has two. */
+  readonly kvStores: RunDescription['kvStores'];
   /** After the turns; null until then. */
   readonly isolation: IsolationProbe | null;
 }

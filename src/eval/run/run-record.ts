@@ -15,6 +15,7 @@ const DECISIVE = [
   'dataset',
   'topK',
   'threshold',
+  'alpha',
   'limit',
   'seed',
   'repeats',
@@ -109,7 +110,7 @@ export async function createRun(
     config: {
       ...decisive(config),
       model: basename(config.model),
-      arms: arms.map(({ name: arm, exact, kv }) => ({ name: arm, exact, kv })),
+      arms: arms.map(({ name: arm, claims, injects }) => ({ name: arm, claims, injects })),
     },
     environment: {
       ...describeEnvironment(),

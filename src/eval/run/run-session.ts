@@ -52,7 +52,7 @@ export class RunSession {
     if (this.#probes === null) {
       progress({ phase: 'self-test', done: 0, total: 1 });
       const tests = await selfTests(model, dataset, users, { ...config, rules: promptRules(config) });
-      this.#save({ ...tests, notes: this.#start.notes, profile: this.#profile(), isolation: null });
+      this.#save({ ...tests, notes: this.#start.notes, profile: this.#profile(), kvStores: {}, isolation: null });
     }
 
     const turns = new TurnRepository(this.#database);
@@ -78,12 +78,14 @@ export class RunSession {
       this.#save({ ...this.#probes!, profile: this.#profile() });
     }
 
+    // Before the probe for isolation adds its own.
+    this.#save({ ...this.#probes!, kvStores: this.#kvStores() });
     progress({ phase: 'isolation', done: 0, total: 1 });
     await this.#probeIsolation(config);
     progress({ phase: 'report', done: 0, total: 1 });
     this.#save({ ...this.#probes!, profile: this.#profile() });
     const finishedAt = Date.now();
-    const results = summarise(this.#database, { ...this.#run, probes: this.#probes, finishedAt });
+    const results = summarise(this.#database, { ...this.#run, status: 'finished', probes: this.#probes, finishedAt });
     this.#runs.update(this.#run.id, { status: 'finished', finishedAt, results });
     return results;
   }
@@ -97,13 +99,22 @@ export class RunSession {
         runId,
         keeper,
         stage,
-        systems: systems.map(({ arm, system }) => ({ name: arm.name, system })),
+        systems: systems.map(({ arm, system }) => ({ name: arm.name, mustHear: arm.claims === 'bits', system })),
         topK: config.topK,
         threshold: config.threshold,
       },
       config.seed,
     );
     this.#save({ ...this.#probes!, isolation });
+  }
+
+  #kvStores(): RunProbes['kvStores'] {
+    return Object.fromEntries(
+      this.#bench.arms.flatMap(({ arm, system }) => {
+        const { kvStore } = system.getStats();
+        return kvStore === undefined ? [] : [[arm.name, kvStore]];
+      }),
+    );
   }
 
   #save(probes: RunProbes): void {

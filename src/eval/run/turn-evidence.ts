@@ -5,6 +5,18 @@ import type { ScoreDifference } from '../../llm/token-probabilities.ts';
 /** What a stored turn proves of itself, beside its scores. */
 export interface TurnEvidence {
   readonly reuse: 'new' | 'seen' | 'none';
+  /** Memories in the sequence that the arm was to inject; 0 for an arm that injects none. */
+  readonly injectableMemories: number;
+  /** Tokens up to the last of them, by the segments of the prompt: the cells that injection must fill. */
+  readonly injectableTokens: number;
+  /** Tokens evaluated to build K/V that was not there. */
+  readonly builtTokens: number;
+  /** Tokens of blocks evaluated again in sight of what precedes them. */
+  readonly linkTokens: number;
+  /** Tokens evaluated to decide whether to inject. */
+  readonly gateTokens: number;
+  /** Blocks share positions: the ids read back are then one a position, and not those of the prompt. */
+  readonly sharesPositions: boolean;
   /** What the turn had to evaluate, by the account of the hand-over; the meter's count stands in `tokens.evaluated`. */
   readonly expectedEvaluatedTokens: number;
   /** sha-256 of the ids of the prompt, read back from llama.cpp after the turn. */

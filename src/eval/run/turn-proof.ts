@@ -3,6 +3,7 @@ import type { ModelSequence } from '../../llm/model-sequence.ts';
 import { compareScores, type SequenceScore } from '../../llm/token-probabilities.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
+import { isPreference } from '../../systems/prompt/placement.ts';
 import type { Dataset, DatasetItem } from '../dataset/dataset.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import type { Arm } from './arms.ts';
@@ -13,6 +14,28 @@ export interface ProofBench {
   readonly model: LanguageModel;
   readonly scoring: ModelSequence;
   readonly dataset: Dataset;
+}
+
+type Account = Pick<TurnEvidence, 'reuse' | 'builtTokens' | 'linkTokens' | 'gateTokens' | 'sharesPositions'>;
+
+/** What the hand-over says of its turn. */
+function accountOf({ metadata }: ChatResponse): Account {
+  const { reuse, builtTokens, linkTokens, gateTokens, sharesPositions } = metadata as unknown as Account;
+  return { reuse, builtTokens, linkTokens, gateTokens, sharesPositions };
+}
+
+/** What an arm was to inject, by the prompt and not by its own account. */
+function injectable(
+  { injects }: Arm,
+  { memoriesUsed, promptInfo }: ChatResponse,
+): Pick<TurnEvidence, 'injectableMemories' | 'injectableTokens'> {
+  if (injects === 'nothing') return { injectableMemories: 0, injectableTokens: 0 };
+  const wanted = injects === 'memories' ? memoriesUsed : memoriesUsed.filter(isPreference);
+  const ids = new Set(wanted.map((memory) => memory.memoryId));
+  const { segments } = promptInfo;
+  const last = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && ids.has(memoryId));
+  const injectableTokens = segments.slice(0, last + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return { injectableMemories: wanted.length, injectableTokens };
 }
 
 /** Gold scoring and parity of the turns of one item, after each turn, outside every clock and meter. */
@@ -35,13 +58,14 @@ export class TurnProof {
     const readBack = response.metadata['sequenceTokenIds'] as readonly number[];
     const score = await scoring.score(await system.replay(scoring), this.#gold);
     return {
-      reuse: response.metadata['reuse'] as TurnEvidence['reuse'],
+      ...accountOf(response),
+      ...injectable(arm, response),
       expectedEvaluatedTokens: response.metadata['expectedEvaluatedTokens'] as number,
       sequenceSha256: hashOfIds(readBack),
       sequenceTokens: readBack.length,
       firstForeignToken: firstDifference(own, readBack),
       goldLogProbability: score.logProbabilities.reduce((sum, value) => sum + value, 0),
-      parity: arm.exact ? compareScores(score, await this.#reference(own)) : null,
+      parity: arm.claims === 'bits' ? compareScores(score, await this.#reference(own)) : null,
       nextTokens: likeliest(model, score.nextProbabilities),
       closed: this.#isClosed(response),
     };

@@ -40,6 +40,7 @@ export function judgeLatency(
   ratio: LatencyRatio,
   floor: number,
 ): Extract<Verdict, 'within A/A noise' | 'faster' | 'slower' | 'undecided'> {
+  if (!Number.isFinite(floor)) return 'undecided';
   if (Math.abs(ratio.delta) <= floor) return 'within A/A noise';
   if (ratio.high < 0) return 'faster';
   return ratio.low > 0 ? 'slower' : 'undecided';

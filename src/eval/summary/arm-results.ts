@@ -93,6 +93,7 @@ export function armResults(
     totalMs: latency(seenTurns, 'total', seed),
   } as Record<QualityMetric | 'ttftMs' | 'totalMs', Estimate | null>;
   const kept = reuse('new') + reuse('seen');
+  const injects = arm.injects !== 'nothing';
   return {
     arm: arm.name,
     n: answered.length,
@@ -101,13 +102,13 @@ export function armResults(
     breakdown: breakdown(answered, seed),
     tokens: seenTurns.length === 0 ? null : tokenMeans(seenTurns),
     turns: {
-      new: arm.kv ? reuse('new') : answered.filter(regime.isNew).length,
-      seen: arm.kv ? reuse('seen') : seenTurns.length,
-      exempt: answered.filter((turn) => turn.keptMemories === 0).length,
+      new: injects ? reuse('new') : answered.filter(regime.isNew).length,
+      seen: injects ? reuse('seen') : seenTurns.length,
+      exempt: answered.filter((turn) => (injects ? turn.evidence.reuse === 'none' : turn.keptMemories === 0)).length,
     },
     costNew: cost(answered.filter(regime.isNew), seed),
     costAll: cost(answered, seed),
-    hitRate: !arm.kv || kept === 0 ? null : reuse('seen') / kept,
+    hitRate: !injects || kept === 0 ? null : reuse('seen') / kept,
     wrong: counts(
       WRONG_CLASSES,
       answered.map((turn) => turn.scores.wrongClass),

@@ -24,12 +24,18 @@ interface Turns {
   readonly margin: number;
 }
 
-function tally(pairs: readonly PairedObservation[]): Pick<Comparison, 'wins' | 'losses' | 'ties' | 'n' | 'users'> {
+/** A win is the better value: the higher score, the lower cost. */
+function tally(
+  pairs: readonly PairedObservation[],
+  better: 'higher' | 'lower',
+): Pick<Comparison, 'wins' | 'losses' | 'ties' | 'n' | 'users'> {
+  const higher = pairs.filter((pair) => pair.a > pair.b).length;
+  const lower = pairs.filter((pair) => pair.a < pair.b).length;
   return {
     n: pairs.length,
     users: new Set(pairs.map((pair) => pair.userId)).size,
-    wins: pairs.filter((pair) => pair.a > pair.b).length,
-    losses: pairs.filter((pair) => pair.a < pair.b).length,
+    wins: better === 'higher' ? higher : lower,
+    losses: better === 'higher' ? lower : higher,
     ties: pairs.filter((pair) => pair.a === pair.b).length,
   };
 }
@@ -74,7 +80,7 @@ function quality(arm: string, { byArm, seed, margin }: Turns): Comparison | null
     metric: 'exactMatch',
     delta,
     ...interval,
-    ...tally(pairs),
+    ...tally(pairs, 'higher'),
     p: FAMILY.includes(arm) ? signFlipP(pairs, seed) : null,
     pAdjusted: null,
     ...judgement,
@@ -95,7 +101,7 @@ function latency(arm: string, { byArm, regime, seed }: Turns): Comparison | null
     delta,
     low,
     high,
-    ...tally(pairs),
+    ...tally(pairs, 'lower'),
     p: null,
     pAdjusted: null,
     verdict:
@@ -116,7 +122,7 @@ function evaluatedTokens(arm: string, { byArm, regime, seed }: Turns): Compariso
     metric: 'evaluatedTokens',
     delta: meanOf(differences(pairs)),
     ...bootstrapDifference(pairs, seed),
-    ...tally(pairs),
+    ...tally(pairs, 'lower'),
     p: null,
     pAdjusted: null,
     verdict: 'not judged',

@@ -1,34 +1,65 @@
+import { BlockStore } from '../../kv/block-store.ts';
 import type { StateStore } from '../../kv/state-store.ts';
+import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../bench-system.ts';
 import type { AddMemoryOptions, ChatRequest, ChatResponse, SearchOptions, SystemStats } from '../contracts.ts';
-import { timedRecall } from '../recall.ts';
+import { type Recall, timedRecall } from '../recall.ts';
 import type { SystemParts } from '../system-parts.ts';
 import { TurnPipeline } from '../turn-pipeline.ts';
+import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './dual-factor-gate.ts';
+import { type InjectionMode, modeName } from './injection-mode.ts';
+import { JoinedHandOver } from './joined-hand-over.ts';
+import type { KeepingHandOver } from '../last-turn.ts';
 import { PrefixHandOver } from './prefix-hand-over.ts';
+import { withPreferences } from './with-preferences.ts';
 
 /** The parts of a system that injects its memories as keys and values. */
 export interface DKISystemParts extends SystemParts {
+  /** Keeps K/V on disk; blocks in memory besides, within as many bytes. */
   readonly store: StateStore;
+  /** Default `prefix`. */
+  readonly mode?: InjectionMode;
+  /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
+  readonly alpha?: number;
+  /** Injects only where recall is relevant enough, and the more strongly the less certain the model is. Default off. */
+  readonly gating?: {
+    readonly kind: 'dual-factor';
+    /** Least relevance, for the embedder that recalls. Default 0.7, the paper's for its own embedder. */
+    readonly threshold?: number;
+  };
+  /** Hybrid: all preferences of the user as K/V in front, what is recalled besides as text behind them. Default off. */
+  readonly preferences?: (userId: string) => readonly MemorySearchResult[];
 }
 
 /**
- * Dynamic K/V injection in mode `prefix`: header and memories are computed once for each ordered set of memories,
- * kept, and loaded in front of the rest of the prompt. What it saves is evaluation; the cells are filled all the same.
+ * Dynamic K/V injection: memories are computed once, kept, and loaded in front of the rest of the prompt; as one prefix,
+ * exactly what RAG has in its prompt, or as blocks that are joined, which memories do not see each other.
+ * What it saves is evaluation; the cells are filled all the same.
  */
 export class DKISystem implements BenchSystem {
   readonly #parts: DKISystemParts;
   readonly #pipeline: TurnPipeline;
+  readonly #mode: InjectionMode;
+  readonly #blocks: BlockStore;
+  #handOver: KeepingHandOver | undefined;
 
   constructor(parts: DKISystemParts) {
-    const { memories, store } = parts;
+    const { memories, store, gating, preferences } = parts;
     this.#parts = parts;
+    this.#mode = parts.mode ?? 'prefix';
+    this.#blocks = new BlockStore(store, store.stats().maxBytes);
+    const recall: Recall = parts.recall ?? {
+      search: (query, options) => timedRecall(() => memories.search(query, options)),
+    };
     this.#pipeline = new TurnPipeline({
       ...parts,
-      recall: parts.recall ?? { search: (query, options) => timedRecall(() => memories.search(query, options)) },
-      openHandOver: (model) => new PrefixHandOver(model, model.openSequence(), store, `plain/${parts.rules.labels}`),
-      injectionMode: 'dki-prefix',
+      recall: preferences === undefined ? recall : withPreferences(recall, preferences),
+      rules: preferences === undefined ? parts.rules : { ...parts.rules, prefix: 'preferences' },
+      openHandOver: (model) => (this.#handOver = this.#openHandOver(model)),
+      ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
+      injectionMode: `dki-${preferences === undefined ? modeName(this.#mode) : 'hybrid'}`,
       action: 'dki_generate',
     });
   }
@@ -39,13 +70,13 @@ export class DKISystem implements BenchSystem {
 
   /** Replacing a memory deletes all K/V that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    if (options.memoryId !== undefined) this.#parts.store.forgetMemory(options.userId ?? '', options.memoryId);
+    if (options.memoryId !== undefined) this.#forget(options.userId, options.memoryId);
     return this.#parts.memories.add(sessionId, content, options);
   }
 
   /** Removes a memory and all K/V that contains it before it returns; false where there was none. */
   removeMemory(sessionId: string, memoryId: string, userId?: string): boolean {
-    this.#parts.store.forgetMemory(userId ?? '', memoryId);
+    this.#forget(userId, memoryId);
     return this.#parts.memories.remove(sessionId, memoryId, userId);
   }
 
@@ -58,12 +89,20 @@ export class DKISystem implements BenchSystem {
   }
 
   getStats(): SystemStats {
-    const { rules, topK, threshold, store } = this.#parts;
+    const { rules, topK, threshold, alpha = 1, gating, preferences } = this.#parts;
     return {
       router: this.#parts.memories.stats(),
       model: this.#pipeline.modelInfo,
-      config: { ...rules, topK, threshold, mode: 'prefix' },
-      kvStore: { ...store.stats() },
+      config: {
+        ...rules,
+        topK,
+        threshold,
+        mode: modeName(this.#mode),
+        alpha,
+        gating: gating ?? null,
+        hybrid: preferences !== undefined,
+      },
+      kvStore: { ...this.#blocks.stats() },
     };
   }
 
@@ -75,8 +114,23 @@ export class DKISystem implements BenchSystem {
     this.#pipeline.reset();
   }
 
-  /** Gives the sequence back to the model, which stays open. */
+  /** Gives the sequence back to the model, which stays open, and deletes what the last turn left behind. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#handOver?.forgetLastTurn();
+    this.#handOver = undefined;
     await this.#pipeline[Symbol.asyncDispose]();
+  }
+
+  #openHandOver(model: LanguageModel): KeepingHandOver {
+    const { store, rules } = this.#parts;
+    const template = `plain/${rules.labels}`;
+    return this.#mode === 'prefix'
+      ? new PrefixHandOver(model, store, template)
+      : new JoinedHandOver(model, this.#mode, this.#blocks, store, template);
+  }
+
+  #forget(userId = '', memoryId: string): void {
+    this.#blocks.forgetMemory(userId, memoryId);
+    this.#handOver?.forget(userId, memoryId);
   }
 }

@@ -1,106 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { BenchError } from '../../config/bench-error.ts';
+import { cutBlock } from '../../kv/cut-block.ts';
+import { joinBlocks } from '../../kv/join-blocks.ts';
+import { parseSequenceState } from '../../kv/sequence-state.ts';
 import { stateKey } from '../../kv/state-key.ts';
 import type { StateStore, StoredState } from '../../kv/state-store.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
+import type { ModelInfo } from '../../llm/model-info.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
-import type { HandOver, HandOverRequest, HandOverResult } from '../hand-over.ts';
-import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import { answerAsText, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
+import { type KeepingHandOver, LastTurn } from '../last-turn.ts';
+import { type PrefixParts, prefixParts } from './prefix-parts.ts';
+import { ScratchState } from '../scratch-state.ts';
 
-/** Loads the prefix of the last turn into another sequence, or nothing where there was none. */
-interface LastTurn {
-  readonly state: StoredState | undefined;
-  readonly rest: readonly number[];
+/** What a turn injects, and whose it is. */
+interface Injection {
+  readonly key: string;
+  readonly userId: string;
+  readonly parts: PrefixParts;
+  readonly alpha: number;
 }
 
 /**
  * Header and memories as one contiguous K/V prefix: computed once for a set of memories, kept as a llama.cpp
- * state, loaded in every turn, never read again. The very token sequence of RAG, so its answers are RAG's, bit by bit.
+ * state, loaded in every turn, never read again. The very token sequence of RAG, so its answers are RAG's, bit by bit,
+ * while its values are not scaled.
  * @see Knowledge Packs, arXiv 2604.03270
  */
-export class PrefixHandOver implements HandOver {
+export class PrefixHandOver implements KeepingHandOver {
   readonly sequence: ModelSequence;
-  readonly #model: LanguageModel;
+  readonly #info: ModelInfo;
   readonly #store: StateStore;
   readonly #template: string;
-  #last: LastTurn = { state: undefined, rest: [] };
+  readonly #last: LastTurn;
 
   /** @param template template and labels, part of each key */
-  constructor(model: LanguageModel, sequence: ModelSequence, store: StateStore, template: string) {
-    this.sequence = sequence;
-    this.#model = model;
+  constructor(model: LanguageModel, store: StateStore, template: string) {
+    this.sequence = model.openSequence();
+    this.#info = model.info;
     this.#store = store;
     this.#template = template;
+    this.#last = new LastTurn(new ScratchState(store));
   }
 
-  async answer({ prompt, userId, limits }: HandOverRequest): Promise<HandOverResult> {
-    const prefix = prompt.tokenIds.slice(0, prompt.prefixTokens);
-    const rest = prompt.tokenIds.slice(prompt.prefixTokens);
-    if (prefix.length === 0) {
-      await this.sequence.clear();
-      this.#last = { state: undefined, rest };
-      return {
-        generation: await this.sequence.generate(rest, limits),
-        kvLoadMs: 0,
-        kvComputeMs: 0,
-        keepMs: 0,
-        residentTokens: 0,
-        expectedEvaluatedTokens: rest.length,
-        reuse: 'none',
-        details: {},
-      };
+  async answer({ prompt, userId, limits, alpha }: HandOverRequest): Promise<HandOverResult> {
+    const parts = prefixParts(prompt);
+    if (parts.lines.length === 0) {
+      this.#last.wasText(parts.suffix);
+      return answerAsText(this.sequence, parts.suffix, limits);
     }
-
-    const findStart = performance.now();
-    const key = this.#key(prefix);
-    const found = this.#store.find(userId, key);
-    const findMs = performance.now() - findStart;
+    const start = performance.now();
+    const prefix = prompt.tokenIds.slice(0, prompt.prefixTokens);
+    const injection: Injection = { key: this.#key(prefix), userId, parts, alpha };
+    const found = await this.#loadKept(injection);
     const computeStart = performance.now();
-    const state = found ?? (await this.#compute(userId, key, prefix, prompt));
+    const state = found ?? (await this.#compute(injection, prefix));
     const kvComputeMs = found === undefined ? performance.now() - computeStart : 0;
-    const loadStart = performance.now();
-    await this.sequence.clear();
-    await this.sequence.loadState(state.path);
-    const kvLoadMs = findMs + performance.now() - loadStart;
-    this.#last = { state, rest };
-    const generation = await this.sequence.generate(rest, limits);
+    if (found === undefined) await this.#load(state, injection);
+    const kvLoadMs = performance.now() - start - kvComputeMs;
+    const generation = await this.sequence.generate(parts.suffix, limits);
+    const builtTokens = found === undefined ? prefix.length : 0;
     return {
       generation,
       kvLoadMs,
       kvComputeMs,
       keepMs: 0,
       residentTokens: prefix.length,
-      expectedEvaluatedTokens: rest.length + (found === undefined ? prefix.length : 0),
+      positions: prompt.tokenIds.length,
+      builtTokens,
+      linkTokens: 0,
+      expectedEvaluatedTokens: parts.suffix.length + builtTokens,
       reuse: found === undefined ? 'new' : 'seen',
       details: {
         kv: {
-          key,
-          sizeBytes: state.sizeBytes,
+          mode: 'prefix',
+          alpha,
+          key: injection.key,
+          memoryIds: memoryIdsOf(parts),
           tokens: state.tokens,
           origin: found === undefined ? 'computed' : 'disk',
+          computeMs: kvComputeMs,
+          sizeBytes: state.sizeBytes,
         },
       },
     };
   }
 
-  async replay(sequence: ModelSequence): Promise<readonly number[]> {
-    await sequence.clear();
-    if (this.#last.state !== undefined) await sequence.loadState(this.#last.state.path);
-    return this.#last.rest;
+  replay(sequence: ModelSequence): Promise<readonly number[]> {
+    return this.#last.replay(sequence);
+  }
+
+  forget(userId: string, memoryId: string): void {
+    this.#last.forget(userId, memoryId);
   }
 
   reset(): void {
     this.#store.clear();
-    this.#last = { state: undefined, rest: [] };
+    this.#last.forgetAll();
   }
 
-  #key(prefix: readonly number[]): string {
-    const { sha256, contextOptions } = this.#model.info;
-    return stateKey({ modelSha256: sha256, contextOptions, template: this.#template, tokenIds: prefix });
+  forgetLastTurn(): void {
+    this.#last.forgetAll();
   }
 
-  async #compute(userId: string, key: string, prefix: readonly number[], prompt: BuiltPrompt): Promise<StoredState> {
+  #key(tokenIds: readonly number[]): string {
+    const { sha256, contextOptions } = this.#info;
+    return stateKey({ modelSha256: sha256, contextOptions, template: this.#template, tokenIds });
+  }
+
+  /** Undefined where nothing is kept; what llama.cpp refuses, or another process took away, counts as that. */
+  async #loadKept(injection: Injection): Promise<StoredState | undefined> {
+    const { key, userId } = injection;
+    const state = this.#store.find(userId, key);
+    if (state === undefined) return undefined;
+    try {
+      await this.#load(state, injection);
+      return state;
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
+      this.#store.reject(userId, key);
+      return undefined;
+    }
+  }
+
+  async #load({ path }: StoredState, { parts, userId, alpha }: Injection): Promise<void> {
+    if (alpha === 1) {
+      if (!this.#last.tookKept(path, parts.suffix, userId, memoryIdsOf(parts))) throw gone(path);
+    } else {
+      const scaled = this.#scaled(readState(path), parts.header.length, alpha);
+      this.#last.wasInjected(scaled, parts.suffix, userId, memoryIdsOf(parts));
+    }
+    await this.#last.load(this.sequence);
+  }
+
+  async #compute({ key, userId, parts }: Injection, prefix: readonly number[]): Promise<StoredState> {
     await this.sequence.clear();
     await this.sequence.evaluate(prefix);
-    const memoryIds = prompt.kept.map((memory) => memory.memoryId);
-    return this.#store.keep(userId, key, prefix.length, memoryIds, (path) => this.sequence.saveState(path));
+    const save = (path: string): Promise<unknown> => this.sequence.saveState(path);
+    return this.#store.keep(userId, key, prefix.length, memoryIdsOf(parts), save);
   }
+
+  /** The values of the memory lines multiplied, the header's untouched; what is kept is never scaled. */
+  #scaled(bytes: Uint8Array, headerTokens: number, alpha: number): Uint8Array {
+    const { cells } = parseSequenceState(bytes);
+    const header = cutBlock(cells, 0, headerTokens);
+    const memories = cutBlock(cells, headerTokens, cells.positions.length);
+    return joinBlocks(header, [{ block: memories, position: headerTokens, alpha }], {
+      keys: this.#info,
+      sequences: this.#info.contextOptions.sequences,
+    });
+  }
+}
+
+function memoryIdsOf({ lines }: PrefixParts): string[] {
+  return lines.map(({ memoryId }) => memoryId);
+}
+
+function readState(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw gone(path, cause);
+  }
+}
+
+function gone(path: string, cause?: unknown): BenchError {
+  return new BenchError('bad-state', `${path}: no such K/V state`, 'it will be computed again', cause);
 }

@@ -1,7 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { Budget, DroppedPart, PromptInfo, PromptSegment } from '../contracts.ts';
-import { placed, type Placement } from './placement.ts';
+import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import {
   forcedSegments,
@@ -41,13 +41,15 @@ export interface PromptRules {
   readonly labels: LabelStyle;
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
+  /** Default `all`. */
+  readonly prefix?: PrefixMemories;
 }
 
 /** A prompt, its ids and where its K/V prefix ends. */
 export interface BuiltPrompt {
   readonly info: PromptInfo;
   readonly tokenIds: readonly number[];
-  /** Tokens of header and memory lines; 0 where no memory was kept. */
+  /** Tokens of header and memory lines, up to the last that is injected; 0 where none is. */
   readonly prefixTokens: number;
   /** In the order in which they stand. */
   readonly kept: readonly MemorySearchResult[];
@@ -77,8 +79,10 @@ function finished(
   kept: readonly MemorySearchResult[],
   messages: readonly HistoryMessage[],
   budget: Budget,
+  prefix: PrefixMemories = 'all',
 ): BuiltPrompt {
-  const lastMemory = segments.findLastIndex((segment) => segment.role === 'memory');
+  const inPrefix = new Set((prefix === 'all' ? kept : kept.filter(isPreference)).map((memory) => memory.memoryId));
+  const lastMemory = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && inPrefix.has(memoryId));
   const tokenIds = segments.flatMap((segment) => segment.tokenIds);
   return {
     info: {
@@ -129,7 +133,7 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
     warnings,
   };
 
-  const inOrder = placed(memories.kept, rules.placement);
+  const inOrder = placed(memories.kept, rules.placement, rules.prefix);
   const lines = inOrder.map((memory, index) => memorySegment(memory.memoryId, memory.content, index + 1, rules.labels));
   const segments = tokenizer.tokenize([
     system,
@@ -139,7 +143,7 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
   ]);
   const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
   return total <= maxPromptTokens
-    ? finished(parts, segments, inOrder, history.kept, budget)
+    ? finished(parts, segments, inOrder, history.kept, budget, rules.prefix)
     : forced(parts, tokenizer, budget, total, memories.kept, history.kept);
 }
 

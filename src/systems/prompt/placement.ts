@@ -17,7 +17,21 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
   return [...memories].sort((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
 }
 
-/** The selected memories, given in rank order, as they will stand in the sequence. */
-export function placed(memories: readonly MemorySearchResult[], placement: Placement): readonly MemorySearchResult[] {
-  return placement === 'rank' ? memories : chronological(memories);
+/** Which memories stand in front, where K/V can be injected: all, or those that are preferences of the user. */
+export type PrefixMemories = 'all' | 'preferences';
+
+/** Whether a memory was added as a preference. */
+export function isPreference(memory: MemorySearchResult): boolean {
+  return memory.metadata['preference'] === true;
+}
+
+/** The selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
+export function placed(
+  memories: readonly MemorySearchResult[],
+  placement: Placement,
+  prefix: PrefixMemories = 'all',
+): readonly MemorySearchResult[] {
+  const inOrder = placement === 'rank' ? memories : chronological(memories);
+  if (prefix === 'all') return inOrder;
+  return [...inOrder.filter(isPreference), ...inOrder.filter((memory) => !isPreference(memory))];
 }

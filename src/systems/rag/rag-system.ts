@@ -25,6 +25,7 @@ export interface RAGSystemParts extends SystemParts {
 export class RAGSystem implements BenchSystem {
   readonly #parts: RAGSystemParts;
   readonly #pipeline: TurnPipeline;
+  #cached: CachedTextHandOver | undefined;
 
   constructor(parts: RAGSystemParts) {
     const { memories, prefixCache } = parts;
@@ -34,7 +35,8 @@ export class RAGSystem implements BenchSystem {
       recall: parts.recall ?? { search: (query, options) => timedRecall(() => memories.search(query, options)) },
       openHandOver: (model) => {
         const sequence = model.openSequence();
-        return prefixCache === undefined ? new TextHandOver(sequence) : new CachedTextHandOver(sequence, prefixCache);
+        if (prefixCache === undefined) return new TextHandOver(sequence);
+        return (this.#cached = new CachedTextHandOver(sequence, prefixCache));
       },
       injectionMode: parts.injectionMode ?? 'rag',
       action: 'rag_generate',
@@ -45,7 +47,12 @@ export class RAGSystem implements BenchSystem {
     return this.#pipeline.run(request);
   }
 
-  addMemory(sessionId: string, content: string, options?: AddMemoryOptions): Promise<string> {
+  /** Replacing a memory deletes all K/V of earlier prompts that contains the old one before the call returns. */
+  async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
+    if (options.memoryId !== undefined) {
+      this.#parts.prefixCache?.forgetMemory(options.userId ?? '', options.memoryId);
+      this.#cached?.forget(options.userId ?? '', options.memoryId);
+    }
     return this.#parts.memories.add(sessionId, content, options);
   }
 
@@ -77,6 +84,7 @@ export class RAGSystem implements BenchSystem {
 
   /** Gives the sequence back to the model, which stays open. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#cached?.forgetLastTurn();
     await this.#pipeline[Symbol.asyncDispose]();
   }
 }
