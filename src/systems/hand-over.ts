@@ -43,6 +43,10 @@ export interface HandOver {
    * the tokens that are still to be evaluated there: for scoring outside any meter.
    */
   replay(sequence: ModelSequence): Promise<readonly number[]>;
+  /** Deletes what the last turn left behind where it contains the memory. */
+  forget(userId: string, memoryId: string): void;
+  /** Deletes what the last turn left behind. What is kept for later turns stays. */
+  forgetLastTurn(): void;
   /** Drops what was kept for the users so far. */
   reset(): void;
 }

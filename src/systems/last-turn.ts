@@ -1,14 +1,5 @@
 import type { ModelSequence } from '../llm/model-sequence.ts';
-import type { HandOver } from './hand-over.ts';
 import type { ScratchState } from './scratch-state.ts';
-
-/** A hand-over that leaves K/V behind. */
-export interface KeepingHandOver extends HandOver {
-  /** Deletes what the last turn left behind where it contains the memory. */
-  forget(userId: string, memoryId: string): void;
-  /** Deletes what the last turn left behind. What is kept for later turns stays. */
-  forgetLastTurn(): void;
-}
 
 interface Injected {
   readonly userId: string;

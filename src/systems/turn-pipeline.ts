@@ -130,12 +130,19 @@ export class TurnPipeline implements AsyncDisposable {
     return (await this.#open()).handOver.replay(sequence);
   }
 
+  /** Deletes what the last turn left behind of a memory. */
+  forget(userId: string, memoryId: string): void {
+    this.#opened?.handOver.forget(userId, memoryId);
+  }
+
   /** Drops all K/V that was kept so far. */
   reset(): void {
     this.#opened?.handOver.reset();
   }
 
+  /** Gives the sequence back to the model, which stays open, and deletes what the last turn left behind. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#opened?.handOver.forgetLastTurn();
     await this.#opened?.handOver.sequence.dispose();
     this.#opened = undefined;
   }

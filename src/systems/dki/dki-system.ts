@@ -11,7 +11,7 @@ import { TurnPipeline } from '../turn-pipeline.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './dual-factor-gate.ts';
 import { type InjectionMode, modeName } from './injection-mode.ts';
 import { JoinedHandOver } from './joined-hand-over.ts';
-import type { KeepingHandOver } from '../last-turn.ts';
+import type { HandOver } from '../hand-over.ts';
 import { PrefixHandOver } from './prefix-hand-over.ts';
 import { withPreferences } from './with-preferences.ts';
 
@@ -43,7 +43,6 @@ export class DKISystem implements BenchSystem {
   readonly #pipeline: TurnPipeline;
   readonly #mode: InjectionMode;
   readonly #blocks: BlockStore;
-  #handOver: KeepingHandOver | undefined;
 
   constructor(parts: DKISystemParts) {
     const { memories, store, gating, preferences } = parts;
@@ -57,7 +56,7 @@ export class DKISystem implements BenchSystem {
       ...parts,
       recall: preferences === undefined ? recall : withPreferences(recall, preferences),
       rules: preferences === undefined ? parts.rules : { ...parts.rules, prefix: 'preferences' },
-      openHandOver: (model) => (this.#handOver = this.#openHandOver(model)),
+      openHandOver: (model) => this.#openHandOver(model),
       ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
       injectionMode: `dki-${preferences === undefined ? modeName(this.#mode) : 'hybrid'}`,
       action: 'dki_generate',
@@ -114,14 +113,11 @@ export class DKISystem implements BenchSystem {
     this.#pipeline.reset();
   }
 
-  /** Gives the sequence back to the model, which stays open, and deletes what the last turn left behind. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#handOver?.forgetLastTurn();
-    this.#handOver = undefined;
     await this.#pipeline[Symbol.asyncDispose]();
   }
 
-  #openHandOver(model: LanguageModel): KeepingHandOver {
+  #openHandOver(model: LanguageModel): HandOver {
     const { store, rules } = this.#parts;
     const template = `plain/${rules.labels}`;
     return this.#mode === 'prefix'
@@ -131,6 +127,6 @@ export class DKISystem implements BenchSystem {
 
   #forget(userId = '', memoryId: string): void {
     this.#blocks.forgetMemory(userId, memoryId);
-    this.#handOver?.forget(userId, memoryId);
+    this.#pipeline.forget(userId, memoryId);
   }
 }

@@ -3,10 +3,10 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import type { StateStore } from '../../kv/state-store.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
-import { answerAsText, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
+import { answerAsText, type HandOver, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
 import { type BlockWorkshop, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
 import { type JoinedMode, modeName } from './injection-mode.ts';
-import { type KeepingHandOver, LastTurn } from '../last-turn.ts';
+import { LastTurn } from '../last-turn.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import { ScratchState } from '../scratch-state.ts';
@@ -25,7 +25,7 @@ interface Joined {
  * any order, without reading them again. Blocks have not seen each other, but for what `link` evaluates again.
  * @see Block-Attention, arXiv 2409.15355; EPIC, arXiv 2410.15332; APE, arXiv 2502.05431 (its positions alone)
  */
-export class JoinedHandOver implements KeepingHandOver {
+export class JoinedHandOver implements HandOver {
   readonly sequence: ModelSequence;
   readonly #mode: JoinedMode;
   readonly #workshop: BlockWorkshop;

@@ -8,8 +8,8 @@ import type { StateStore, StoredState } from '../../kv/state-store.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelInfo } from '../../llm/model-info.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
-import { answerAsText, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
-import { type KeepingHandOver, LastTurn } from '../last-turn.ts';
+import { answerAsText, type HandOver, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
+import { LastTurn } from '../last-turn.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import { ScratchState } from '../scratch-state.ts';
 
@@ -27,7 +27,7 @@ interface Injection {
  * while its values are not scaled.
  * @see Knowledge Packs, arXiv 2604.03270
  */
-export class PrefixHandOver implements KeepingHandOver {
+export class PrefixHandOver implements HandOver {
   readonly sequence: ModelSequence;
   readonly #info: ModelInfo;
   readonly #store: StateStore;

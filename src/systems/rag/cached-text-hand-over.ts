@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { StateStore } from '../../kv/state-store.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
-import type { HandOverRequest, HandOverResult } from '../hand-over.ts';
-import { type KeepingHandOver, LastTurn } from '../last-turn.ts';
+import type { HandOver, HandOverRequest, HandOverResult } from '../hand-over.ts';
+import { LastTurn } from '../last-turn.ts';
 import { ScratchState } from '../scratch-state.ts';
 
 interface CachedPrompt {
@@ -22,7 +22,7 @@ function commonLength(a: readonly number[], b: readonly number[]): number {
  * The prompt as text with prefix caching: the states of earlier prompts of the same user are kept, as many
  * bytes as K/V injection may keep, and the one with the longest common beginning saves its evaluation.
  */
-export class CachedTextHandOver implements KeepingHandOver {
+export class CachedTextHandOver implements HandOver {
   readonly sequence: ModelSequence;
   readonly #store: StateStore;
   readonly #cached = new Map<string, CachedPrompt[]>();

@@ -25,7 +25,6 @@ export interface RAGSystemParts extends SystemParts {
 export class RAGSystem implements BenchSystem {
   readonly #parts: RAGSystemParts;
   readonly #pipeline: TurnPipeline;
-  #cached: CachedTextHandOver | undefined;
 
   constructor(parts: RAGSystemParts) {
     const { memories, prefixCache } = parts;
@@ -35,8 +34,7 @@ export class RAGSystem implements BenchSystem {
       recall: parts.recall ?? { search: (query, options) => timedRecall(() => memories.search(query, options)) },
       openHandOver: (model) => {
         const sequence = model.openSequence();
-        if (prefixCache === undefined) return new TextHandOver(sequence);
-        return (this.#cached = new CachedTextHandOver(sequence, prefixCache));
+        return prefixCache === undefined ? new TextHandOver(sequence) : new CachedTextHandOver(sequence, prefixCache);
       },
       injectionMode: parts.injectionMode ?? 'rag',
       action: 'rag_generate',
@@ -51,7 +49,7 @@ export class RAGSystem implements BenchSystem {
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     if (options.memoryId !== undefined) {
       this.#parts.prefixCache?.forgetMemory(options.userId ?? '', options.memoryId);
-      this.#cached?.forget(options.userId ?? '', options.memoryId);
+      this.#pipeline.forget(options.userId ?? '', options.memoryId);
     }
     return this.#parts.memories.add(sessionId, content, options);
   }
@@ -82,9 +80,7 @@ export class RAGSystem implements BenchSystem {
     this.#pipeline.reset();
   }
 
-  /** Gives the sequence back to the model, which stays open. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#cached?.forgetLastTurn();
     await this.#pipeline[Symbol.asyncDispose]();
   }
 }

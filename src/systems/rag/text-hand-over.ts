@@ -20,7 +20,15 @@ export class TextHandOver implements HandOver {
     return this.#last;
   }
 
-  reset(): void {
+  forget(): void {
+    // Text leaves no K/V behind: the ids go with the next turn.
+  }
+
+  forgetLastTurn(): void {
     this.#last = [];
+  }
+
+  reset(): void {
+    this.forgetLastTurn();
   }
 }
