@@ -44,9 +44,9 @@ function block(tokens: number, fill: number): KvCells {
 
 const open = (memoryBytes = 1e6): BlockStore => new BlockStore(new StateStore(root, 1e6), memoryBytes);
 
-it('gives a block back from memory, and to the next process from disk, as it was', async () => {
+it('gives a block back from memory, and to the next process from disk, as it was', () => {
   const store = open();
-  await store.keep('ann', key(1), 3, ['m1'], block(3, 7));
+  store.keep('ann', key(1), 3, ['m1'], block(3, 7));
   expect(store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
   expect(store.find('bob', key(1))).toBeUndefined();
   const next = open();
@@ -66,14 +66,14 @@ it('gives a block back from memory, and to the next process from disk, as it was
 it('keeps within its bound in memory, gives up cheap and long unused blocks first, and has them on disk still', async () => {
   // Two thirds are for blocks: ten cells.
   const store = open(15 * CELL_BYTES);
-  await store.keep('ann', key(1), 6, [], block(6, 1));
-  await store.keep('ann', key(2), 2, [], block(2, 2));
+  store.keep('ann', key(1), 6, [], block(6, 1));
+  store.keep('ann', key(2), 2, [], block(2, 2));
   const turned = store.find('ann', key(2))!.cells;
   // Turned keys are kept when their distance comes a second time.
   for (let time = 1; time <= 2; time++) store.rotated.keep(turned, 4, [new Uint8Array(9)]);
   expect(store.stats().memory.rotatedBytes).toBe(9);
   store.find('ann', key(1));
-  await store.keep('ann', key(3), 4, [], block(4, 3));
+  store.keep('ann', key(3), 4, [], block(4, 3));
   expect(store.stats().memory).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 10 * CELL_BYTES, rotatedBytes: 0 });
   expect(store.find('ann', key(1))!.tier).toBe('memory');
   expect(store.find('ann', key(2))!.tier).toBe('disk');
@@ -81,16 +81,16 @@ it('keeps within its bound in memory, gives up cheap and long unused blocks firs
 
 it('does not keep in memory what is larger than its bound', async () => {
   const store = open(3 * CELL_BYTES);
-  await store.keep('ann', key(1), 6, [], block(6, 1));
+  store.keep('ann', key(1), 6, [], block(6, 1));
   expect(store.stats().memory).toMatchObject({ entries: 0, sizeBytes: 0 });
   expect(store.find('ann', key(1))!.tier).toBe('disk');
 });
 
-it('forgets a memory on both tiers, its turned keys too, of that user alone', async () => {
+it('forgets a memory on both tiers, its turned keys too, of that user alone', () => {
   const store = open();
-  await store.keep('ann', key(1), 3, ['m1'], block(3, 1));
-  await store.keep('ann', key(2), 3, ['m2'], block(3, 2));
-  await store.keep('bob', key(1), 3, ['m1'], block(3, 1));
+  store.keep('ann', key(1), 3, ['m1'], block(3, 1));
+  store.keep('ann', key(2), 3, ['m2'], block(3, 2));
+  store.keep('bob', key(1), 3, ['m1'], block(3, 1));
   const { cells } = store.find('ann', key(1))!;
   for (let time = 1; time <= 2; time++) store.rotated.keep(cells, 4, [new Uint8Array(9)]);
   expect(store.forgetMemory('ann', 'm1')).toBe(1);
@@ -101,6 +101,22 @@ it('forgets a memory on both tiers, its turned keys too, of that user alone', as
   store.clear();
   expect(store.stats()).toMatchObject({ memory: { entries: 0, sizeBytes: 0 }, disk: { entries: 0 } });
   expect(readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'))).toEqual([]);
+});
+
+it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
+  const store = new BlockStore(new StateStore(root, 1e6), 15 * CELL_BYTES, 'when-evicted');
+  store.keep('ann', key(1), 6, ['m1'], block(6, 1));
+  store.keep('ann', key(2), 2, ['m2'], block(2, 2));
+  expect(store.stats().disk.entries).toBe(0);
+  store.keep('ann', key(3), 4, ['m2', 'm3'], block(4, 3));
+  expect(store.stats()).toMatchObject({ memory: { entries: 2, evicted: 1 }, disk: { entries: 1 } });
+  expect(store.find('ann', key(1))!.tier).toBe('memory');
+  const found = store.find('ann', key(2))!;
+  expect(found.tier).toBe('disk');
+  expect([...found.cells.keys[1]!]).toEqual([...block(2, 2).keys[1]!]);
+  // One that is in memory alone, and one on disk that is in memory again.
+  expect(store.forgetMemory('ann', 'm2')).toBe(2);
+  expect([1, 2, 3].map((id) => store.find('ann', key(id))?.tier)).toEqual(['memory', undefined, undefined]);
 });
 
 it('rejects a file that is whole and no state, and counts it as no hit', async () => {

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { BenchError } from '../config/bench-error.ts';
 import { kvBytes } from './cut-block.ts';
 import { PLACEHOLDER_TOKEN } from './join-blocks.ts';
@@ -29,13 +28,26 @@ export interface BlockStoreStats {
   readonly disk: StateStoreStats;
 }
 
-interface Entry {
+/** A block as it is kept: whose it is, and what it took to compute. */
+interface Kept {
   readonly userId: string;
+  readonly key: string;
+  readonly tokens: number;
   readonly memoryIds: readonly string[];
   readonly cells: KvCells;
+  readonly onDisk: boolean;
+}
+
+interface Entry extends Kept {
   readonly sizeBytes: number;
   readonly usedAt: number;
 }
+
+/**
+ * When a block reaches the disk: `at-once` where other processes shall find it, `when-evicted` where the folder goes with
+ * this process, so that a file is written for what no longer fits into memory alone.
+ */
+export type DiskTiming = 'at-once' | 'when-evicted';
 
 /**
  * Blocks of K/V by content key in two tiers: in memory, and behind it on disk as llama.cpp states. Both are bounded by
@@ -46,6 +58,7 @@ export class BlockStore {
   readonly rotated: RotatedKeys;
   readonly #states: StateStore;
   readonly #maxBytes: number;
+  readonly #timing: DiskTiming;
   readonly #entries = new Map<string, Entry>();
   #clock = 0;
   #sizeBytes = 0;
@@ -53,8 +66,9 @@ export class BlockStore {
   #evicted = 0;
 
   /** @param memoryBytes bound of the tier in memory, turned keys included */
-  constructor(states: StateStore, memoryBytes: number) {
+  constructor(states: StateStore, memoryBytes: number, timing: DiskTiming = 'at-once') {
     this.#states = states;
+    this.#timing = timing;
     const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
     this.rotated = new RotatedKeys(rotatedBytes);
     this.#maxBytes = memoryBytes - rotatedBytes;
@@ -73,7 +87,8 @@ export class BlockStore {
     if (state === undefined) return undefined;
     try {
       const { cells } = parseSequenceState(state.bytes, `K/V block ${key}`);
-      this.#remember(id, { userId, memoryIds: state.record.memoryIds, cells });
+      const { tokens, memoryIds } = state.record;
+      this.#remember(id, { userId, key, tokens, memoryIds, cells, onDisk: true });
       return { cells, tier: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
@@ -83,21 +98,26 @@ export class BlockStore {
   }
 
   /**
-   * Keeps a block on both tiers.
+   * Keeps a block, on disk too where it should be there at once.
    * @param tokens tokens that it took to compute it @param memoryIds the memories that it contains, for forgetting
    * @throws BenchError `disk`
    */
-  async keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], cells: KvCells): Promise<void> {
-    await this.#states.keep(userId, key, tokens, memoryIds, (path) => writeFile(path, asState(cells), { mode: 0o600 }));
-    this.#remember(idOf(userId, key), { userId, memoryIds, cells });
+  keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], cells: KvCells): void {
+    const onDisk = this.#timing === 'at-once';
+    const block: Kept = { userId, key, tokens, memoryIds, cells, onDisk };
+    if (onDisk) this.#writeDown(block);
+    this.#remember(idOf(userId, key), block);
   }
 
   /** Deletes every block and prefix of the user that contains the memory, on both tiers, before it returns. */
   forgetMemory(userId: string, memoryId: string): number {
+    let inMemoryAlone = 0;
     for (const [id, entry] of this.#entries) {
-      if (entry.userId === userId && entry.memoryIds.includes(memoryId)) this.#drop(id, entry);
+      if (entry.userId !== userId || !entry.memoryIds.includes(memoryId)) continue;
+      this.#drop(id, entry);
+      if (!entry.onDisk) inMemoryAlone++;
     }
-    return this.#states.forgetMemory(userId, memoryId);
+    return inMemoryAlone + this.#states.forgetMemory(userId, memoryId);
   }
 
   /** Deletes everything on both tiers. */
@@ -122,7 +142,7 @@ export class BlockStore {
     };
   }
 
-  #remember(id: string, block: Pick<Entry, 'userId' | 'memoryIds' | 'cells'>): void {
+  #remember(id: string, block: Kept): void {
     const before = this.#entries.get(id);
     if (before !== undefined) this.#drop(id, before);
     const entry: Entry = { ...block, sizeBytes: kvBytes(block.cells), usedAt: ++this.#clock };
@@ -133,9 +153,14 @@ export class BlockStore {
       this.#sizeBytes <= this.#maxBytes ? [] : [...this.#entries].sort(([, a], [, b]) => worth(a) - worth(b));
     for (const [other, candidate] of byWorth) {
       if (this.#sizeBytes <= this.#maxBytes) return;
+      if (!candidate.onDisk) this.#writeDown(candidate);
       this.#drop(other, candidate);
       this.#evicted++;
     }
+  }
+
+  #writeDown({ userId, key, tokens, memoryIds, cells }: Kept): void {
+    this.#states.keepBytes(userId, key, tokens, memoryIds, asState(cells));
   }
 
   #drop(id: string, entry: Entry): void {

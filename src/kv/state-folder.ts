@@ -19,10 +19,23 @@ const recordSchema = z.object({
 /** What is known of a state without reading it. */
 export type StateRecord = Readonly<z.output<typeof recordSchema>>;
 
-/** A state whose bytes were just found to be those that were written. */
-export interface VerifiedState {
+/** What is said of a state by whoever keeps it: the tokens that it took to compute, and the memories that it contains. */
+export type AboutState = Pick<StateRecord, 'tokens' | 'memoryIds'>;
+
+/** A state that is in its place. */
+export interface WrittenState {
   readonly record: StateRecord;
   readonly path: string;
+}
+
+/** Paths that nobody reads yet. */
+interface Unfinished {
+  readonly record: string;
+  readonly state: string;
+}
+
+/** A state whose bytes were just found to be those that were written. */
+export interface VerifiedState extends WrittenState {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -56,35 +69,26 @@ export class StateFolder {
   }
 
   /** Keeps what `save` writes to the path that it is given. Nothing is left behind where that fails. */
-  async write(
-    key: string,
-    about: Pick<StateRecord, 'tokens' | 'memoryIds'>,
-    save: (path: string) => Promise<unknown>,
-  ): Promise<Omit<VerifiedState, 'bytes'>> {
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    const recordPath = this.#recordPath(key);
-    const suffix = `${randomUUID()}.${process.pid}.new`;
-    const unfinished = join(this.path, `${key}.state.${suffix}`);
-    const unfinishedRecord = `${recordPath}.${suffix}`;
+  async write(key: string, about: AboutState, save: (path: string) => Promise<unknown>): Promise<WrittenState> {
+    const unfinished = this.#begin(key);
     try {
-      await save(unfinished);
-      chmodSync(unfinished, 0o600);
-      const bytes = readFileSync(unfinished);
-      const fingerprint = this.#fingerprint({ key, ...about }, bytes);
-      const record: StateRecord = { key, fingerprint, sizeBytes: bytes.length, ...about };
-      const path = this.#statePath(record);
-      const before = this.#record(key);
-      // The record first, unfinished: whoever finds the state without it can tell a killed writer from a living one.
-      writeFileSync(unfinishedRecord, JSON.stringify(record), { mode: 0o600 });
-      renameSync(unfinished, path);
-      renameSync(unfinishedRecord, recordPath);
-      if (typeof before !== 'string' && before.fingerprint !== fingerprint) {
-        rmSync(this.#statePath(before), { force: true });
-      }
-      return { record, path };
+      await save(unfinished.state);
+      chmodSync(unfinished.state, 0o600);
+      return this.#finish(unfinished, key, about, readFileSync(unfinished.state));
     } catch (error) {
-      rmSync(unfinished, { force: true });
-      rmSync(unfinishedRecord, { force: true });
+      abandon(unfinished);
+      throw error;
+    }
+  }
+
+  /** Keeps the bytes of a state. Nothing is left behind where that fails. */
+  writeBytes(key: string, about: AboutState, bytes: Uint8Array): WrittenState {
+    const unfinished = this.#begin(key);
+    try {
+      writeFileSync(unfinished.state, bytes, { mode: 0o600 });
+      return this.#finish(unfinished, key, about, bytes);
+    } catch (error) {
+      abandon(unfinished);
       throw error;
     }
   }
@@ -127,6 +131,27 @@ export class StateFolder {
     return records;
   }
 
+  #begin(key: string): Unfinished {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    const suffix = `${randomUUID()}.${process.pid}.new`;
+    return { record: `${this.#recordPath(key)}.${suffix}`, state: join(this.path, `${key}.state.${suffix}`) };
+  }
+
+  #finish(unfinished: Unfinished, key: string, about: AboutState, bytes: Uint8Array): WrittenState {
+    const fingerprint = this.#fingerprint({ key, ...about }, bytes);
+    const record: StateRecord = { key, fingerprint, sizeBytes: bytes.length, ...about };
+    const path = this.#statePath(record);
+    const before = this.#record(key);
+    // The record first, unfinished: whoever finds the state without it can tell a killed writer from a living one.
+    writeFileSync(unfinished.record, JSON.stringify(record), { mode: 0o600 });
+    renameSync(unfinished.state, path);
+    renameSync(unfinished.record, this.#recordPath(key));
+    if (typeof before !== 'string' && before.fingerprint !== fingerprint) {
+      rmSync(this.#statePath(before), { force: true });
+    }
+    return { record, path };
+  }
+
   #files(): string[] {
     try {
       return readdirSync(this.path);
@@ -167,6 +192,11 @@ export function removeAbandoned(folder: string, files: readonly string[]): void 
   for (const file of files) {
     if (UNFINISHED.test(file) && !isBeingWritten(file)) rmSync(join(folder, file), { force: true });
   }
+}
+
+function abandon({ record, state }: Unfinished): void {
+  rmSync(state, { force: true });
+  rmSync(record, { force: true });
 }
 
 function isBeingWritten(file: string): boolean {

@@ -2,7 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
-import { removeAbandoned, StateFolder, type StateRecord, type VerifiedState } from './state-folder.ts';
+import {
+  removeAbandoned,
+  StateFolder,
+  type StateRecord,
+  type VerifiedState,
+  type WrittenState,
+} from './state-folder.ts';
 
 interface Entry extends StateRecord {
   readonly folder: StateFolder;
@@ -93,22 +99,19 @@ export class StateStore {
   ): Promise<StoredState> {
     const folder = this.#folder(userId);
     try {
-      const { record, path } = await folder.write(key, { tokens, memoryIds: [...memoryIds] }, save);
-      this.#takeOver(
-        folder,
-        folder.records((known) => this.#entries.get(idOf(folder, known))),
-      );
-      this.#entries.set(idOf(folder, key), { ...record, folder, usedAt: ++this.#clock });
-      this.#evict(idOf(folder, key));
-      return { path, sizeBytes: record.sizeBytes, tokens };
+      return this.#wasKept(folder, await folder.write(key, { tokens, memoryIds: [...memoryIds] }, save));
     } catch (cause) {
-      if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
-      throw new BenchError(
-        'disk',
-        `${folder.path}: a K/V state could not be written`,
-        'free some space or lower what is kept',
-        cause,
-      );
+      throw notWritten(folder, cause);
+    }
+  }
+
+  /** As `keep`, of a state whose bytes are at hand. */
+  keepBytes(userId: string, key: string, tokens: number, memoryIds: readonly string[], bytes: Uint8Array): StoredState {
+    const folder = this.#folder(userId);
+    try {
+      return this.#wasKept(folder, folder.writeBytes(key, { tokens, memoryIds: [...memoryIds] }, bytes));
+    } catch (cause) {
+      throw notWritten(folder, cause);
     }
   }
 
@@ -159,6 +162,17 @@ export class StateStore {
     this.#entries.set(id, { ...state.record, folder, usedAt: ++this.#clock });
     if (isNew) this.#evict(id);
     return state;
+  }
+
+  #wasKept(folder: StateFolder, { record, path }: WrittenState): StoredState {
+    this.#takeOver(
+      folder,
+      folder.records((known) => this.#entries.get(idOf(folder, known))),
+    );
+    const id = idOf(folder, record.key);
+    this.#entries.set(id, { ...record, folder, usedAt: ++this.#clock });
+    this.#evict(id);
+    return { path, sizeBytes: record.sizeBytes, tokens: record.tokens };
   }
 
   /** Takes over what other processes kept or deleted in a folder since it was last looked at. */
@@ -219,6 +233,16 @@ export class StateStore {
       throw new BenchError('disk', `${this.#root}: ${what}`, hint, cause);
     }
   }
+}
+
+function notWritten(folder: StateFolder, cause: unknown): unknown {
+  if (cause instanceof BenchError || cause instanceof RangeError) return cause;
+  return new BenchError(
+    'disk',
+    `${folder.path}: a K/V state could not be written`,
+    'free some space or lower what is kept',
+    cause,
+  );
 }
 
 function idOf(folder: StateFolder, key: string): string {

@@ -88,7 +88,7 @@ const impostors: readonly { readonly what: string; readonly arm: Arm; readonly g
     arm: {
       ...dki,
       open: (parts, item, openStore) =>
-        new DKISystem({ ...parts, recall: item.recall, store: openStore(), mode: 'blocks' }),
+        new DKISystem({ ...parts, recall: item.recall, ...openStore(), mode: 'blocks' }),
     },
     gates: ['parity'],
   },

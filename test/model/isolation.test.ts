@@ -70,7 +70,10 @@ async function judged(
     (arm) => ({
       name: arm.name,
       mustHear: arm.claims === 'bits',
-      system: arm.open(parts, stage, () => new Store(folder.file(`${name}-${arm.name}`), 2 ** 28)),
+      system: arm.open(parts, stage, () => ({
+        store: new Store(folder.file(`${name}-${arm.name}`), 2 ** 28),
+        diskTiming: 'at-once',
+      })),
     }),
   );
   const probe = await probeIsolation({ runId: name, keeper, stage, systems, topK: 5, threshold: -1 }, 3);

@@ -1,6 +1,5 @@
 import { armNames, linkArmPattern } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
-import type { StateStore } from '../../kv/state-store.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import { DKISystem, type DKISystemParts } from '../../systems/dki/dki-system.ts';
@@ -37,9 +36,12 @@ export interface ArmTraits {
   readonly injects: 'memories' | 'preferences' | 'nothing';
 }
 
+/** Where an arm keeps K/V. */
+export type ArmStore = Required<Pick<DKISystemParts, 'store' | 'diskTiming'>>;
+
 /** One arm of the bench: a recall and a hand-over under a name. */
 export interface Arm extends ArmTraits {
-  readonly open: (parts: SystemParts, item: ItemView, openStore: () => StateStore) => BenchSystem;
+  readonly open: (parts: SystemParts, item: ItemView, openStore: () => ArmStore) => BenchSystem;
 }
 
 /** What arms are told beside the item. */
@@ -50,7 +52,7 @@ export interface ArmSettings {
   readonly gatingThreshold: number;
 }
 
-/** The arms that run where none are named, in the order of the tables. Joined ones are asked for: see docs/adr/0008. */
+/** The arms that run where none are named, in the order of the tables. */
 export const MAIN_ARMS: readonly string[] = [
   'none',
   'oracle',
@@ -58,6 +60,9 @@ export const MAIN_ARMS: readonly string[] = [
   'rag',
   'rag-cached',
   'dki',
+  'dki-blocks',
+  'dki-link:4',
+  'dki-parallel',
   'rag-twin',
   'dki-wrong',
 ];
@@ -70,13 +75,13 @@ function textArm(name: string, claims: ArmTraits['claims'], open: OpenArm): Arm 
 
 function ragArm(name: string, cached = false): Arm {
   return textArm(name, 'bits', (parts, item, openStore) => {
-    const cache = cached ? { prefixCache: openStore() } : {};
+    const cache = cached ? { prefixCache: openStore().store } : {};
     return new RAGSystem({ ...parts, recall: item.recall, injectionMode: name, ...cache });
   });
 }
 
 /** What a `dki` arm differs in from another. */
-type InjectionParts = (item: ItemView) => Omit<DKISystemParts, keyof SystemParts | 'store' | 'alpha'> & {
+type InjectionParts = (item: ItemView) => Omit<DKISystemParts, keyof SystemParts | keyof ArmStore | 'alpha'> & {
   readonly recall?: Recall;
 };
 
@@ -84,7 +89,7 @@ function dkiArm(traits: ArmTraits, alpha: number, more: InjectionParts = () => (
   return {
     ...traits,
     open: (parts, item, openStore) =>
-      new DKISystem({ ...parts, recall: item.recall, store: openStore(), alpha, ...more(item) }),
+      new DKISystem({ ...parts, recall: item.recall, ...openStore(), alpha, ...more(item) }),
   };
 }
 

@@ -17,7 +17,7 @@ import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
 import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
-import type { Arm } from './arms.ts';
+import type { Arm, ArmStore } from './arms.ts';
 import { ItemStage } from './item-stage.ts';
 import type { RunBench } from './user-run.ts';
 
@@ -94,8 +94,11 @@ export class StoreFolder implements Disposable {
   }
 
   /** A store for one arm: arms never find each other's states. */
-  open(arm: string): StateStore {
-    return new StateStore(join(this.#path, arm), this.#maxBytes);
+  open(arm: string): ArmStore {
+    return {
+      store: new StateStore(join(this.#path, arm), this.#maxBytes),
+      diskTiming: this.shared ? 'at-once' : 'when-evicted',
+    };
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,4 @@
-import { BlockStore } from '../../kv/block-store.ts';
+import { BlockStore, type DiskTiming } from '../../kv/block-store.ts';
 import type { StateStore } from '../../kv/state-store.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
@@ -19,6 +19,8 @@ import { withPreferences } from './with-preferences.ts';
 export interface DKISystemParts extends SystemParts {
   /** Keeps K/V on disk; blocks in memory besides, within as many bytes. */
   readonly store: StateStore;
+  /** When blocks reach the disk: `when-evicted` where nobody opens the folder of the store again. Default `at-once`. */
+  readonly diskTiming?: DiskTiming;
   /** Default `prefix`. */
   readonly mode?: InjectionMode;
   /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
@@ -48,7 +50,7 @@ export class DKISystem implements BenchSystem {
     const { memories, store, gating, preferences } = parts;
     this.#parts = parts;
     this.#mode = parts.mode ?? 'prefix';
-    this.#blocks = new BlockStore(store, store.stats().maxBytes);
+    this.#blocks = new BlockStore(store, store.stats().maxBytes, parts.diskTiming);
     const recall: Recall = parts.recall ?? {
       search: (query, options) => timedRecall(() => memories.search(query, options)),
     };

@@ -70,7 +70,7 @@ export async function gatherBlocks(
     }
     await sequence.evaluate(tokenIds);
     const cells = cutBlock(await scratch.cellsOf(sequence), headerIds.length, headerIds.length + tokenIds.length);
-    await store.keep(userId, key, tokenIds.length, [memoryId], cells);
+    store.keep(userId, key, tokenIds.length, [memoryId], cells);
     const elapsedMs = performance.now() - computeStart;
     builtTokens += tokenIds.length;
     computeMs += elapsedMs;
@@ -88,7 +88,7 @@ async function headerOf(workshop: BlockWorkshop, userId: string, tokenIds: reado
   await sequence.clear();
   await sequence.evaluate(tokenIds);
   const cells = cutBlock(await scratch.cellsOf(sequence), 0, tokenIds.length);
-  await store.keep(userId, key, tokenIds.length, [], cells);
+  store.keep(userId, key, tokenIds.length, [], cells);
   return { key, cells, origin: 'computed', computeMs: performance.now() - start };
 }
 
