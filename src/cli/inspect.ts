@@ -5,6 +5,7 @@ import { didYouMean } from '../config/nearest-name.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import type { RunRow } from '../db/schema.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
+import { unknownQuality } from '../eval/unknown-quality.ts';
 import { printTurn, printTwoTurns } from '../inspect/print-turn.ts';
 import { type InspectedTurn, inspectedTurn } from '../inspect/stored-turn.ts';
 import { printableJson } from '../report/printable.ts';
@@ -92,7 +93,7 @@ class KnownTurns {
   turn(itemId: string, arm: string, number: number): InspectedTurn {
     const rows = this.#turns.find(this.#run.id, itemId, arm);
     const row = rows.find((candidate) => candidate.turn === number);
-    if (row !== undefined) return inspectedTurn(row);
+    if (row !== undefined) return inspectedTurn(row, unknownQuality(this.#run.model as { readonly name: string }));
     const items = this.#names((candidate) => candidate.itemId);
     if (!items.includes(itemId)) throw this.#unknown('item', itemId, items);
     if (rows.length === 0) throw this.#unknown('arm', arm, this.arms());

@@ -37,6 +37,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 });
+// Node.js ignores it, so that a write beyond a limit fails and is reported; signal-exit, which listens to every signal
+// for node-llama-cpp, would end the process unless somebody else listens too.
+process.on('SIGXFSZ', () => undefined);
 try {
   await commandLineProgram().parseAsync();
 } catch (error) {

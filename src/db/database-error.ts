@@ -27,6 +27,16 @@ const known: readonly { codes: RegExp; error: (path: string, cause: Error) => Be
       ),
   },
   {
+    codes: /^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE|SHMSIZE)$/,
+    error: (path, cause) =>
+      new BenchError(
+        'disk',
+        `${path} cannot be written: ${cause.message} (${(cause as Error & { code: string }).code})`,
+        'check space, quota and the limit on the size of files, then go on with --resume',
+        cause,
+      ),
+  },
+  {
     codes: /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR|AUTH)/,
     error: (path, cause) =>
       new BenchError(

@@ -34,6 +34,8 @@ export interface RunDescription {
     readonly counts: Readonly<Record<'userKind' | 'category' | 'phrasing', Readonly<Record<string, number>>>>;
   };
   readonly retriever: { readonly name: string; readonly backend: string; readonly version: string };
+  /** Why this run gives no number for quality: all such values are null and not compared; null where it gives them. */
+  readonly unknownQuality: string | null;
   readonly environment: Readonly<Record<string, unknown>>;
   /** The options that the turns depend on. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -94,14 +96,14 @@ export interface ArmResults {
   /** Turns that gave an answer. */
   readonly n: number;
   readonly errors: number;
-  /** Quality over all items; `ttftMs` and `totalMs` over the seen turns. Null where nothing is defined. */
+  /** Quality over all items; `ttftMs` and `totalMs` over the seen turns. Null where nothing is defined or known. */
   readonly metrics: Readonly<Record<QualityMetric | 'ttftMs' | 'totalMs', Estimate | null>>;
-  /** Exact match (null where only absent items are) and task success by kind of user, category and phrasing. */
+  /** Exact match (null where only absent items are) and task success, by kind of user, category and phrasing. */
   readonly breakdown: readonly {
     readonly by: 'userKind' | 'category' | 'phrasing';
     readonly value: string;
     readonly exactMatch: Estimate | null;
-    readonly taskSuccess: Estimate;
+    readonly taskSuccess: Estimate | null;
   }[];
   /** Means a turn over the seen turns; null where no turn was seen. */
   readonly tokens: TokenMeans | null;
@@ -110,10 +112,10 @@ export interface ArmResults {
   readonly costAll: Cost | null;
   /** Seen turns ÷ turns that kept memories; null for arms that keep no K/V. */
   readonly hitRate: number | null;
-  /** Wrong answers by class, counts. */
-  readonly wrong: Readonly<Record<WrongClass, number>>;
-  /** Answerable items that reach each stage, counts. */
-  readonly funnel: Readonly<Record<FunnelStage, number>>;
+  /** Wrong answers by class, counts; null where quality is unknown. */
+  readonly wrong: Readonly<Record<WrongClass, number>> | null;
+  /** Answerable items that reach each stage, counts; `answered` is null where quality is unknown. */
+  readonly funnel: Readonly<Record<Exclude<FunnelStage, 'answered'>, number>> & { readonly answered: number | null };
 }
 
 export interface Comparison {

@@ -1,4 +1,3 @@
-import { randomModelPrefix } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
@@ -13,6 +12,7 @@ import { armResults } from './summary/arm-results.ts';
 import { compareWithRag } from './summary/comparisons.ts';
 import { promptNotes } from './summary/prompt-notes.ts';
 import { regimeOf } from './summary/regime.ts';
+import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
 /** What the `config` column of a run holds: all that its turns depend on. */
 export interface StoredConfig {
@@ -59,27 +59,26 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
   }
   const names = arms.map((arm) => arm.name);
   const regime = regimeOf(answered, names);
+  const description = describe(run, probes);
+  const judged = description.unknownQuality === null;
+  const shown = judged ? answered : answered.map(withoutQuality);
   return {
-    run: { ...describe(run, probes), notes: [...probes.notes, ...promptNotes(answered, names)] },
+    run: { ...description, notes: [...probes.notes, ...promptNotes(answered, names)] },
     arms: arms.map((arm) =>
       armResults(
         arm,
-        answered.filter((turn) => turn.arm === arm.name),
+        shown.filter((turn) => turn.arm === arm.name),
         failed.filter((turn) => turn.arm === arm.name).length,
-        regime,
-        run.seed,
+        { regime, seed: run.seed, judged },
       ),
     ),
-    comparisons: compareWithRag(answered, names, regime, { seed: run.seed, margin }),
-    ...judge({ arms, answered, failed, probes, seed: run.seed, randomWeights: hasRandomWeights(run) }),
+    comparisons: compareWithRag(shown, names, regime, { seed: run.seed, margin }),
+    ...judge({ arms, answered, failed, probes, seed: run.seed, randomWeights: !judged }),
   };
 }
 
-function hasRandomWeights({ model }: RunRow): boolean {
-  return (model as RunDescription['model']).name.startsWith(randomModelPrefix);
-}
-
 function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'> {
+  const model = run.model as RunDescription['model'];
   return {
     id: run.id,
     name: run.name,
@@ -88,10 +87,11 @@ function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'>
     status: run.status as RunDescription['status'],
     startedAt: new Date(run.startedAt).toISOString(),
     finishedAt: run.finishedAt === null ? null : new Date(run.finishedAt).toISOString(),
-    model: run.model as RunDescription['model'],
+    model,
     embedder: run.embedder as RunDescription['embedder'],
     dataset: run.dataset as RunDescription['dataset'],
     retriever: run.retriever as RunDescription['retriever'],
+    unknownQuality: unknownQuality(model),
     environment: run.environment as RunDescription['environment'],
     settings: run.config as StoredConfig,
     profile: probes.profile,

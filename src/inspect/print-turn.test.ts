@@ -25,6 +25,14 @@ describe('a turn in the terminal', () => {
     expect(printTurn('r', dki, page)).toContain('gold      Turin\nkind      updated · held-out\n');
   });
 
+  it('judges no answer where nothing can be said of quality', () => {
+    const turn = inspectedTurn(turnRow('dki', { answer: ' Oslo' }), 'random weights');
+    const text = printTurn('r', turn, page);
+    expect(text).toContain('Answer (not judged: random weights)');
+    expect(text).not.toMatch(/stale|failed at|ln p gold/);
+    expect(turn).toMatchObject({ scores: { exactMatch: null, taskSuccess: null } });
+  });
+
   it('says what was recalled, kept and dropped, and by which rule', () => {
     const text = printTurn('r', rag, page);
     expect(text).toContain(' 1   0.910  evidence  kept      <m-2> My sister moved to Turin.');

@@ -85,6 +85,8 @@ interface TurnIdentity {
 export interface AnsweredTurn extends TurnIdentity, Readonly<z.output<typeof answeredColumns>> {
   readonly state: 'answered';
   readonly answer: string;
+  /** Why no score of the answer may be shown, all of them null then; null where they may. */
+  readonly unknownQuality: string | null;
 }
 
 /** A turn that failed, and why. */
@@ -99,14 +101,18 @@ export type InspectedTurn = AnsweredTurn | FailedTurn;
 /**
  * Reads a row of the database.
  *
+ * @param unknownQuality why nothing can be said of the quality of the run's answers; null where something can
  * @throws BenchError `database` where the row does not hold what the runner of this release writes
  */
-export function inspectedTurn(row: TurnRow): InspectedTurn {
+export function inspectedTurn(row: TurnRow, unknownQuality: string | null = null): InspectedTurn {
   const { itemId, userId, arm, repeat, turn, answer } = row;
   const identity = { itemId, userId, arm, repeat, turn };
   if (row.error !== null) return { ...identity, state: 'failed', error: row.error };
   const columns = answeredColumns.safeParse(row);
-  if (columns.success) return { ...identity, ...columns.data, state: 'answered', answer };
+  if (columns.success) {
+    const turn: AnsweredTurn = { ...identity, ...columns.data, state: 'answered', answer, unknownQuality };
+    return unknownQuality === null ? turn : { ...turn, scores: withoutQuality(turn.scores) };
+  }
   const [issue] = columns.error.issues;
   throw new BenchError(
     'database',
@@ -114,4 +120,16 @@ export function inspectedTurn(row: TurnRow): InspectedTurn {
     'it was written by another release; run the bench again with this one',
     columns.error,
   );
+}
+
+function withoutQuality(scores: AnsweredTurn['scores']): AnsweredTurn['scores'] {
+  return {
+    ...scores,
+    exactMatch: null,
+    abstention: null,
+    taskSuccess: null,
+    wrongClass: null,
+    failedStage: scores.failedStage === 'answered' ? null : scores.failedStage,
+    evidence: { ...scores.evidence, goldLogProbability: null },
+  };
 }

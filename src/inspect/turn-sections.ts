@@ -22,7 +22,8 @@ function beside(name: string, text: string, indent: number, width: number): stri
 }
 
 /** Whether the answer is right, and if not, in which way and where the evidence was lost. */
-function judgementOf({ scores }: AnsweredTurn): string {
+function judgementOf({ scores, unknownQuality }: AnsweredTurn): string {
+  if (unknownQuality !== null) return `not judged: ${unknownQuality}`;
   if (scores.taskSuccess === 1) return 'right';
   const stage = scores.failedStage === null ? '' : `, failed at: ${scores.failedStage}`;
   return `wrong: ${scores.wrongClass ?? 'not classified'}${stage}`;

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 
@@ -150,6 +150,11 @@ export class StateFolder {
       rmSync(this.#statePath(before), { force: true });
     }
     return { record, path };
+  }
+
+  /** When a file of it last came or went; 0 for a folder that is not there. */
+  changedAtMs(): number {
+    return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
 
   #files(): string[] {

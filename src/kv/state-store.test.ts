@@ -1,5 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -136,9 +145,28 @@ describe('StateStore', () => {
     expect(store.find('../../etc', key(1))).toBeUndefined();
   });
 
-  it('names the folder that cannot be used', () => {
+  it('names the folder that cannot be used, and why', () => {
     writeFileSync(join(root, 'file'), '');
-    expect(() => new StateStore(join(root, 'file'), 1)).toThrow(`${join(root, 'file')}: cannot keep K/V states there`);
+    symlinkSync('nowhere', join(root, 'dangling'));
+    const open = (path: string): StateStore => new StateStore(join(root, path), 1);
+    expect(() => open('file')).toThrow(`${join(root, 'file')}: cannot keep K/V states there: EEXIST`);
+    expect(() => open('file/below')).toThrow(`${join(root, 'file/below')}: cannot keep K/V states there: ENOTDIR`);
+    expect(() => open('dangling')).toThrow(`${join(root, 'dangling')}: cannot keep K/V states there: ENOENT`);
+  });
+
+  it.each([
+    ['a file', (path: string) => writeFileSync(path, ''), 'ENOTDIR'],
+    ['a link that leads nowhere', (path: string) => symlinkSync('nowhere', path), 'ENOENT'],
+  ])('says so where the folder of a user has become %s, and goes on for the others', async (_, put, reason) => {
+    const store = new StateStore(root, 1000);
+    const { path } = await store.keep('ann', key(1), 7, ['m1'], save('state'));
+    rmSync(dirname(path), { recursive: true });
+    put(dirname(path));
+    if (reason === 'ENOTDIR') expect(() => store.find('ann', key(1))).toThrow(`cannot be read: ${reason}`);
+    else expect(store.find('ann', key(1))).toBeUndefined();
+    await expect(store.keep('ann', key(1), 7, [], save('state'))).rejects.toMatchObject({ code: 'disk' });
+    await store.keep('bob', key(1), 7, [], save('state'));
+    expect(store.find('bob', key(1))).toMatchObject({ sizeBytes: 5 });
   });
 });
 
@@ -176,6 +204,19 @@ describe('two stores on one folder', () => {
     expect(a.find('ann', key(1))).toBeUndefined();
   });
 
+  it('keep within the bound together, whoever they keep for', async () => {
+    const [a, b] = [new StateStore(root, 45), new StateStore(root, 45)];
+    for (const user of ['ann', 'bob', 'eve']) {
+      await a.keep(user, key(1), 7, [], save('ten bytes!'));
+      await b.keep(user, key(2), 7, [], save('ten bytes!'));
+    }
+    expect(a.stats().evicted + b.stats().evicted).toBe(2);
+    expect(filesIn(root)).toHaveLength(8);
+    // What the other kept last is no older than what it kept itself.
+    expect(b.find('eve', key(1))).toMatchObject({ sizeBytes: 10 });
+    expect(b.find('ann', key(1))).toBeUndefined();
+  });
+
   it('survive each other under load', async () => {
     const script = `
       import { StateStore } from ${JSON.stringify(new URL('./state-store.ts', import.meta.url).href)};
@@ -184,7 +225,7 @@ describe('two stores on one folder', () => {
       const store = new StateStore(root, 4000);
       let found = 0;
       for (let turn = 0; turn < 300; turn++) {
-        const id = (turn * 7 + Number(seed) * 3) % 11;
+        const id = (turn * turn + Number(seed) * 3) % 11;
         const key = id.toString(16).padStart(64, '0');
         const state = store.read('ann', key);
         if (state === undefined) {
@@ -207,6 +248,10 @@ describe('two stores on one folder', () => {
       expect(counts.found).toBeGreaterThan(0);
       expect(counts.sizeBytes).toBeLessThanOrEqual(4000);
     }
+    const left = filesIn(join(root, 's'));
+    const bytes = left.filter((name) => name.endsWith('.state')).map((name) => statSync(join(root, 's', name)).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(4000);
+    expect(left.filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 });
 

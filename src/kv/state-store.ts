@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../config/bench-error.ts';
+import { diskError } from './disk-error.ts';
 import {
   removeAbandoned,
   StateFolder,
@@ -9,6 +9,9 @@ import {
   type VerifiedState,
   type WrittenState,
 } from './state-folder.ts';
+
+/** Longer than any file system takes to tell two changes of a folder apart, but for FAT's 2 s. */
+const CLOCK_TICK_MS = 100;
 
 interface Entry extends StateRecord {
   readonly folder: StateFolder;
@@ -40,14 +43,15 @@ export interface StateStoreStats {
  * A state is found only by the user for whom it was kept, and only while its bytes are those that were written:
  * llama.cpp itself checks neither, and a file that was cut short ends the process.
  *
- * Two processes may share a folder: each looks at the disk for what it does not know. The bound holds for what a process
- * knows of: all that was there when it opened the folder, and what others kept for a user since, once it finds that or
- * keeps something for the same user.
+ * Two processes may share a folder: each looks at the disk for what it does not know. The bound holds for all of them
+ * together, since each looks at what the others kept whenever it keeps something itself.
  */
 export class StateStore {
   readonly #root: string;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
+  /** By path of a folder, when it had changed last as it was looked at. */
+  readonly #seenChange = new Map<string, number>();
   #clock = 0;
   #counts = { hits: 0, misses: 0, rejected: 0, evicted: 0 };
 
@@ -165,14 +169,25 @@ export class StateStore {
   }
 
   #wasKept(folder: StateFolder, { record, path }: WrittenState): StoredState {
-    this.#takeOver(
-      folder,
-      folder.records((known) => this.#entries.get(idOf(folder, known))),
-    );
+    this.#lookAround();
     const id = idOf(folder, record.key);
     this.#entries.set(id, { ...record, folder, usedAt: ++this.#clock });
     this.#evict(id);
     return { path, sizeBytes: record.sizeBytes, tokens: record.tokens };
+  }
+
+  /** Looks at every folder that has changed since it was looked at. */
+  #lookAround(): void {
+    for (const folder of this.#folders()) {
+      const changedAt = folder.changedAtMs();
+      if (this.#seenChange.get(folder.path) === changedAt) continue;
+      this.#takeOver(
+        folder,
+        folder.records((known) => this.#entries.get(idOf(folder, known))),
+      );
+      // A second change within one tick of the file system's clock would look like the first.
+      if (Date.now() - changedAt > CLOCK_TICK_MS) this.#seenChange.set(folder.path, changedAt);
+    }
   }
 
   /** Takes over what other processes kept or deleted in a folder since it was last looked at. */
@@ -182,7 +197,8 @@ export class StateStore {
       if (entry.folder.path === folder.path && !there.has(id)) this.#entries.delete(id);
     }
     for (const record of records) {
-      const usedAt = this.#entries.get(idOf(folder, record.key))?.usedAt ?? 0;
+      // What another process kept meanwhile is as new to this one as what it kept itself.
+      const usedAt = this.#entries.get(idOf(folder, record.key))?.usedAt ?? this.#clock;
       this.#entries.set(idOf(folder, record.key), { ...record, folder, usedAt });
     }
     return records;
@@ -228,21 +244,14 @@ export class StateStore {
     try {
       return act();
     } catch (cause) {
-      if (cause instanceof RangeError) throw cause;
-      const hint = 'name a folder that can be written: --kv-store DIR';
-      throw new BenchError('disk', `${this.#root}: ${what}`, hint, cause);
+      throw diskError(this.#root, what, 'name a folder that can be written: --kv-store DIR', cause);
     }
   }
 }
 
-function notWritten(folder: StateFolder, cause: unknown): unknown {
-  if (cause instanceof BenchError || cause instanceof RangeError) return cause;
-  return new BenchError(
-    'disk',
-    `${folder.path}: a K/V state could not be written`,
-    'free some space or lower what is kept',
-    cause,
-  );
+function notWritten({ path }: StateFolder, cause: unknown): unknown {
+  const hint = 'free some space, lower what is kept, or name a folder that can be written: --kv-store DIR';
+  return diskError(path, 'a K/V state could not be written', hint, cause);
 }
 
 function idOf(folder: StateFolder, key: string): string {

@@ -70,7 +70,9 @@ async function readFile(path: string): Promise<GgufFileInfo> {
   try {
     file = await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
   } catch (cause) {
-    throw incomplete(cause);
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (syscall === undefined) throw incomplete(cause);
+    throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
   }
   // The reader takes what lies behind the end of a file for zeros.
   if ((file.infoEndOffset ?? 0) > (await stat(path)).size) throw incomplete();

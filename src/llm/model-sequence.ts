@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../config/bench-error.ts';
 import { CellLedger } from './cell-ledger.ts';
@@ -158,6 +158,9 @@ export class ModelSequence {
     const unfinished = `${path}.${process.pid}.partial`;
     try {
       const { fileSize } = await this.#host.clock.time(() => this.#sequence.saveStateToFile(unfinished));
+      // llama.cpp does not ask whether its last bytes, written when it closes the file, found room.
+      const written = statSync(unfinished).size;
+      if (written !== fileSize) throw new Error(`${written} of ${fileSize} bytes written`);
       renameSync(unfinished, path);
       return { sizeBytes: fileSize };
     } catch (cause) {

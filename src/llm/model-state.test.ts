@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,4 +132,33 @@ test('cells are counted where positions are shared', async () => {
   expect([sequence.nextPosition, sequence.cells]).toEqual([positions + free, WINDOW - 1]);
   await sequence.clear();
   expect(sequence.cells).toBe(0);
+});
+
+/** Sets the limit on the size of the files that this process writes; false where nothing can. */
+function limitFiles(bytes: number | 'unlimited'): boolean {
+  const { status } = spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
+  return status === 0;
+}
+
+test('a state that finds no room is refused, to its last byte, and leaves nothing behind', async ({ skip }) => {
+  // Else signal-exit, which listens below node-llama-cpp, would end the process.
+  const goOn = (): undefined => undefined;
+  process.on('SIGXFSZ', goOn);
+  await using sequence = model.openSequence();
+  await sequence.evaluate(prefix);
+  const folder = mkdtempSync(join(scratch, 'full-'));
+  try {
+    // llama.cpp writes the end of a file when it closes it, and does not ask what came of that.
+    for (const missing of [1, 4000, state.length / 2, state.length]) {
+      skip(!limitFiles(Math.floor(state.length - missing)), 'prlimit is not there to limit the size of files');
+      await expect(sequence.saveState(join(folder, 's'))).rejects.toMatchObject({ code: 'disk' });
+      expect(readdirSync(folder)).toEqual([]);
+    }
+    limitFiles(state.length);
+    await sequence.saveState(join(folder, 's'));
+    expect(readFileSync(join(folder, 's')).equals(state)).toBe(true);
+  } finally {
+    limitFiles('unlimited');
+    process.off('SIGXFSZ', goOn);
+  }
 });

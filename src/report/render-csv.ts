@@ -8,7 +8,7 @@ function quoted(field: string): string {
 function fieldsOf(cell: Cell | undefined, interval: boolean): string[] {
   switch (cell?.kind) {
     case 'text':
-      return [printable(cell.text)];
+      return interval ? [printable(cell.text), '', ''] : [printable(cell.text)];
     case 'number':
       return [String(cell.value)];
     case 'interval':

@@ -42,6 +42,11 @@ describe('renderers', () => {
     expect(renderCsv(small)).toBe('arm,x,x.low,x.high,name\r\na_b,-1.25,-2,0.5,"""q"", [x]\\x1b[31m"\r\nc,,,,\r\n');
   });
 
+  it('CSV keeps the columns behind a text that stands where an interval would', () => {
+    const row = { label: 'a', cells: { x: textCell('random weights'), name: textCell('n') } };
+    expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe('a,random weights,,,n');
+  });
+
   it('JSON has values, not texts', () => {
     expect(JSON.parse(renderJson(small))).toMatchObject({
       columns: [

@@ -1,5 +1,5 @@
 import type { ArmResults, RunResults } from '../eval/results.ts';
-import { type Block, captionOf, estimateCell, type Table } from './table.ts';
+import { type Block, captionOf, estimateCell, qualityCell, type Table } from './table.ts';
 
 const dimensions = [
   { by: 'userKind', title: 'By kind of user' },
@@ -26,7 +26,7 @@ export function phrasingTable(results: RunResults): Table {
 }
 
 function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[number][]): Table {
-  const { arms } = results;
+  const { run, arms } = results;
   const blocks = shown.map(({ by, title }): Block => ({
     title,
     columns: valuesOf(arms, by).map((value) => ({
@@ -45,7 +45,10 @@ function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[num
     rows: arms.map((arm) => ({
       label: arm.arm,
       cells: Object.fromEntries(
-        arm.breakdown.map((part) => [`${part.by}:${part.value}`, estimateCell(part.taskSuccess, 100)]),
+        arm.breakdown.map(({ by, value, taskSuccess }) => [
+          `${by}:${value}`,
+          qualityCell(run, estimateCell(taskSuccess, 100)),
+        ]),
       ),
     })),
     notes: [

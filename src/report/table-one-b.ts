@@ -1,5 +1,5 @@
 import type { FunnelStage, RunResults, WrongClass } from '../eval/results.ts';
-import { captionOf, countCell, type Table } from './table.ts';
+import { captionOf, type Cell, countCell, none, qualityCell, type Table } from './table.ts';
 
 const wrongClasses: readonly { readonly key: WrongClass; readonly heading: string }[] = [
   { key: 'wrong-abstention', heading: 'abstained' },
@@ -18,8 +18,13 @@ const stages: readonly { readonly key: FunnelStage; readonly heading: string }[]
   { key: 'answered', heading: 'answered' },
 ];
 
+function cellOf(count: number | null | undefined): Cell {
+  return count === null || count === undefined ? none : countCell(count);
+}
+
 /** Table 1b: wrong answers by class, and how far the evidence of each item came. */
 export function tableOneB(results: RunResults): Table {
+  const { run, arms } = results;
   return {
     id: 'table-1b',
     caption: captionOf('Table 1b. Wrong answers by class, and the funnel', results),
@@ -28,11 +33,12 @@ export function tableOneB(results: RunResults): Table {
       { title: 'Wrong answers', columns: wrongClasses.map((column) => ({ ...column, align: 'right' })) },
       { title: 'The funnel of answerable items', columns: stages.map((column) => ({ ...column, align: 'right' })) },
     ],
-    rows: results.arms.map((arm) => ({
+    rows: arms.map((arm) => ({
       label: arm.arm,
       cells: {
-        ...Object.fromEntries(wrongClasses.map(({ key }) => [key, countCell(arm.wrong[key])])),
-        ...Object.fromEntries(stages.map(({ key }) => [key, countCell(arm.funnel[key])])),
+        ...Object.fromEntries(wrongClasses.map(({ key }) => [key, qualityCell(run, cellOf(arm.wrong?.[key]))])),
+        ...Object.fromEntries(stages.map(({ key }) => [key, cellOf(arm.funnel[key])])),
+        answered: qualityCell(run, cellOf(arm.funnel.answered)),
       },
     })),
     notes: [

@@ -1,4 +1,3 @@
-import { randomModelPrefix } from '../config/bench-config.ts';
 import type { ArmResults, RunResults } from '../eval/results.ts';
 import {
   type Block,
@@ -8,8 +7,8 @@ import {
   estimateCell,
   meanCell,
   none,
+  qualityCell,
   type Table,
-  textCell,
 } from './table.ts';
 
 const TOKENS = 'Tokens a turn, mean';
@@ -54,13 +53,6 @@ const blocks: readonly Block[] = [
   },
 ];
 
-/** Random weights answer nothing: a number would say something of a quality that is not there. */
-const UNKNOWN_QUALITY: Readonly<Record<string, Cell>> = {
-  exactMatch: textCell('random weights'),
-  abstention: textCell('random weights'),
-  taskSuccess: textCell('random weights'),
-};
-
 /** Blocks that share positions fill more cells than positions; elsewhere the two are the same. */
 function sharesPositions({ hitRate, tokens }: ArmResults): boolean {
   return hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
@@ -73,11 +65,14 @@ function blocksFor(arms: readonly ArmResults[]): readonly Block[] {
   return blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block));
 }
 
-function cellsOf({ metrics, tokens, costNew, turns, hitRate, errors }: ArmResults): Record<string, Cell> {
+function cellsOf(
+  run: RunResults['run'],
+  { metrics, tokens, costNew, turns, hitRate, errors }: ArmResults,
+): Record<string, Cell> {
   return {
-    exactMatch: estimateCell(metrics.exactMatch, 100),
-    abstention: estimateCell(metrics.abstention, 100),
-    taskSuccess: estimateCell(metrics.taskSuccess, 100),
+    exactMatch: qualityCell(run, estimateCell(metrics.exactMatch, 100)),
+    abstention: qualityCell(run, estimateCell(metrics.abstention, 100)),
+    taskSuccess: qualityCell(run, estimateCell(metrics.taskSuccess, 100)),
     promptTokens: meanCell(tokens?.prompt),
     kvResidentTokens: meanCell(tokens?.kvResident),
     evaluatedTokens: meanCell(tokens?.evaluated),
@@ -96,7 +91,8 @@ function cellsOf({ metrics, tokens, costNew, turns, hitRate, errors }: ArmResult
 }
 
 /** `320 answerable and 80 absent items` of the arm that answered most. */
-function itemCounts(arms: readonly ArmResults[]): string {
+function itemCounts({ run, arms }: RunResults): string {
+  if (run.unknownQuality !== null) return `${run.dataset.items} items`;
   const most = (metric: 'exactMatch' | 'abstention') => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
   return `${most('exactMatch')} answerable and ${most('abstention')} absent items`;
 }
@@ -120,13 +116,12 @@ export function tableOne(results: RunResults): Table {
     rows: arms.map((arm) => ({
       label: arm.arm,
       cells: {
-        ...cellsOf(arm),
-        ...(run.model.name.startsWith(randomModelPrefix) ? UNKNOWN_QUALITY : {}),
+        ...cellsOf(run, arm),
         ...(sharesPositions(arm) ? { positions: meanCell(arm.tokens?.positions) } : {}),
       },
     })),
     notes: [
-      `${itemCounts(arms)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
+      `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
       'Exact match is over answerable items, abstention over absent ones, task success over both.',
       regimeNote(arms),
       'Turns that kept no memory are exempt. p95 is given from 100 turns.',

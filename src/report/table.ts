@@ -74,6 +74,11 @@ export function estimateCell(
   return { kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits: 1 };
 }
 
+/** A cell of quality: the reason in its place where the run can give no number for it. */
+export function qualityCell({ unknownQuality }: RunResults['run'], cell: Cell): Cell {
+  return unknownQuality === null ? cell : textCell(unknownQuality);
+}
+
 /** A number for people: `1234.5`, with a true minus sign, and never `−0.0`; `–` where it is not finite. */
 export function formatNumber(value: number, digits: number): string {
   if (!Number.isFinite(value)) return '–';

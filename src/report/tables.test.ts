@@ -50,12 +50,20 @@ describe('table 1', () => {
   });
 
   it('shows no quality of random weights, and their cost all the same', () => {
-    const run = { ...runResults.run, model: { ...runResults.run.model, name: 'random:tiny-llama' } };
+    const run = { ...runResults.run, unknownQuality: 'random weights' };
     expect(shown(tableOne({ ...runResults, run }), 'dki')).toMatchObject({
       exactMatch: 'random weights',
       taskSuccess: 'random weights',
       evaluatedTokens: '31.3',
     });
+    const unknown = { ...runResults, run };
+    expect(shown(tableOneB(unknown), 'dki')).toMatchObject({
+      stale: 'random weights',
+      stored: '320',
+      answered: 'random weights',
+    });
+    expect(shown(tableBreakdown(unknown), 'dki')['category:stated']).toBe('random weights');
+    expect(verdictSentences(unknown)[0]).toBe('No quality: random weights.');
   });
 
   it('shows no number where nothing was measured', () => {

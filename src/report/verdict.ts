@@ -71,7 +71,7 @@ export function verdictSentences(results: RunResults): string[] {
   const size = `${formatNumber(run.model.parameters / 1e6, 1)} million parameters`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
-    ...qualitySentences(comparisons),
+    ...(run.unknownQuality === null ? qualitySentences(comparisons) : [`No quality: ${run.unknownQuality}.`]),
     ...(seen ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, results)] : []),
     ...(measured && !seen ? ['No turn was seen before: this run says nothing of what K/V saves.'] : []),
     `This holds for ${run.model.name}, a model of ${size}, on ${run.dataset.name}, ${run.dataset.users} users; ` +

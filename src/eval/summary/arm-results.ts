@@ -60,7 +60,7 @@ function breakdown(turns: readonly AnsweredTurn[], seed: number): ArmResults['br
       const group = groups.get(value)!;
       const exactMatch = share(group, 'exactMatch', seed);
       const taskSuccess = share(group, 'taskSuccess', seed);
-      return value === '' || taskSuccess === null ? [] : [{ by, value, exactMatch, taskSuccess }];
+      return value === '' ? [] : [{ by, value, exactMatch, taskSuccess }];
     });
   });
 }
@@ -72,13 +72,20 @@ function counts<Name extends string>(names: readonly Name[], of: readonly (Name 
   >;
 }
 
+/** What all arms of a run share. */
+interface ResultsSettings {
+  readonly regime: Regime;
+  readonly seed: number;
+  /** Whether the scores of the turns say anything; where they do not, they are null and nothing is counted. */
+  readonly judged: boolean;
+}
+
 /** What one arm comes to; cost columns over the turns that are seen for `dki`, the same for every arm. */
 export function armResults(
   arm: ArmTraits,
   answered: readonly AnsweredTurn[],
   errors: number,
-  regime: Regime,
-  seed: number,
+  { regime, seed, judged }: ResultsSettings,
 ): ArmResults {
   const seenTurns = answered.filter(regime.isSeen);
   const reuse = (kind: 'new' | 'seen'): number => answered.filter((turn) => turn.evidence.reuse === kind).length;
@@ -94,6 +101,10 @@ export function armResults(
   } as Record<QualityMetric | 'ttftMs' | 'totalMs', Estimate | null>;
   const kept = reuse('new') + reuse('seen');
   const injects = arm.injects !== 'nothing';
+  const funnel = counts(
+    STAGES,
+    answered.flatMap((turn) => turn.scores.passedStages),
+  );
   return {
     arm: arm.name,
     n: answered.length,
@@ -109,13 +120,12 @@ export function armResults(
     costNew: cost(answered.filter(regime.isNew), seed),
     costAll: cost(answered, seed),
     hitRate: !injects || kept === 0 ? null : reuse('seen') / kept,
-    wrong: counts(
-      WRONG_CLASSES,
-      answered.map((turn) => turn.scores.wrongClass),
-    ),
-    funnel: counts(
-      STAGES,
-      answered.flatMap((turn) => turn.scores.passedStages),
-    ),
+    wrong: judged
+      ? counts(
+          WRONG_CLASSES,
+          answered.map((turn) => turn.scores.wrongClass),
+        )
+      : null,
+    funnel: judged ? funnel : { ...funnel, answered: null },
   };
 }

@@ -56,7 +56,7 @@ export class PrefixHandOver implements HandOver {
     const computeStart = performance.now();
     const state = found ?? (await this.#compute(injection, prefix));
     const kvComputeMs = found === undefined ? performance.now() - computeStart : 0;
-    if (found === undefined) await this.#load(state, injection);
+    if (found === undefined) await this.#last.load(this.sequence);
     const kvLoadMs = performance.now() - start - kvComputeMs;
     const generation = await this.sequence.generate(parts.suffix, limits);
     const builtTokens = found === undefined ? prefix.length : 0;
@@ -114,7 +114,8 @@ export class PrefixHandOver implements HandOver {
     const state = this.#store.find(userId, key);
     if (state === undefined) return undefined;
     try {
-      await this.#load(state, injection);
+      this.#take(state.path, injection);
+      await this.#last.load(this.sequence);
       return state;
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
@@ -123,20 +124,25 @@ export class PrefixHandOver implements HandOver {
     }
   }
 
-  async #load({ path }: StoredState, { parts, userId, alpha }: Injection): Promise<void> {
+  /** Makes a state in the store what this turn injects. */
+  #take(path: string, { parts, userId, alpha }: Injection): void {
     if (alpha === 1) {
       if (!this.#last.tookKept(path, parts.suffix, userId, memoryIdsOf(parts))) throw gone(path);
     } else {
       const scaled = this.#scaled(readState(path), parts.header.length, alpha);
       this.#last.wasInjected(scaled, parts.suffix, userId, memoryIdsOf(parts));
     }
-    await this.#last.load(this.sequence);
   }
 
-  async #compute({ key, userId, parts }: Injection, prefix: readonly number[]): Promise<StoredState> {
+  async #compute(injection: Injection, prefix: readonly number[]): Promise<StoredState> {
+    const { key, userId, parts } = injection;
     await this.sequence.clear();
     await this.sequence.evaluate(prefix);
-    const save = (path: string): Promise<unknown> => this.sequence.saveState(path);
+    const save = async (path: string): Promise<void> => {
+      await this.sequence.saveState(path);
+      // Before it is in its place, where another process could evict it at once.
+      this.#take(path, injection);
+    };
     return this.#store.keep(userId, key, prefix.length, memoryIdsOf(parts), save);
   }
 

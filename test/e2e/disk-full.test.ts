@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { RunResults } from '../../src/eval/results.ts';
+import { type Ended, program, runProcess } from '../fixtures/bench-process.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+/** Ways to have mounts of one's own, which go with the process: as root, or as a user who is root in there. */
+const ownMounts = [['--mount'], ['--user', '--map-root-user', '--mount']].find((options) => {
+  const mount = ['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', '/tmp'];
+  return spawnSync('unshare', [...options, ...mount]).status === 0;
+});
+const noMount = 'neither root nor a user namespace may mount a tmpfs here';
+
+const few = ['--limit', '8', '--arms', 'rag,rag-cached,dki', '--quiet'];
+const twoLines = /^error: [^\n]+\n {2}hint: [^\n]+\n$/;
+
+/** Runs a script of `sh` beside a small disk at `./disk`; in it `bench` is the verb of that name. */
+function besideDisk(folder: TestFolder, size: string, script: string): Promise<Ended> {
+  mkdirSync(folder.file('disk'));
+  const lines = [
+    `mount -t tmpfs -o size=${size} tmpfs disk || exit 99`,
+    `bench() { ${program.map((word) => `'${word}'`).join(' ')} bench ${few.join(' ')} "$@"; }`,
+    script,
+  ];
+  return runProcess(['unshare', ...ownMounts!, 'sh', '-c', lines.join('\n')], { cwd: folder.path });
+}
+
+describe('a disk that is full', () => {
+  it.for([
+    ['K/V states', '--out out --kv-store disk/kv', /^error: \S+: the K\/V state could not be written\n/],
+    ['turns', '--out disk --kv-store kv', /^error: \S+dki-bench\.sqlite: no space left to write\n/],
+  ] as const)('of %s ends a run that goes on where there is space', async ([, places, message], { skip }) => {
+    skip(ownMounts === undefined, noMount);
+    using folder = new TestFolder();
+    const resumed = await besideDisk(
+      folder,
+      '400k',
+      `bench ${places} --run full >first.out 2>first.err; echo $? >first.code
+       find disk -name '*.new' -o -name '*.partial' >left
+       mount -o remount,size=64m disk
+       bench ${places} --resume full --json`,
+    );
+    const written = (file: string): string => readFileSync(folder.file(file), 'utf8');
+    expect(written('first.err')).toMatch(message);
+    expect(written('first.err')).toMatch(twoLines);
+    expect(written('first.err')).toContain('hint: free some space');
+    expect([written('first.code'), written('first.out'), written('left')]).toEqual(['2\n', '', '']);
+    expect(resumed.code).toBe(0);
+    const { arms, run } = JSON.parse(resumed.stdout) as RunResults;
+    expect([run.status, ...arms.map(({ n, errors }) => [n, errors])]).toEqual(['finished', [8, 0], [8, 0], [8, 0]]);
+  });
+
+  it('hides no result of a run whose report it cannot take, and keeps no half of it', async ({ skip }) => {
+    skip(ownMounts === undefined, noMount);
+    using folder = new TestFolder();
+    const ended = await besideDisk(
+      folder,
+      '16k',
+      'bench --arms none,rag --db runs.sqlite --out disk --json; code=$?; find disk -type f >left; exit $code',
+    );
+    expect(ended.stderr).toMatch(/^error: the report cannot be written: ENOSPC: /);
+    expect(ended.stderr).toMatch(twoLines);
+    expect(ended.code).toBe(2);
+    expect((JSON.parse(ended.stdout) as RunResults).run.status).toBe('finished');
+    expect(readFileSync(folder.file('left'), 'utf8')).not.toMatch(/\.tmp$/m);
+    const tables = await runProcess([...program, 'tables', '--db', 'runs.sqlite'], { cwd: folder.path });
+    expect([tables.code, tables.stdout]).toEqual([0, expect.stringContaining('Table 1. ')]);
+  });
+});
+
+describe('a limit on the size of files', () => {
+  it.for([
+    ['100', /^error: \S+: the K\/V state could not be written\n/],
+    ['500', /^error: \S+dki-bench\.sqlite cannot be written: disk I\/O error \(SQLITE_IOERR_WRITE\)\n/],
+  ] as const)('of %s KiB ends a run with what to do, not by a signal', async ([kibibytes, message]) => {
+    using folder = new TestFolder();
+    const limited = ['bash', '-c', `ulimit -f ${kibibytes} && exec "$@"`, 'bash', ...program];
+    const { code, stderr } = await runProcess([...limited, 'bench', ...few], { cwd: folder.path });
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(twoLines);
+    expect(code).toBe(2);
+    const files = readdirSync(folder.path, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => /\.(?:new|partial|tmp)$/.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { chmodSync, copyFileSync, lchownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shippedModelPath } from '../fixtures/saved-states.ts';
+import { type Ended, program, runProcess } from '../fixtures/bench-process.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+/** Rights mean nothing to root, who lets another user run the bench. */
+const stranger = process.getuid?.() === 0 ? 65534 : undefined;
+const few = ['--limit', '8', '--arms', 'rag,dki', '--quiet'];
+
+let folder: TestFolder;
+let unstartable: string | undefined;
+
+const call = (words: readonly string[]): Promise<Ended> =>
+  runProcess([...program, ...words], { cwd: folder.path, ...(stranger === undefined ? {} : { uid: stranger }) });
+const bench = (...words: string[]): Promise<Ended> => call(['bench', ...few, ...words]);
+
+/** Makes the folder and all in it belong to the user who runs the bench. */
+function handOver(path: string): void {
+  if (stranger === undefined) return;
+  for (const name of ['', ...readdirSync(path, { recursive: true, encoding: 'utf8' })]) {
+    lchownSync(join(path, name), stranger, stranger);
+  }
+}
+
+beforeAll(async () => {
+  folder = new TestFolder();
+  symlinkSync('nowhere', folder.file('dangling'));
+  copyFileSync(shippedModelPath, folder.file('closed.gguf'));
+  mkdirSync(folder.file('closed'));
+  handOver(folder.path);
+  for (const name of ['closed', 'closed.gguf']) chmodSync(folder.file(name), 0);
+  const { code, stderr } = await call(['--version']);
+  if (code !== 0) unstartable = `user ${stranger} cannot read the program: ${stderr.slice(0, 200)}`;
+});
+afterAll(() => {
+  chmodSync(folder.file('closed'), 0o700);
+  folder[Symbol.dispose]();
+});
+
+describe('what cannot be read or written', () => {
+  it.for([
+    ['a closed K/V store', ['--kv-store', 'closed'], /closed\/dki: cannot keep K\/V states there: EACCES\n/],
+    ['a report folder that leads nowhere', ['--out', 'dangling'], /dangling\/dki-bench\.sqlite cannot be opened: /],
+    ['a closed report folder', ['--out', 'closed'], /closed\/dki-bench\.sqlite: unable to open database file\n/],
+    ['a closed folder of a data set', ['--dataset', 'closed/set.jsonl'], /set\.jsonl: cannot be read: EACCES/],
+    ['a closed model', ['--model', 'closed.gguf'], /closed\.gguf cannot be read: EACCES\n/],
+  ] as const)('%s is named, with what to do', async ([, words, message], { skip }) => {
+    skip(unstartable !== undefined, unstartable);
+    const { code, stdout, stderr } = await bench(...words);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
+    expect([code, stdout]).toEqual([2, '']);
+  });
+
+  it('of a store that was filled before ends the run, and nothing is deleted', async ({ skip }) => {
+    skip(unstartable !== undefined, unstartable);
+    const files = (): string[] => readdirSync(folder.file('shared'), { recursive: true, encoding: 'utf8' }).sort();
+    expect((await bench('--kv-store', 'shared')).code).toBe(0);
+    const before = files();
+    const states = before.filter((name) => name.endsWith('.state'));
+    expect(states.length).toBeGreaterThan(0);
+    states.forEach((name) => chmodSync(folder.file(join('shared', name)), 0));
+    const { code, stderr } = await bench('--kv-store', 'shared');
+    expect(stderr).toMatch(/^error: \S+shared\/dki: a K\/V state cannot be read: EACCES\n {2}hint: [^\n]+\n$/);
+    expect(code).toBe(2);
+    expect(files()).toEqual(expect.arrayContaining(before));
+  });
+});
