@@ -100,7 +100,10 @@ async function benchShape(name: string, shape: Shape, blocks: number, tokens: nu
   const placements = place(1);
   const scaled = place(0.5);
   const options: JoinOptions = { keys: shape, sequences: 1 };
+  const firstStart = performance.now();
+  // Lent to every join in turn: all of them are of this size.
   const state = joinBlocks(header, placements, options);
+  const firstMs = performance.now() - firstStart;
   const views = parseSequenceState(state).cells;
 
   const all = [header, ...cut];
@@ -111,6 +114,7 @@ async function benchShape(name: string, shape: Shape, blocks: number, tokens: nu
       offset += tensor.length;
     }
   };
+  const inUse = new Uint8Array(state.length).fill(1);
   const rotated = new RotatedKeys(state.length);
   const warm = new RotatedKeys(state.length);
   for (let time = 1; time <= 2; time++) joinBlocks(header, placements, { ...options, rotated: warm });
@@ -119,6 +123,7 @@ async function benchShape(name: string, shape: Shape, blocks: number, tokens: nu
 
   const steps: Step[] = [
     { name: 'copy the same bytes, allocation included', run: () => copyBlocks(Buffer.allocUnsafeSlow(state.length)) },
+    { name: 'copy them into memory that is there', run: () => copyBlocks(inUse) },
     { name: 'join, offsets never seen', run: () => joinBlocks(header, placements, options) },
     {
       name: 'join, offsets never seen, noted',
@@ -177,6 +182,7 @@ async function benchShape(name: string, shape: Shape, blocks: number, tokens: nu
   const perToken = shape.layers * 2 * rowBytes;
   console.log(`${name}: ${blocks} blocks, ${views.positions.length} cells of ${perToken} bytes, ${state.length} bytes`);
   console.log(table.toString());
+  console.log(`the first join of this size, its memory still to be made: ${firstMs.toFixed(2)} ms`);
 }
 
 await runScript(async () => {

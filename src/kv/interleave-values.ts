@@ -1,9 +1,6 @@
 import { numberBytes, type NumberType } from '../llm/state-format.ts';
-import { scaleInWorkspace, SLACK_BYTES } from './scale-values.ts';
-import { kernels, workspace } from './vector-kernels.ts';
-
-/** Small enough to stay in the cache of a core. */
-const CHUNK_BYTES = 262_144;
+import { scaleInWorkspace, scaleValues, SLACK_BYTES } from './scale-values.ts';
+import { addressOf, kernels, workspace } from './vector-kernels.ts';
 
 /** Values of one block in one layer, [dimension][its cells], and what they are multiplied by. */
 export interface TransposedValues {
@@ -13,7 +10,7 @@ export interface TransposedValues {
 
 /**
  * Puts the values of blocks side by side, scaled: how blocks are joined where values lie as [dimension][cell].
- * @param target [dimension][all cells of all blocks], `rowBytes` for each cell
+ * @param target [dimension][all cells of all blocks], `rowBytes` for each cell, in memory that was lent
  * @throws BenchError `bad-state` for values that are to be scaled and are not finite
  */
 export function interleaveValues(
@@ -24,20 +21,38 @@ export function interleaveValues(
 ): void {
   const rows = rowBytes / numberBytes(type);
   const targetRowBytes = target.length / rows;
-  const chunkRows = Math.min(rows, Math.max(1, Math.floor(CHUNK_BYTES / targetRowBytes)));
-  const stagedAt = chunkRows * targetRowBytes;
-  const memory = workspace(2 * stagedAt + SLACK_BYTES);
-  for (let row = 0; row < rows; row += chunkRows) {
-    const count = Math.min(chunkRows, rows - row);
-    let column = 0;
-    for (const { values, alpha } of blocks) {
+  const memory = workspace();
+  const partsBytes = 2 * blocks.length * Uint32Array.BYTES_PER_ELEMENT;
+  const rowsAtOnce = Math.floor((memory.length - partsBytes - SLACK_BYTES) / targetRowBytes);
+  if (rowsAtOnce < 1) {
+    placeLongRows(target, blocks, rows, type);
+    return;
+  }
+  const address = addressOf(target);
+  const parts = new Uint32Array(memory.buffer, 0, 2 * blocks.length);
+  for (let row = 0; row < rows; row += rowsAtOnce) {
+    const end = Math.min(row + rowsAtOnce, rows);
+    let staged = partsBytes;
+    blocks.forEach(({ values, alpha }, index) => {
       const blockRowBytes = values.length / rows;
-      const end = stagedAt + count * blockRowBytes;
-      memory.set(values.subarray(row * blockRowBytes, (row + count) * blockRowBytes), stagedAt);
-      scaleInWorkspace(stagedAt, end, type, alpha);
-      kernels.spreadRows(stagedAt, end, blockRowBytes, column, targetRowBytes);
-      column += blockRowBytes;
+      const chunk = values.subarray(row * blockRowBytes, end * blockRowBytes);
+      memory.set(chunk, staged);
+      parts.set([staged, blockRowBytes], 2 * index);
+      staged += chunk.length;
+      scaleInWorkspace(staged - chunk.length, staged, type, alpha);
+    });
+    kernels.gatherRows(0, partsBytes, address + row * targetRowBytes, address + end * targetRowBytes);
+  }
+}
+
+/** The same where the workspace does not hold a row. */
+function placeLongRows(target: Uint8Array, blocks: readonly TransposedValues[], rows: number, type: NumberType): void {
+  let offset = 0;
+  for (let row = 0; row < rows; row++) {
+    for (const { values, alpha } of blocks) {
+      const length = values.length / rows;
+      const place = target.subarray(offset, (offset += length));
+      scaleValues(values.subarray(row * length, (row + 1) * length), place, type, alpha);
     }
-    target.set(memory.subarray(0, count * targetRowBytes), row * targetRowBytes);
   }
 }

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf } from '../../test/fixtures/plain-keys.ts';
 import { savedState, shippedModelPath } from '../../test/fixtures/saved-states.ts';
+import { turnedKeys } from '../../test/fixtures/turned-keys.ts';
 import { LanguageModel } from '../llm/language-model.ts';
 import type { TokenId } from '../llm/model-info.ts';
 import type { ModelSequence } from '../llm/model-sequence.ts';
 import { cutBlock, kvBytes } from './cut-block.ts';
 import { contiguousPositions, joinBlocks, type JoinOptions, PLACEHOLDER_TOKEN } from './join-blocks.ts';
-import { keyRotation, rotateKeys } from './rotate-keys.ts';
+import { keyRotation } from './rotate-keys.ts';
 import { RotatedKeys } from './rotated-keys.ts';
 import { type KvCells, parseSequenceState } from './sequence-state.ts';
 
@@ -61,6 +62,11 @@ function contiguous(alpha = 1, from: readonly KvCells[] = blocks): Parameters<ty
   return from.map((block, index) => ({ block, position: positions[index]!, alpha }));
 }
 
+/** What a join gives, in memory of its own. */
+function cellsOf(placements: Parameters<typeof joinBlocks>[1]): KvCells {
+  return parseSequenceState(joinBlocks(headerCells, placements, options).slice()).cells;
+}
+
 describe('one memory behind its header', () => {
   test('joined is the state of the prefix, byte by byte', () => {
     states.forEach((state, index) => {
@@ -99,12 +105,12 @@ describe('several memories', () => {
   test('have the keys of the first layer that llama.cpp computes there, to the rounding of half precision', async () => {
     // In the first layer a key depends on its token and its position alone.
     const whole = parseSequenceState(await evaluated([...header, ...lines.flat()])).cells;
-    const joined = parseSequenceState(joinBlocks(headerCells, contiguous(), options)).cells;
+    const joined = cellsOf(contiguous());
     expect(joined.tokenIds).toEqual(whole.tokenIds);
     expect(joined.positions).toEqual(whole.positions);
     expect(largestPairError(joined.keys[0]!, whole.keys[0]!)).toBeLessThan(2 ** -9);
     const off = contiguous().map((placement) => ({ ...placement, position: placement.position + 1 }));
-    const displaced = parseSequenceState(joinBlocks(headerCells, off, options)).cells;
+    const displaced = cellsOf(off);
     expect(largestPairError(displaced.keys[0]!, whole.keys[0]!)).toBeGreaterThan(2 ** -4);
     // Deeper layers have not seen the memories before.
     expect(largestPairError(joined.keys.at(-1)!, whole.keys.at(-1)!)).toBeGreaterThan(2 ** -6);
@@ -148,8 +154,8 @@ describe('several memories', () => {
 });
 
 test('alpha scales the values of memories, not those of the header, and no key', () => {
-  const plain = parseSequenceState(joinBlocks(headerCells, contiguous(), options)).cells;
-  const scaled = parseSequenceState(joinBlocks(headerCells, contiguous(0.4), options)).cells;
+  const plain = cellsOf(contiguous());
+  const scaled = cellsOf(contiguous(0.4));
   expect(scaled.keys).toEqual(plain.keys);
   const cells = plain.positions.length;
   const halves = (values: Uint8Array): Uint16Array => new Uint16Array(values.slice().buffer);
@@ -176,7 +182,7 @@ test('alpha scales values that are not transposed as well', async () => {
 
 test('turned keys that were kept give the same bytes, without turning', () => {
   const rotated = new RotatedKeys(2 ** 20);
-  const fresh = joinBlocks(headerCells, contiguous(), options);
+  const fresh = joinBlocks(headerCells, contiguous(), options).slice();
   for (let time = 1; time <= 2; time++) {
     expect(Buffer.compare(joinBlocks(headerCells, contiguous(), { ...options, rotated }), fresh)).toBe(0);
     expect(rotated.sizeBytes > 0).toBe(time === 2);
@@ -189,6 +195,15 @@ test('turned keys that were kept give the same bytes, without turning', () => {
     rotated,
   });
   expect(Buffer.compare(seen, fresh)).toBe(0);
+});
+
+test('the bytes are lent until the next join, which may be larger', () => {
+  const first = joinBlocks(headerCells, contiguous(1, [blocks[0]!]), options);
+  const [address, kept] = [first.byteOffset, first.slice()];
+  const many = Array.from({ length: 200 }, () => blocks[1]!);
+  expect(joinBlocks(headerCells, contiguous(1, many), options).byteOffset).toBe(address);
+  expect(Buffer.compare(first, kept)).not.toBe(0);
+  expect(Buffer.compare(joinBlocks(headerCells, contiguous(1, [blocks[0]!]), options), kept)).toBe(0);
 });
 
 test('a part of a block is cut as the whole is', () => {
@@ -248,10 +263,10 @@ function largestPairError(keys: Uint8Array, expected: Uint8Array): number {
 
 test('the rotation of a distance is that of its parts', () => {
   const keys = blocks[0]!.keys[0]!;
-  const [once, twice] = [new Uint8Array(keys.length), new Uint8Array(keys.length)];
-  rotateKeys(keys, once, keyRotation(options.keys, 50, 'F16'));
-  rotateKeys(keys, twice, keyRotation(options.keys, 20, 'F16'));
-  rotateKeys(twice, twice, keyRotation(options.keys, 30, 'F16'));
+  const turned = (from: Uint8Array, distance: number): Uint8Array =>
+    turnedKeys(from, keyRotation(options.keys, distance, 'F16'));
+  const once = turned(keys, 50);
+  const twice = turned(turned(keys, 20), 30);
   expect(largestPairError(twice, once)).toBeLessThan(2 ** -9);
   expect(largestPairError(keys, once)).toBeGreaterThan(2 ** -2);
 });

@@ -1,9 +1,11 @@
 import { BenchError } from '../config/bench-error.ts';
+import type { StateHead } from '../llm/state-format.ts';
 import { interleaveValues } from './interleave-values.ts';
 import { type KeyRotation, keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
 import { scaleValues } from './scale-values.ts';
 import { allocateState, type KvCells } from './sequence-state.ts';
+import { lendMemory } from './vector-kernels.ts';
 
 /** The id that stands in the token list for a position that no cell has, or more than one. */
 export const PLACEHOLDER_TOKEN = 0;
@@ -37,6 +39,9 @@ export function contiguousPositions(blocks: readonly KvCells[], start: number): 
  * llama.cpp state. The token list has the exact id of every position that one cell has, a placeholder elsewhere.
  * Cells lie in the order given; positions may leave gaps, or be shared (`parallel`).
  *
+ * The bytes are lent: the next join writes over them, or leaves them without length. Memory that is used again costs no
+ * new pages, and what lies in that of the kernels needs no second copy.
+ *
  * @throws RangeError for a negative position, which llama.cpp would ignore, and for an α that is no finite number
  * @throws BenchError `bad-state` where a block is of another layout than the header; `bad-model` where keys cannot be
  * re-positioned
@@ -50,14 +55,15 @@ export function joinBlocks(
   placements.forEach((placement) => requireJoinable(header, placement));
   const parts: readonly BlockPlacement[] = [{ block: header, position: header.positions[0]!, alpha: 1 }, ...placements];
   const positions = concatenate(parts.map(finalPositions));
-  const target = allocateState({
+  const head: StateHead = {
     tokenIds: tokensByPosition(positions, concatenate(parts.map(({ block }) => block.tokenIds))),
     streams: options.sequences,
     stream: 0,
     sequenceId: 0,
     positions,
     kv: layout,
-  });
+  };
+  const target = allocateState(head, lendMemory);
   let cell = 0;
   for (const part of parts) {
     const start = cell * layout.keyRowBytes;

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { decodeHalf } from '../../test/fixtures/plain-keys.ts';
+import { turnedKeys } from '../../test/fixtures/turned-keys.ts';
 import { LanguageModel } from '../llm/language-model.ts';
 import { modelPathOf } from '../llm/random-model/random-model.ts';
-import { keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
+import { keyRotation, type KeyShape } from './rotate-keys.ts';
 import { type KvCells, parseSequenceState } from './sequence-state.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-moved-'));
@@ -34,7 +35,8 @@ test.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])(
     const far = (await cellsOf([...new Array<number>(DISTANCE).fill(40), ...LINE])).keys[0]!.subarray(-near.length);
     const { pairing, frequencyFactors } = model.info.rope;
     expect(pairing).toBe(shape.startsWith('tiny-llama') ? 'norm' : 'neox');
-    const error = (keys: KeyShape, distance: number): number => largestError(moved(near, keys, distance), far);
+    const error = (keys: KeyShape, distance: number): number =>
+      largestError(turnedKeys(near, keyRotation(keys, distance, 'F16')), far);
     // Three roundings: before, after, and llama.cpp's own.
     expect(error(model.info, DISTANCE)).toBeLessThan(2 ** -9);
     const otherPairing = pairing === 'norm' ? 'neox' : 'norm';
@@ -46,12 +48,6 @@ test.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])(
     expect(error(model.info, DISTANCE + 1)).toBeGreaterThan(2 ** -4);
   },
 );
-
-function moved(keys: Uint8Array, shape: KeyShape, distance: number): Uint8Array {
-  const target = new Uint8Array(keys.length);
-  rotateKeys(keys, target, keyRotation(shape, distance, 'F16'));
-  return target;
-}
 
 /** The largest difference, over the largest key. */
 function largestError(keys: Uint8Array, expected: Uint8Array): number {

@@ -19,6 +19,7 @@ export interface NumberCode {
 export const NUMBER_UNIT: Readonly<Record<NumberType, number>> = { F16: 2 ** 112, F32: 1 };
 
 const MAGNITUDE = 0x7fffffff;
+const EXPONENT = 0x7f800000;
 const HALF_MAGNITUDES = 0x7fff7fff;
 
 /**
@@ -26,24 +27,19 @@ const HALF_MAGNITUDES = 0x7fff7fff;
  * converted but noted.
  */
 export function halfPrecision(declare: DeclareLocal): NumberCode {
-  const [low, high, sign] = [declare('v128'), declare('v128'), declare('v128')];
-  const [power, largest] = [declare('v128'), declare('v128')];
+  const [low, high, power, largest] = [declare('v128'), declare('v128'), declare('v128'), declare('v128')];
   const constant = i32x4.const;
   const note = (magnitudes: Code): Code => largest.set(i16x8.maxUnsigned(largest.get, magnitudes));
 
   /** The bits of four magnitudes, each in 32 bits. */
   const encode = (target: Local, value: Local): Code => [
-    // The power of two below the value, at least that of the smallest normal number.
-    ...power.set(i32x4.maxUnsigned(v128.and(value.get, constant(0x7f800000)), constant(0x38800000))),
-    // Adding 2^13 times that power leaves the ten bits of half precision, rounded by the addition itself.
-    ...target.set(f32x4.add(f32x4.abs(value.get), i32x4.add(power.get, constant(0x06800000)))),
-    // Its bits less those of what was added are the mantissa with its leading one; the exponent comes from the power.
-    ...target.set(
-      i32x4.add(
-        i32x4.sub(target.get, power.get),
-        i32x4.sub(i32x4.shiftRight(power.get, i32.const(13)), constant(0x06800000 + 0x1c400)),
-      ),
-    ),
+    // 2^13 times the power of two of the value, at least that of the smallest normal number.
+    ...power.set(i32x4.maxUnsigned(v128.and(value.get, constant(EXPONENT)), constant(0x38800000))),
+    ...power.set(i32x4.add(power.get, constant(0x06800000))),
+    // Adding it leaves eleven bits of the value, rounded by the addition itself, at the end of the mantissa.
+    ...target.set(f32x4.add(v128.and(value.get, constant(MAGNITUDE)), power.get)),
+    // Those are the lower 16 bits and the exponent the upper ones, 2^7 times: the sum is half precision with its bias.
+    ...target.set(i32x4.sub(i32x4.dot(target.get, constant(0x00080001)), constant(0x1f800))),
   ];
   return {
     elementBytes: 2,
@@ -54,13 +50,8 @@ export function halfPrecision(declare: DeclareLocal): NumberCode {
       ...encode(high, second),
       ...low.set(i16x8.narrowUnsigned(low.get, high.get)),
       ...note(low.get),
-      ...sign.set(
-        i16x8.narrowSigned(
-          i32x4.shiftRightSigned(first.get, i32.const(16)),
-          i32x4.shiftRightSigned(second.get, i32.const(16)),
-        ),
-      ),
-      ...low.set(v128.or(low.get, v128.and(sign.get, constant(0x80008000)))),
+      // Clamping to 16 bits keeps the sign.
+      ...low.set(v128.or(low.get, v128.and(i16x8.narrowSigned(first.get, second.get), constant(0x80008000)))),
       ...v128.storeLowHalf(firstAddress, low.get),
       ...v128.storeHighHalf(secondAddress, low.get),
     ],

@@ -3,7 +3,7 @@ import type { GgufHeader } from '../llm/model-info.ts';
 import { numberBytes, type NumberType } from '../llm/state-format.ts';
 import { NUMBER_UNIT } from './number-code.ts';
 import { unusableNumbers } from './scale-values.ts';
-import { kernels, workspace } from './vector-kernels.ts';
+import { addressOf, kernels, type Rotate, workspace } from './vector-kernels.ts';
 
 /** What is known of a model's keys: their rotation, and the size of one head. */
 export type KeyShape = Pick<GgufHeader, 'rope' | 'headDimension'>;
@@ -18,8 +18,9 @@ const CHUNK_BYTES = 24_576;
 export interface KeyRotation {
   readonly shape: KeyShape;
   readonly type: NumberType;
-  /** Cosine and sine of each pair, in the order in which the kernel of that pairing reads them. */
+  /** Cosine and sine of each pair, in the order in which the kernel reads them. */
   readonly table: Uint8Array;
+  readonly kernel: Rotate;
 }
 
 /**
@@ -54,7 +55,8 @@ export function keyRotation(shape: KeyShape, distance: number, type: NumberType)
     }
   }
   const inUnits = table.map((value) => value * NUMBER_UNIT[type]);
-  return { shape, type, table: new Uint8Array(inUnits.buffer) };
+  const kernel = kernels[`rotate${pairing === 'norm' ? 'Norm' : 'Neox'}${type}`];
+  return { shape, type, table: new Uint8Array(inUnits.buffer), kernel };
 }
 
 /**
@@ -64,22 +66,19 @@ export function keyRotation(shape: KeyShape, distance: number, type: NumberType)
  * @throws BenchError `bad-state` for keys that are not finite numbers, which llama.cpp would load without a word
  */
 export function rotateKeys(source: Uint8Array, target: Uint8Array, rotation: KeyRotation): void {
-  const { shape, type, table } = rotation;
-  const { dimensions, pairing } = shape.rope;
+  const { shape, type, table, kernel } = rotation;
+  const { dimensions } = shape.rope;
   const vectorBytes = shape.headDimension * numberBytes(type);
   if (source.length % vectorBytes !== 0) {
     throw new RangeError(`${source.length} bytes of keys are no multiple of a head of ${vectorBytes} bytes`);
   }
-  const memory = workspace();
-  memory.set(table);
-  const start = table.length;
+  workspace().set(table);
+  const address = addressOf(target);
   const chunkBytes = Math.max(1, Math.floor(CHUNK_BYTES / vectorBytes)) * vectorBytes;
-  const rotate = kernels[`rotate${pairing === 'norm' ? 'Norm' : 'Neox'}${type}`];
-  for (let done = 0; done < source.length; done += chunkBytes) {
-    const chunk = source.subarray(done, done + chunkBytes);
-    memory.set(chunk, start);
-    if (rotate(start, start + chunk.length, vectorBytes, dimensions, 0) !== 0) throw unusableNumbers('keys');
-    target.set(memory.subarray(start, start + chunk.length), done);
+  for (let start = 0; start < source.length; start += chunkBytes) {
+    const end = Math.min(start + chunkBytes, source.length);
+    target.set(source.subarray(start, end), start);
+    if (kernel(address + start, address + end, vectorBytes, dimensions, 0) !== 0) throw unusableNumbers('keys');
   }
 }
 

@@ -64,18 +64,27 @@ export interface UnfilledState {
   readonly values: readonly Uint8Array[];
 }
 
-/** Makes room for a state of exactly the size that it needs and writes its head; K/V are not cleared. */
-export function allocateState(head: StateHead): UnfilledState {
+/**
+ * Makes room for a state of exactly the size that it needs and writes its head; K/V are not cleared.
+ * @param allocate gives memory of that size, which need not be cleared
+ */
+export function allocateState(
+  head: StateHead,
+  allocate: (sizeBytes: number) => Uint8Array<ArrayBuffer> = ownMemory,
+): UnfilledState {
   const { kv, positions } = head;
-  const size = stateBytes(head.tokenIds.length, head.streams, positions.length, kv);
-  const pooled = Buffer.allocUnsafeSlow(size);
-  const bytes = new Uint8Array(pooled.buffer, pooled.byteOffset, size);
+  const bytes = allocate(stateBytes(head.tokenIds.length, head.streams, positions.length, kv));
   const { keysAt, valuesAt } = writeStateHead(bytes, head);
   return {
     bytes,
     keys: keysAt.map((start) => bytes.subarray(start, start + positions.length * kv.keyRowBytes)),
     values: valuesAt.map((start) => bytes.subarray(start, start + positions.length * kv.valueRowBytes)),
   };
+}
+
+function ownMemory(sizeBytes: number): Uint8Array<ArrayBuffer> {
+  const pooled = Buffer.allocUnsafeSlow(sizeBytes);
+  return new Uint8Array(pooled.buffer, pooled.byteOffset, sizeBytes);
 }
 
 /** The bytes of a state; for one that was parsed, the very bytes that it was parsed from. */

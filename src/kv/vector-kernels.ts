@@ -37,8 +37,11 @@ export interface VectorKernels {
    */
   readonly scaleF16: Scale;
   readonly scaleF32: Scale;
-  /** Copies contiguous rows into rows that lie `strideBytes` apart. */
-  readonly spreadRows: (start: number, end: number, rowBytes: number, target: number, strideBytes: number) => number;
+  /**
+   * Fills the target with rows, each made of the next row of every part. A part is two 32-bit numbers: the address of
+   * its first row, which moves to behind the last, and how many bytes each of its rows has.
+   */
+  readonly gatherRows: (parts: number, partsEnd: number, target: number, targetEnd: number) => number;
 }
 
 /**
@@ -46,11 +49,13 @@ export interface VectorKernels {
  * @param dimensions a multiple of 8 @param table cosines, and behind as many numbers the sines, times
  * the unit in which numbers of the type are read
  */
-type Rotate = (start: number, end: number, vectorBytes: number, dimensions: number, table: number) => number;
+export type Rotate = (start: number, end: number, vectorBytes: number, dimensions: number, table: number) => number;
 type Scale = (start: number, end: number, factor: number) => number;
 
 const PAGE_BYTES = 65_536;
+const WORKSPACE_BYTES = 8 * PAGE_BYTES;
 const FLOAT_BYTES = 4;
+const WORD_BYTES = 4;
 /** Numbers that are read at once, and stored at once. */
 const READ = 4;
 const STORED = 8;
@@ -181,19 +186,24 @@ function scale(name: string, codeOf: NumberCodeOf): WasmFunction {
   };
 }
 
-const spreadRows: WasmFunction = {
-  name: 'spreadRows',
-  parameters: ['i32', 'i32', 'i32', 'i32', 'i32'],
-  body: ([address, end, rowBytes, target, strideBytes]) => {
-    const body = [
-      ...copyMemory(target!.get, address!.get, rowBytes!.get),
-      ...target!.set(i32.add(target!.get, strideBytes!.get)),
+const gatherRows: WasmFunction = {
+  name: 'gatherRows',
+  parameters: ['i32', 'i32', 'i32', 'i32'],
+  body: ([parts, partsEnd, target, end], declare) => {
+    const [part, source, rowBytes] = [declare('i32'), declare('i32'), declare('i32')];
+    const copyRow = [
+      ...source.set(i32.load(part.get)),
+      ...rowBytes.set(i32.load(i32.add(part.get, i32.const(WORD_BYTES)))),
+      ...copyMemory(target!.get, source.get, rowBytes.get),
+      ...target!.set(i32.add(target!.get, rowBytes.get)),
+      ...i32.store(part.get, i32.add(source.get, rowBytes.get)),
     ];
-    return [...whileBelow(address!, end!.get, rowBytes!.get, body), ...i32.const(0)];
+    const row = [...part.set(parts!.get), ...whileBelow(part, partsEnd!.get, i32.const(2 * WORD_BYTES), copyRow)];
+    return [...doWhile(row, i32.lessThan(target!.get, end!.get)), ...i32.const(0)];
   },
 };
 
-const memory = new WebAssembly.Memory({ initial: 8 });
+const memory = new WebAssembly.Memory({ initial: WORKSPACE_BYTES / PAGE_BYTES });
 const functions = [
   rotateNorm('rotateNormF16', halfPrecision),
   rotateNorm('rotateNormF32', singlePrecision),
@@ -201,23 +211,38 @@ const functions = [
   rotateNeox('rotateNeoxF32', singlePrecision),
   scale('scaleF16', halfPrecision),
   scale('scaleF32', singlePrecision),
-  spreadRows,
+  gatherRows,
 ];
 const instance = new WebAssembly.Instance(new WebAssembly.Module(assemble(functions)), { env: { memory } });
 
-/** Vector arithmetic on K/V in WebAssembly, on bytes that were copied into `workspace`. */
+/** Vector arithmetic on K/V in WebAssembly, on bytes in the workspace and in memory that was lent. */
 export const kernels = instance.exports as VectorKernels;
 
-let view = new Uint8Array(memory.buffer);
+let workspaceView = new Uint8Array(memory.buffer);
 
 /**
- * The memory on which the kernels work: half a megabyte, so that it stays in the cache of a core, or more where more
- * is needed at once. Its content lasts until the next call of anything in this room.
+ * Half a megabyte that stays in the cache of a core, at address 0. Its content lasts until the next call of anything
+ * in this room.
  */
-export function workspace(leastBytes = 0): Uint8Array {
-  if (view.length < leastBytes) {
-    memory.grow(Math.ceil((leastBytes - view.length) / PAGE_BYTES));
-    view = new Uint8Array(memory.buffer);
+export function workspace(): Uint8Array {
+  return workspaceView;
+}
+
+/**
+ * Memory in which the kernels can write a result, not cleared. It is the same memory each time, so that its pages are
+ * there already, and it is never given back: the next call ends the loan, and may leave the bytes without length.
+ */
+export function lendMemory(sizeBytes: number): Uint8Array<ArrayBuffer> {
+  const missing = WORKSPACE_BYTES + sizeBytes - memory.buffer.byteLength;
+  if (missing > 0) {
+    memory.grow(Math.ceil(missing / PAGE_BYTES));
+    workspaceView = new Uint8Array(memory.buffer, 0, WORKSPACE_BYTES);
   }
-  return view;
+  return new Uint8Array(memory.buffer, WORKSPACE_BYTES, sizeBytes);
+}
+
+/** Where bytes that were lent lie for the kernels. @throws RangeError for bytes that lie elsewhere */
+export function addressOf(lent: Uint8Array): number {
+  if (lent.buffer !== memory.buffer) throw new RangeError('these bytes do not lie in the memory of the kernels');
+  return lent.byteOffset;
 }

@@ -53,9 +53,10 @@ function vectorMemory(opcode: number, ...lane: number[]): (...operands: readonly
 
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(value)],
+  load: instruction(0x28, 0, 0),
+  store: instruction(0x36, 0, 0),
   add: instruction(0x6a),
   shiftLeft: instruction(0x74),
-  shiftRight: instruction(0x76),
   lessThan: instruction(0x49),
 };
 
@@ -92,17 +93,16 @@ export const i32x4 = {
   },
   greaterEqualUnsigned: vector(0x40),
   shiftLeft: vector(0xab),
-  shiftRightSigned: vector(0xac),
-  shiftRight: vector(0xad),
   add: vector(0xae),
   sub: vector(0xb1),
   maxUnsigned: vector(0xb9),
+  /** The sums of the products of neighbouring 16-bit numbers, signed. */
+  dot: vector(0xba),
 };
 
 export const f32x4 = {
   const: (value: number): Code => i32x4.const(new Int32Array(Float32Array.of(value).buffer)[0]!),
   splat: vector(0x13),
-  abs: vector(0xe0),
   add: vector(0xe4),
   sub: vector(0xe5),
   mul: vector(0xe6),
