@@ -1,0 +1,190 @@
+/**
+ * What a long run leaves behind: `npm run soak`. Many turns of the injecting systems over changing sets of memories,
+ * with the memory of the process and of the store printed on the way; then a store that is filled beyond its bound.
+ * It prints and never fails: whether a slope is one is for the reader to judge.
+ */
+import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import Table from 'cli-table3';
+import { linearRegression } from 'simple-statistics';
+import { BenchError } from '../src/config/bench-error.ts';
+import { loadBenchConfig } from '../src/config/load-config.ts';
+import { SeededRandom } from '../src/eval/random.ts';
+import { StateStore } from '../src/kv/state-store.ts';
+import { stateKey } from '../src/kv/state-key.ts';
+import { LanguageModel } from '../src/llm/language-model.ts';
+import { modelPathOf } from '../src/llm/random-model/random-model.ts';
+import type { MemorySearchResult } from '../src/memory/memory-search-result.ts';
+import { DKISystem } from '../src/systems/dki/dki-system.ts';
+import { openToldParts } from './open-parts.ts';
+import { runScript, wholeNumber } from './run-script.ts';
+
+const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const SEED = 7;
+const USERS = 12;
+const MEMORIES_OF_A_USER = 12;
+const MEMORIES_OF_A_TURN = 5;
+/** A memory is replaced, and all K/V that contains it forgotten, every so many turns; every other time it is removed. */
+const TURNS_TO_A_CHANGE = 10;
+const LINES = 10;
+/** How often memory is measured. */
+const TURNS_TO_A_SAMPLE = 10;
+/** Of the turns, those before which caches are still filling. */
+const WARM_UP_SHARE = 0.3;
+/** A prefix of 2,000 tokens of a Qwen2.5 of 494 million parameters. */
+const STATE_BYTES = 25 * 2 ** 20;
+/** How much more is kept than the bound allows. */
+const OVERFILL = 1.6;
+const MIB = 2 ** 20;
+
+interface Files {
+  readonly bytes: number;
+  /** Of states alone, without records and what is being written. */
+  readonly stateBytes: number;
+  readonly count: number;
+  readonly scratch: number;
+}
+
+/** What lies below a folder now, unfinished files included. */
+function filesBelow(folder: string): Files {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const bytesOf = (some: typeof files): number =>
+    some.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
+  return {
+    bytes: bytesOf(files),
+    stateBytes: bytesOf(files.filter(({ name }) => name.endsWith('.state'))),
+    count: files.length,
+    scratch: files.filter(({ name }) => name.startsWith('scratch.')).length,
+  };
+}
+
+const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** A user's memories, which change. */
+function memoriesOf(random: SeededRandom): MemorySearchResult[] {
+  return Array.from({ length: MEMORIES_OF_A_USER }, (_, index) => ({
+    memoryId: `m${index + 1}`,
+    content: contentOf(random),
+    score: 0.5,
+    metadata: {},
+  }));
+}
+
+function contentOf(random: SeededRandom): string {
+  const things = ['dog', 'cat', 'sister', 'garden', 'house', 'boat', 'school', 'tea', 'book', 'song'];
+  return `My ${random.pick(things)} has the number ${random.int(1, 1_000_000)} since ${random.int(1900, 2026)}.`;
+}
+
+/** Takes turns with every system, changes memories now and then, and prints what process and stores hold. */
+async function soakTurns(model: LanguageModel, folder: string, turns: number, maxBytes: number): Promise<void> {
+  const { parts, recallNext } = openToldParts(model, folder);
+  const stores = join(folder, 'stores');
+  const modes = ['prefix', 'blocks'] as const;
+  const systems = modes.map(
+    (mode) => new DKISystem({ ...parts, mode, store: new StateStore(join(stores, mode), maxBytes) }),
+  );
+  const random = new SeededRandom(SEED);
+  const users = Array.from({ length: USERS }, (_, index) => ({ userId: `u${index}`, memories: memoriesOf(random) }));
+  const head = ['turns', 'RSS, MiB', 'heap', 'buffers', 'stores on disk, MiB', 'files', 'scratch'];
+  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  const rss: [turn: number, bytes: number][] = [];
+  let mostBytes = 0;
+  for (let turn = 1; turn <= turns; turn++) {
+    const { userId, memories } = random.pick(users);
+    recallNext(random.shuffled(memories).slice(0, MEMORIES_OF_A_TURN));
+    const query = `What do you know of number ${turn}?`;
+    for (const system of systems) await system.chat({ query, sessionId: `s${turn}`, userId, maxNewTokens: 4 });
+    if (turn % TURNS_TO_A_CHANGE === 0) {
+      const index = random.int(0, memories.length - 1);
+      const { memoryId } = memories[index]!;
+      const content = contentOf(random);
+      for (const system of systems) {
+        if (turn % (2 * TURNS_TO_A_CHANGE) === 0) system.removeMemory(userId, memoryId, userId);
+        else await system.addMemory(userId, content, { userId, memoryId });
+      }
+      memories[index] = { ...memories[index]!, content };
+    }
+    for (const mode of modes) mostBytes = Math.max(mostBytes, filesBelow(join(stores, mode)).stateBytes);
+    if (turn % TURNS_TO_A_SAMPLE !== 0) continue;
+    // What nobody holds any more is not a leak, however long the engine leaves it lying.
+    collectGarbage();
+    const { rss: resident, heapUsed, external } = process.memoryUsage();
+    rss.push([turn, resident]);
+    if (rss.length % Math.ceil(turns / TURNS_TO_A_SAMPLE / LINES) === 0) {
+      const files = filesBelow(stores);
+      table.push([turn, mib(resident), mib(heapUsed), mib(external), mib(files.bytes), files.count, files.scratch]);
+    }
+  }
+  for (const system of systems) await system[Symbol.asyncDispose]();
+  const { m: slope } = linearRegression(rss.slice(Math.floor(rss.length * WARM_UP_SHARE)));
+  console.log(table.toString());
+  console.log(
+    `after garbage collection, slope of the RSS behind the first ${WARM_UP_SHARE * 100} % of the turns: ${mib(slope * 1000)} MiB in 1,000 turns; ` +
+      `states of a store of ${mib(maxBytes)} MiB after a turn: at most ${mib(mostBytes)} MiB on disk; ` +
+      `scratch files left: ${filesBelow(stores).scratch}`,
+  );
+}
+
+/** Keeps states of real size until more were written than the bound allows; walks the folder at each. */
+async function fillStore(folder: string, maxBytes: number): Promise<void> {
+  const states = Math.ceil((OVERFILL * maxBytes) / STATE_BYTES);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < maxBytes + 4 * STATE_BYTES) {
+    throw new BenchError('disk', `${folder}: no room for ${mib(maxBytes)} MiB`, 'free some space, or set TMPDIR');
+  }
+  const path = join(folder, 'filled');
+  const store = new StateStore(path, maxBytes);
+  const bytes = Buffer.alloc(STATE_BYTES, 1);
+  const keyOf = (state: number): string =>
+    stateKey({ modelSha256: '', contextOptions: {}, template: 'soak', tokenIds: [state] });
+  const userOf = (state: number): string => `u${state % USERS}`;
+  let [after, during] = [0, 0];
+  for (let state = 0; state < states; state++) {
+    await store.keep(userOf(state), keyOf(state), 2000, [`m${state}`], async (file) => {
+      await writeFile(file, bytes);
+      during = Math.max(during, filesBelow(path).bytes);
+    });
+    after = Math.max(after, filesBelow(path).stateBytes);
+  }
+  const found = Array.from({ length: states }, (_, state) => store.find(userOf(state), keyOf(state)));
+  const { entries, evicted, sizeBytes } = store.stats();
+  console.log(
+    `a store of ${mib(maxBytes)} MiB was given ${states} states, ${mib(states * STATE_BYTES)} MiB: on disk at most ` +
+      `${mib(after)} MiB after each, ${mib(during)} MiB while one was being written; ${evicted} evicted, ${entries} kept ` +
+      `(${mib(sizeBytes)} MiB), ${found.filter((state) => state !== undefined).length} found again with the bytes that were written`,
+  );
+}
+
+await runScript(async () => {
+  const { values } = parseArgs({
+    options: {
+      model: { type: 'string', default: SHIPPED_MODEL },
+      turns: { type: 'string', default: '1000' },
+      'kv-bytes': { type: 'string', default: '8MiB' },
+      'store-bytes': { type: 'string', default: '1GiB' },
+    },
+  });
+  const turns = wholeNumber('turns', values.turns, 10 * TURNS_TO_A_SAMPLE);
+  const bytesOf = (kvBytes: string): number =>
+    loadBenchConfig({ flags: { kvBytes }, environment: {}, workingFolder: tmpdir() }).kvBytes;
+  const kvBytes = bytesOf(values['kv-bytes']);
+  const storeBytes = bytesOf(values['store-bytes']);
+  const modelPath = await modelPathOf(values.model);
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-soak-'));
+  try {
+    await using model = await LanguageModel.load({ modelPath, sequences: 2 });
+    await soakTurns(model, folder, turns, kvBytes);
+    await fillStore(folder, storeBytes);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
