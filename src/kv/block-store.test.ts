@@ -70,7 +70,7 @@ it('keeps within its bound in memory, gives up cheap and long unused blocks firs
   store.keep('ann', key(2), 2, [], block(2, 2));
   const turned = store.find('ann', key(2))!.cells;
   // Turned keys are kept when their distance comes a second time.
-  for (let time = 1; time <= 2; time++) store.rotated.keep(turned, 4, [new Uint8Array(9)]);
+  for (let time = 1; time <= 2; time++) store.rotated.keep(turned, 4, () => [new Uint8Array(9)]);
   expect(store.stats().memory.rotatedBytes).toBe(9);
   store.find('ann', key(1));
   store.keep('ann', key(3), 4, [], block(4, 3));
@@ -92,7 +92,7 @@ it('forgets a memory on both tiers, its turned keys too, of that user alone', ()
   store.keep('ann', key(2), 3, ['m2'], block(3, 2));
   store.keep('bob', key(1), 3, ['m1'], block(3, 1));
   const { cells } = store.find('ann', key(1))!;
-  for (let time = 1; time <= 2; time++) store.rotated.keep(cells, 4, [new Uint8Array(9)]);
+  for (let time = 1; time <= 2; time++) store.rotated.keep(cells, 4, () => [new Uint8Array(9)]);
   expect(store.forgetMemory('ann', 'm1')).toBe(1);
   expect(store.rotated.find(cells, 4)).toBeUndefined();
   expect(store.find('ann', key(1))).toBeUndefined();
@@ -125,4 +125,20 @@ it('rejects a file that is whole and no state, and counts it as no hit', async (
   const store = new BlockStore(states, 1e6);
   expect(store.find('ann', key(1))).toBeUndefined();
   expect(states.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
+});
+
+it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', () => {
+  const store = open(15 * CELL_BYTES);
+  const fills = (cells: KvCells): number[] => [...cells.keys, ...cells.values].map((tensor) => tensor.at(-1)!);
+  const first = store.keep('ann', key(1), 6, ['m1'], block(6, 1));
+  store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  expect([store.stats().memory.evicted, fills(first)]).toEqual([1, [1, 2, 1, 2]]);
+  const second = store.find('ann', key(2))!.cells;
+  const replaced = store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  expect(fills(second)).toEqual([40, 41, 40, 41]);
+  store.forgetMemory('ann', 'm2');
+  expect(() => replaced.keys).toThrow('was deleted while a turn was using it');
+  const third = store.keep('ann', key(3), 4, ['m3'], block(4, 60));
+  store.clear();
+  expect(() => third.values).toThrow('was deleted while a turn was using it');
 });

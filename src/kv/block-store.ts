@@ -1,6 +1,7 @@
 import { BenchError } from '../config/bench-error.ts';
 import { kvBytes } from './cut-block.ts';
 import { PLACEHOLDER_TOKEN } from './join-blocks.ts';
+import { KeptCells } from './kept-cells.ts';
 import { RotatedKeys } from './rotated-keys.ts';
 import { type KvCells, parseSequenceState, writeSequenceState } from './sequence-state.ts';
 import type { StateStore, StateStoreStats } from './state-store.ts';
@@ -28,8 +29,8 @@ export interface BlockStoreStats {
   readonly disk: StateStoreStats;
 }
 
-/** A block as it is kept: whose it is, and what it took to compute. */
-interface Kept {
+/** A block that shall be kept: whose it is, and what it took to compute. */
+interface Block {
   readonly userId: string;
   readonly key: string;
   readonly tokens: number;
@@ -38,7 +39,8 @@ interface Kept {
   readonly onDisk: boolean;
 }
 
-interface Entry extends Kept {
+interface Entry extends Block {
+  readonly cells: KeptCells;
   readonly sizeBytes: number;
   readonly usedAt: number;
 }
@@ -53,7 +55,7 @@ export type DiskTiming = 'at-once' | 'when-evicted';
  * Blocks of K/V by content key in two tiers: in memory, and behind it on disk as llama.cpp states. Both are bounded by
  * bytes, give up first what is cheap to recompute and long unused, and never show one user the block of another.
  */
-export class BlockStore {
+export class BlockStore implements Disposable {
   /** Turned keys of the blocks in memory; they go with their block. */
   readonly rotated: RotatedKeys;
   readonly #states: StateStore;
@@ -88,8 +90,7 @@ export class BlockStore {
     try {
       const { cells } = parseSequenceState(state.bytes, `K/V block ${key}`);
       const { tokens, memoryIds } = state.record;
-      this.#remember(id, { userId, key, tokens, memoryIds, cells, onDisk: true });
-      return { cells, tier: 'disk' };
+      return { cells: this.#remember(id, { userId, key, tokens, memoryIds, cells, onDisk: true }), tier: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       this.#states.reject(userId, key);
@@ -100,13 +101,14 @@ export class BlockStore {
   /**
    * Keeps a block, on disk too where it should be there at once.
    * @param tokens tokens that it took to compute it @param memoryIds the memories that it contains, for forgetting
+   * @returns the cells as they are kept
    * @throws BenchError `disk`
    */
-  keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], cells: KvCells): void {
+  keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], cells: KvCells): KvCells {
     const onDisk = this.#timing === 'at-once';
-    const block: Kept = { userId, key, tokens, memoryIds, cells, onDisk };
+    const block: Block = { userId, key, tokens, memoryIds, cells, onDisk };
     if (onDisk) this.#writeDown(block);
-    this.#remember(idOf(userId, key), block);
+    return this.#remember(idOf(userId, key), block);
   }
 
   /** Deletes every block and prefix of the user that contains the memory, on both tiers, before it returns. */
@@ -115,6 +117,7 @@ export class BlockStore {
     for (const [id, entry] of this.#entries) {
       if (entry.userId !== userId || !entry.memoryIds.includes(memoryId)) continue;
       this.#drop(id, entry);
+      entry.cells.erase();
       if (!entry.onDisk) inMemoryAlone++;
     }
     return inMemoryAlone + this.#states.forgetMemory(userId, memoryId);
@@ -122,10 +125,16 @@ export class BlockStore {
 
   /** Deletes everything on both tiers. */
   clear(): void {
+    this[Symbol.dispose]();
+    this.#states.clear();
+  }
+
+  /** Gives all memory back; what is on disk stays. */
+  [Symbol.dispose](): void {
+    for (const { cells } of this.#entries.values()) cells.erase();
     this.#entries.clear();
     this.#sizeBytes = 0;
     this.rotated.clear();
-    this.#states.clear();
   }
 
   stats(): BlockStoreStats {
@@ -142,25 +151,35 @@ export class BlockStore {
     };
   }
 
-  #remember(id: string, block: Kept): void {
+  #remember(id: string, block: Block): KvCells {
     const before = this.#entries.get(id);
-    if (before !== undefined) this.#drop(id, before);
-    const entry: Entry = { ...block, sizeBytes: kvBytes(block.cells), usedAt: ++this.#clock };
-    this.#entries.set(id, entry);
-    this.#sizeBytes += entry.sizeBytes;
+    if (before !== undefined) this.#release(id, before);
+    const cells = new KeptCells(block.cells);
+    this.#entries.set(id, { ...block, cells, sizeBytes: kvBytes(cells), usedAt: ++this.#clock });
+    this.#sizeBytes += kvBytes(cells);
+    this.#evict();
+    return cells;
+  }
+
+  #evict(): void {
+    if (this.#sizeBytes <= this.#maxBytes) return;
     const worth = ({ cells, usedAt }: Entry): number => cells.positions.length / (this.#clock - usedAt + 1);
-    const byWorth =
-      this.#sizeBytes <= this.#maxBytes ? [] : [...this.#entries].sort(([, a], [, b]) => worth(a) - worth(b));
-    for (const [other, candidate] of byWorth) {
+    for (const [id, entry] of [...this.#entries].sort(([, a], [, b]) => worth(a) - worth(b))) {
       if (this.#sizeBytes <= this.#maxBytes) return;
-      if (!candidate.onDisk) this.#writeDown(candidate);
-      this.#drop(other, candidate);
+      if (!entry.onDisk) this.#writeDown(entry);
+      this.#release(id, entry);
       this.#evicted++;
     }
   }
 
-  #writeDown({ userId, key, tokens, memoryIds, cells }: Kept): void {
+  #writeDown({ userId, key, tokens, memoryIds, cells }: Block): void {
     this.#states.keepBytes(userId, key, tokens, memoryIds, asState(cells));
+  }
+
+  /** Who found the block before may read it still. */
+  #release(id: string, entry: Entry): void {
+    this.#drop(id, entry);
+    entry.cells.moveOut();
   }
 
   #drop(id: string, entry: Entry): void {

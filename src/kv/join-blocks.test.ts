@@ -10,6 +10,7 @@ import type { TokenId } from '../llm/model-info.ts';
 import type { ModelSequence } from '../llm/model-sequence.ts';
 import { cutBlock, kvBytes } from './cut-block.ts';
 import { contiguousPositions, joinBlocks, type JoinOptions, PLACEHOLDER_TOKEN } from './join-blocks.ts';
+import { KeptCells } from './kept-cells.ts';
 import { keyRotation } from './rotate-keys.ts';
 import { RotatedKeys } from './rotated-keys.ts';
 import { type KvCells, parseSequenceState } from './sequence-state.ts';
@@ -198,12 +199,25 @@ test('turned keys that were kept give the same bytes, without turning', () => {
 });
 
 test('the bytes are lent until the next join, which may be larger', () => {
-  const first = joinBlocks(headerCells, contiguous(1, [blocks[0]!]), options);
-  const [address, kept] = [first.byteOffset, first.slice()];
   const many = Array.from({ length: 200 }, () => blocks[1]!);
-  expect(joinBlocks(headerCells, contiguous(1, many), options).byteOffset).toBe(address);
-  expect(Buffer.compare(first, kept)).not.toBe(0);
-  expect(Buffer.compare(joinBlocks(headerCells, contiguous(1, [blocks[0]!]), options), kept)).toBe(0);
+  const expected = joinBlocks(headerCells, contiguous(1, [blocks[0]!]), options).slice();
+  const large = joinBlocks(headerCells, contiguous(1, many), options);
+  const address = large.byteOffset;
+  const small = joinBlocks(headerCells, contiguous(1, [blocks[0]!]), options);
+  expect(small.byteOffset).toBe(address);
+  expect(Buffer.compare(small, expected)).toBe(0);
+});
+
+test.each([1, 0.4])('blocks that are kept give the bytes of blocks that are not, times %d', (alpha) => {
+  const kept = [headerCells, ...blocks].map((cells) => new KeptCells(cells));
+  const plain = joinBlocks(headerCells, contiguous(alpha), options).slice();
+  expect(Buffer.compare(joinBlocks(kept[0]!, contiguous(alpha, kept.slice(1)), options), plain)).toBe(0);
+  const half = [kept[1]!, blocks[1]!, kept[3]!];
+  expect(Buffer.compare(joinBlocks(headerCells, contiguous(alpha, half), options), plain)).toBe(0);
+  kept[2]!.moveOut();
+  expect(Buffer.compare(joinBlocks(kept[0]!, contiguous(alpha, kept.slice(1)), options), plain)).toBe(0);
+  kept.forEach((cells) => cells.erase());
+  expect(() => joinBlocks(headerCells, contiguous(alpha, kept.slice(1)), options)).toThrow('was deleted');
 });
 
 test('a part of a block is cut as the whole is', () => {

@@ -1,11 +1,13 @@
 import { BenchError } from '../config/bench-error.ts';
-import type { StateHead } from '../llm/state-format.ts';
-import { interleaveValues } from './interleave-values.ts';
-import { type KeyRotation, keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
+import type { KvLayout, StateHead } from '../llm/state-format.ts';
+import { JoinMemory } from './join-memory.ts';
+import { lendMemory, wholeMemory } from './kernel-memory.ts';
+import type { KernelPlace } from './kept-cells.ts';
+import { placeValues } from './place-values.ts';
+import { keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
-import { scaleValues } from './scale-values.ts';
+import { scaleValues, SLACK_BYTES } from './scale-values.ts';
 import { allocateState, type KvCells } from './sequence-state.ts';
-import { lendMemory } from './vector-kernels.ts';
 
 /** The id that stands in the token list for a position that no cell has, or more than one. */
 export const PLACEHOLDER_TOKEN = 0;
@@ -39,8 +41,8 @@ export function contiguousPositions(blocks: readonly KvCells[], start: number): 
  * llama.cpp state. The token list has the exact id of every position that one cell has, a placeholder elsewhere.
  * Cells lie in the order given; positions may leave gaps, or be shared (`parallel`).
  *
- * The bytes are lent: the next join writes over them, or leaves them without length. Memory that is used again costs no
- * new pages, and what lies in that of the kernels needs no second copy.
+ * The bytes are lent: the next join writes over them, or leaves them without length, as the next block that is kept may
+ * do. Memory that is used again costs no new pages, and what lies in that of the kernels needs no second copy.
  *
  * @throws RangeError for a negative position, which llama.cpp would ignore, and for an α that is no finite number
  * @throws BenchError `bad-state` where a block is of another layout than the header; `bad-model` where keys cannot be
@@ -54,48 +56,54 @@ export function joinBlocks(
   const { layout } = header;
   placements.forEach((placement) => requireJoinable(header, placement));
   const parts: readonly BlockPlacement[] = [{ block: header, position: header.positions[0]!, alpha: 1 }, ...placements];
-  const positions = concatenate(parts.map(finalPositions));
+  const { positions, tokenIds } = cellsInOrder(parts);
   const head: StateHead = {
-    tokenIds: tokensByPosition(positions, concatenate(parts.map(({ block }) => block.tokenIds))),
+    tokenIds: tokensByPosition(positions, tokenIds),
     streams: options.sequences,
     stream: 0,
     sequenceId: 0,
     positions,
     kv: layout,
   };
-  const target = allocateState(head, lendMemory);
+  using memory = new JoinMemory();
+  const sources = parts.map(({ block }) => memory.placeOf(block));
+  const scratch = memory.take(Math.max(...parts.map(({ block }) => layerValueBytes(block))) + SLACK_BYTES);
+  // Last, since taking memory may end a loan.
+  const { bytes, keysAt, valuesAt } = allocateState(head, lendMemory);
+  const target: JoinTarget = {
+    keysAt: keysAt.map((start) => bytes.byteOffset + start),
+    valuesAt: valuesAt.map((start) => bytes.byteOffset + start),
+    cells: positions.length,
+    scratch,
+  };
   let cell = 0;
-  for (const part of parts) {
-    const start = cell * layout.keyRowBytes;
+  for (const [index, part] of parts.entries()) {
+    placeBlockKeys(part, sources[index]!, target, cell, options);
+    placeBlockValues(part, sources[index]!, target, cell);
     cell += part.block.positions.length;
-    const end = cell * layout.keyRowBytes;
-    placeKeys(
-      part,
-      target.keys.map((layer) => layer.subarray(start, end)),
-      options,
-    );
   }
-  target.values.forEach((layer, index) => placeValues(parts, index, layer));
-  return target.bytes;
+  return bytes;
+}
+
+/** A state that is being filled in. */
+interface JoinTarget extends KernelPlace {
+  readonly cells: number;
+  /** The address at which the values of a block in one layer are scaled. */
+  readonly scratch: number;
+}
+
+function layerValueBytes({ positions, layout }: KvCells): number {
+  return positions.length * layout.valueRowBytes;
 }
 
 function distanceOf({ block, position }: BlockPlacement): number {
   return position - block.positions[0]!;
 }
 
-function finalPositions(placement: BlockPlacement): Int32Array {
-  const distance = distanceOf(placement);
-  return placement.block.positions.map((position) => position + distance);
-}
-
-function requireJoinable(header: KvCells, placement: BlockPlacement): void {
-  const { block, alpha } = placement;
-  if (finalPositions(placement).some((position) => position < 0)) {
-    throw new RangeError(`a block at position ${placement.position} has cells below 0, which llama.cpp would ignore`);
-  }
+function requireJoinable(header: KvCells, { block, alpha }: BlockPlacement): void {
   if (!Number.isFinite(alpha)) throw new RangeError(`alpha is ${alpha}`);
-  const shape = (cells: KvCells): string => JSON.stringify(Object.entries(cells.layout).sort());
-  if (block.layout !== header.layout && shape(block) !== shape(header)) {
+  const properties = Object.keys(header.layout) as (keyof KvLayout)[];
+  if (properties.some((property) => block.layout[property] !== header.layout[property])) {
     throw new BenchError(
       'bad-state',
       'a block of K/V has another layout than the header that it should follow',
@@ -104,14 +112,23 @@ function requireJoinable(header: KvCells, placement: BlockPlacement): void {
   }
 }
 
-function concatenate(arrays: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const array of arrays) {
-    joined.set(array, offset);
-    offset += array.length;
+/** The final position and the token of each cell. */
+function cellsInOrder(parts: readonly BlockPlacement[]): Pick<KvCells, 'positions' | 'tokenIds'> {
+  const cells = parts.reduce((sum, { block }) => sum + block.positions.length, 0);
+  const [positions, tokenIds] = [new Int32Array(cells), new Int32Array(cells)];
+  let cell = 0;
+  for (const part of parts) {
+    const { block, position } = part;
+    const distance = distanceOf(part);
+    tokenIds.set(block.tokenIds, cell);
+    for (const before of block.positions) {
+      if (before + distance < 0) {
+        throw new RangeError(`a block at position ${position} has cells below 0, which llama.cpp would ignore`);
+      }
+      positions[cell++] = before + distance;
+    }
   }
-  return joined;
+  return { positions, tokenIds };
 }
 
 function tokensByPosition(positions: Int32Array, tokenIds: Int32Array): Int32Array {
@@ -127,33 +144,48 @@ function tokensByPosition(positions: Int32Array, tokenIds: Int32Array): Int32Arr
   return tokens;
 }
 
-/** @param target the keys of this block in each layer of the state */
-function placeKeys(placement: BlockPlacement, target: readonly Uint8Array[], options: JoinOptions): void {
-  const { block } = placement;
-  const distance = distanceOf(placement);
-  const known = distance === 0 ? block.keys : options.rotated?.find(block, distance);
-  if (known !== undefined) {
-    target.forEach((layer, index) => layer.set(known[index]!));
+/** @param start the cell of the state at which the block begins */
+function placeBlockKeys(
+  part: BlockPlacement,
+  source: KernelPlace,
+  target: JoinTarget,
+  start: number,
+  { keys: shape, rotated }: JoinOptions,
+): void {
+  const { block } = part;
+  const { keyRowBytes, keyType } = block.layout;
+  const sizeBytes = block.positions.length * keyRowBytes;
+  const targets = target.keysAt.map((address) => address + start * keyRowBytes);
+  const distance = distanceOf(part);
+  const memory = wholeMemory();
+  if (distance === 0) {
+    source.keysAt.forEach((from, layer) => memory.copyWithin(targets[layer]!, from, from + sizeBytes));
     return;
   }
-  const rotation: KeyRotation = keyRotation(options.keys, distance, block.layout.keyType);
-  target.forEach((layer, index) => rotateKeys(block.keys[index]!, layer, rotation));
-  options.rotated?.keep(block, distance, target);
+  const known = rotated?.find(block, distance);
+  if (known !== undefined) {
+    known.forEach((keys, layer) => memory.set(keys, targets[layer]));
+    return;
+  }
+  rotateKeys(source.keysAt, targets, sizeBytes, keyRotation(shape, distance, keyType));
+  rotated?.keep(block, distance, () => targets.map((from) => memory.subarray(from, from + sizeBytes)));
 }
 
-/** @param target the values of one layer of the state, of all cells */
-function placeValues(parts: readonly BlockPlacement[], layer: number, target: Uint8Array): void {
-  const { valuesTransposed, valueRowBytes, valueType } = parts[0]!.block.layout;
-  const blocks = parts.map(({ block, alpha }) => ({ values: block.values[layer]!, alpha }));
-  if (valuesTransposed) {
-    interleaveValues(target, blocks, valueRowBytes, valueType);
-    return;
-  }
-  let offset = 0;
-  for (const { values, alpha } of blocks) {
-    const place = target.subarray(offset, offset + values.length);
-    if (alpha === 1) place.set(values);
-    else scaleValues(values, place, valueType, alpha);
-    offset += values.length;
-  }
+/** @param start the cell of the state at which the block begins */
+function placeBlockValues(
+  { block, alpha }: BlockPlacement,
+  source: KernelPlace,
+  target: JoinTarget,
+  start: number,
+): void {
+  const { layout, positions } = block;
+  const sizeBytes = layerValueBytes(block);
+  source.valuesAt.forEach((from, layer) => {
+    if (alpha !== 1) {
+      wholeMemory().copyWithin(target.scratch, from, from + sizeBytes);
+      scaleValues(target.scratch, sizeBytes, layout.valueType, alpha);
+    }
+    const values = { address: target.valuesAt[layer]!, cells: target.cells };
+    placeValues(alpha === 1 ? from : target.scratch, positions.length, values, start, layout);
+  });
 }

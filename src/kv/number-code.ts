@@ -1,19 +1,31 @@
 import type { NumberType } from '../llm/state-format.ts';
-import { type Code, type DeclareLocal, f32x4, i16x8, i32, i32x4, type Local, v128 } from './wasm-assembler.ts';
+import {
+  type Code,
+  type DeclareLocal,
+  f32x4,
+  i16x8,
+  i32,
+  i32x4,
+  type Local,
+  v128,
+  VECTOR_BYTES,
+} from './wasm-assembler.ts';
 
-/** How numbers of a stored type are read into 32-bit floats, four at a time, and written back, eight at a time. */
+/** How numbers of a stored type are read into 32-bit floats and written back, eight at a time: two times four. */
 export interface NumberCode {
   readonly elementBytes: 2 | 4;
   /** What numbers must be multiplied by after `load`; their first factor can carry it. */
   readonly unit: number;
-  load(address: Code): Code;
-  /** Writes four numbers to each of the addresses. */
-  store(firstAddress: Code, first: Local, secondAddress: Code, second: Local): Code;
+  load(address: Code, first: Local, second: Local): Code;
+  store(address: Code, first: Local, second: Local): Code;
   /** Takes note of numbers that are about to be read: eight, from the address on. */
   note(address: Code): Code;
   /** 1 where a number noted or stored was not finite, or of at least `limit` in half precision; otherwise 0. */
   exceeds(limit: number): Code;
 }
+
+/** Numbers that a kernel reads and writes at once. */
+export const NUMBERS_AT_ONCE = 8;
 
 /** Bits of half precision, moved to where a 32-bit float has them, stand for exactly 2^-112 of the number. */
 export const NUMBER_UNIT: Readonly<Record<NumberType, number>> = { F16: 2 ** 112, F32: 1 };
@@ -44,16 +56,22 @@ export function halfPrecision(declare: DeclareLocal): NumberCode {
   return {
     elementBytes: 2,
     unit: NUMBER_UNIT.F16,
-    load: (address) => v128.and(i32x4.shiftLeft(v128.load16x4(address), i32.const(13)), constant(0x8fffffff)),
-    store: (firstAddress, first, secondAddress, second) => [
+    load: (address, first, second) => [
+      ...low.set(v128.load(address)),
+      // Sign, exponent and the first seven bits of the mantissa; the other three bits stand in the lower half.
+      ...high.set(v128.and(i16x8.shiftRightSigned(low.get, i32.const(3)), constant(0x8fff8fff))),
+      ...low.set(i16x8.shiftLeft(low.get, i32.const(13))),
+      ...first.set(i16x8.interleaveLow(low.get, high.get)),
+      ...second.set(i16x8.interleaveHigh(low.get, high.get)),
+    ],
+    store: (address, first, second) => [
       ...encode(low, first),
       ...encode(high, second),
       ...low.set(i16x8.narrowUnsigned(low.get, high.get)),
       ...note(low.get),
       // Clamping to 16 bits keeps the sign.
       ...low.set(v128.or(low.get, v128.and(i16x8.narrowSigned(first.get, second.get), constant(0x80008000)))),
-      ...v128.storeLowHalf(firstAddress, low.get),
-      ...v128.storeHighHalf(secondAddress, low.get),
+      ...v128.store(address, low.get),
     ],
     note: (address) => note(v128.and(v128.load(address), constant(HALF_MAGNITUDES))),
     exceeds: (limit) => v128.anyTrue(i16x8.greaterEqualUnsigned(largest.get, constant(limit * 0x10001))),
@@ -68,12 +86,15 @@ export function singlePrecision(declare: DeclareLocal): NumberCode {
   return {
     elementBytes: 4,
     unit: NUMBER_UNIT.F32,
-    load: (address) => v128.load(address),
-    store: (firstAddress, first, secondAddress, second) => [
+    load: (address, first, second) => [
+      ...first.set(v128.load(address)),
+      ...second.set(v128.load(i32.add(address, i32.const(VECTOR_BYTES)))),
+    ],
+    store: (address, first, second) => [
       ...note(first.get),
       ...note(second.get),
-      ...v128.store(firstAddress, first.get),
-      ...v128.store(secondAddress, second.get),
+      ...v128.store(address, first.get),
+      ...v128.store(i32.add(address, i32.const(VECTOR_BYTES)), second.get),
     ],
     // What is not finite stays so through every product and sum, and is noted when it is stored.
     note: () => [],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtures/plain-keys.ts';
 import { turnedKeys } from '../../test/fixtures/turned-keys.ts';
+import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
-import { lendMemory } from './vector-kernels.ts';
 
 function shapeOf(pairing: 'norm' | 'neox', change: Partial<KeyShape['rope']> = {}): KeyShape {
   return {
@@ -28,10 +28,9 @@ describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
       'frequency factors',
       shapeOf(pairing, { frequencyFactors: Array.from({ length: 32 }, (_, pair) => 1 + pair / 4) }),
     ],
-    ['the smallest head', { headDimension: 8, rope: { ...shapeOf(pairing).rope, dimensions: 8 } }],
+    ['the smallest head', { headDimension: 16, rope: { ...shapeOf(pairing).rope, dimensions: 16 } }],
   ];
 
-  // More heads than fit into the workspace at once.
   test.each(shapes)('are turned as by plain arithmetic, bit by bit: %s', (_, shape) => {
     const heads = 5_000;
     const numbers = Uint16Array.from({ length: heads * shape.headDimension }, (_number, index) => {
@@ -71,7 +70,7 @@ describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
 
 test('every finite half-precision number that can be turned survives a turn by nothing', () => {
   const numbers = Uint16Array.from({ length: 0x79a8 * 2 }, (_, bits) => (bits >> 1) | ((bits & 1) << 15));
-  const shape = { ...shapeOf('norm', { dimensions: 8 }), headDimension: 8 };
+  const shape = { ...shapeOf('norm', { dimensions: 16 }), headDimension: 16 };
   const turned = new Uint16Array(turnedKeys(bytesOf(numbers), keyRotation(shape, 0, 'F16')).buffer);
   // Only the sign of zero may change: 0 − 0 is 0.
   const differing = [...numbers.keys()].filter((index) => turned[index] !== numbers[index]);
@@ -94,24 +93,37 @@ test.each([
   expect(() => turnedKeys(bytesOf(singles), rotation)).toThrow('not finite');
 });
 
-test('turns keys at any address, and only them', () => {
-  const shape = shapeOf('neox');
-  const rotation = keyRotation(shape, 41, 'F16');
-  const numbers = Uint16Array.from({ length: 640 }, (_, index) => Math.floor(scattered(index) * 0x7800));
-  const expected = turnedKeys(bytesOf(numbers), rotation);
+test('turns the keys of each layer, at any address, and only them', () => {
+  const rotation = keyRotation(shapeOf('neox'), 41, 'F16');
+  const numbers = bytesOf(Uint16Array.from({ length: 640 }, (_, index) => Math.floor(scattered(index) * 0x7800)));
+  const expected = turnedKeys(numbers, rotation);
+  const sizeBytes = 4 * numbers.length + 256;
+  const start = takeMemory(sizeBytes)!;
   for (const offset of [1, 4, 28]) {
-    const lent = lendMemory(expected.length + 64).fill(7);
-    rotateKeys(bytesOf(numbers), lent.subarray(offset, offset + expected.length), rotation);
-    expect(Buffer.compare(lent.subarray(offset, offset + expected.length), expected)).toBe(0);
-    expect([...lent.subarray(0, offset), ...lent.subarray(offset + expected.length)].every((byte) => byte === 7)).toBe(
-      true,
+    const memory = wholeMemory()
+      .subarray(start, start + sizeBytes)
+      .fill(7);
+    memory.set(numbers, 0);
+    memory.set(numbers, numbers.length);
+    const places = [2 * numbers.length + offset, 3 * numbers.length + 2 * offset];
+    rotateKeys(
+      [start, start + numbers.length],
+      places.map((place) => start + place),
+      numbers.length,
+      rotation,
     );
+    const rest = [...memory.subarray(2 * numbers.length)];
+    for (const place of places.toReversed()) {
+      expect(Buffer.compare(memory.subarray(place, place + numbers.length), expected)).toBe(0);
+      rest.splice(place - 2 * numbers.length, numbers.length);
+    }
+    expect(rest).toEqual(new Array(256).fill(7));
   }
+  giveMemoryBack(start, sizeBytes);
 });
 
-test('refuses a target that the kernels cannot reach', () => {
-  const rotation = keyRotation(shapeOf('neox'), 1, 'F16');
-  expect(() => rotateKeys(new Uint8Array(128), new Uint8Array(128), rotation)).toThrow('memory of the kernels');
+test('refuses keys that are no whole heads', () => {
+  expect(() => rotateKeys([0], [0], 100, keyRotation(shapeOf('neox'), 1, 'F16'))).toThrow('no multiple of a head');
 });
 
 test.each(['yarn', 'longrope'])('refuses %s by name', (scaling) => {
@@ -123,8 +135,8 @@ test.each(['yarn', 'longrope'])('refuses %s by name', (scaling) => {
   );
 });
 
-test('refuses a rotation of dimensions that do not come in eights', () => {
-  expect(() => keyRotation(shapeOf('norm', { dimensions: 12 }), 1, 'F16')).toThrow('12 of 64 dimensions');
+test.each([8, 20])('refuses a rotation of %i dimensions', (dimensions) => {
+  expect(() => keyRotation(shapeOf('norm', { dimensions }), 1, 'F16')).toThrow(`${dimensions} of 64 dimensions`);
 });
 
 function bytesOf(numbers: Uint16Array | Float32Array): Uint8Array {

@@ -40,9 +40,11 @@ export class RotatedKeys {
   /**
    * Takes note of a distance, and copies the keys of each layer where it came before, so that they can be found again.
    * What is larger than the bound is not kept.
+   * @param turned gives the keys; asked only where they are copied
    */
-  keep(cells: KvCells, distance: number, keys: readonly Uint8Array[]): void {
+  keep(cells: KvCells, distance: number, turned: () => readonly Uint8Array[]): void {
     if (!this.#cameBefore(cells, distance)) return;
+    const keys = turned();
     const sizeBytes = keys.reduce((sum, layer) => sum + layer.length, 0);
     if (sizeBytes > this.#maxBytes) return;
     const known = this.#byCells.get(cells)?.get(distance);

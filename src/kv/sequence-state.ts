@@ -59,9 +59,9 @@ export function parseSequenceState(bytes: Uint8Array, name = 'K/V state'): Seque
 /** A state whose keys and values are still to be filled in. */
 export interface UnfilledState {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of each layer, views into the bytes. */
-  readonly keys: readonly Uint8Array[];
-  readonly values: readonly Uint8Array[];
+  /** Where the keys and the values of each layer begin. */
+  readonly keysAt: readonly number[];
+  readonly valuesAt: readonly number[];
 }
 
 /**
@@ -74,12 +74,7 @@ export function allocateState(
 ): UnfilledState {
   const { kv, positions } = head;
   const bytes = allocate(stateBytes(head.tokenIds.length, head.streams, positions.length, kv));
-  const { keysAt, valuesAt } = writeStateHead(bytes, head);
-  return {
-    bytes,
-    keys: keysAt.map((start) => bytes.subarray(start, start + positions.length * kv.keyRowBytes)),
-    values: valuesAt.map((start) => bytes.subarray(start, start + positions.length * kv.valueRowBytes)),
-  };
+  return { bytes, ...writeStateHead(bytes, head) };
 }
 
 function ownMemory(sizeBytes: number): Uint8Array<ArrayBuffer> {
@@ -90,7 +85,7 @@ function ownMemory(sizeBytes: number): Uint8Array<ArrayBuffer> {
 /** The bytes of a state; for one that was parsed, the very bytes that it was parsed from. */
 export function writeSequenceState({ cells, ...head }: SequenceState): Uint8Array<ArrayBuffer> {
   const target = allocateState({ ...head, positions: cells.positions, kv: cells.layout });
-  cells.keys.forEach((keys, layer) => target.keys[layer]!.set(keys));
-  cells.values.forEach((values, layer) => target.values[layer]!.set(values));
+  cells.keys.forEach((keys, layer) => target.bytes.set(keys, target.keysAt[layer]));
+  cells.values.forEach((values, layer) => target.bytes.set(values, target.valuesAt[layer]));
   return target.bytes;
 }

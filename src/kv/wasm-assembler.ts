@@ -3,6 +3,9 @@ export type Code = readonly number[];
 
 type ValueType = 'i32' | 'f32' | 'v128';
 
+/** Bytes of a vector. */
+export const VECTOR_BYTES = 16;
+
 /** A parameter or a variable of a function. */
 export interface Local {
   readonly get: Code;
@@ -47,8 +50,13 @@ function vector(opcode: number): (...operands: readonly Code[]) => Code {
 }
 
 /** A vector instruction on memory: no alignment is promised, and the address carries the whole offset. */
-function vectorMemory(opcode: number, ...lane: number[]): (...operands: readonly Code[]) => Code {
-  return instruction(VECTOR_PREFIX, ...unsigned(opcode), 0, 0, ...lane);
+function vectorMemory(opcode: number): (...operands: readonly Code[]) => Code {
+  return instruction(VECTOR_PREFIX, ...unsigned(opcode), 0, 0);
+}
+
+/** The bytes of two vectors, 0 to 15 and 16 to 31, in another order. */
+function shuffle(...lanes: number[]): (...operands: readonly Code[]) => Code {
+  return instruction(VECTOR_PREFIX, 0x0d, ...lanes);
 }
 
 export const i32 = {
@@ -62,22 +70,21 @@ export const i32 = {
 
 export const v128 = {
   load: vectorMemory(0x00),
-  /** Four 16-bit numbers, each sign-extended to 32 bits. */
-  load16x4: vectorMemory(0x03),
   store: vectorMemory(0x0b),
-  storeLowHalf: vectorMemory(0x5b, 0),
-  storeHighHalf: vectorMemory(0x5b, 1),
   and: vector(0x4e),
   or: vector(0x50),
   anyTrue: vector(0x53),
   /** Exchanges the numbers of each pair of 32-bit numbers. */
-  swapPairs: (value: Code): Code => {
-    const lanes = [4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11];
-    return [...value, ...value, VECTOR_PREFIX, 0x0d, ...lanes];
-  },
+  swapPairs: (value: Code): Code => shuffle(4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)(value, value),
 };
 
 export const i16x8 = {
+  shiftLeft: vector(0x8b),
+  shiftRightSigned: vector(0x8c),
+  /** Four 32-bit numbers, of the first four of two times eight: of their lower halves, and of their upper ones. */
+  interleaveLow: shuffle(0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23),
+  /** The same of the last four. */
+  interleaveHigh: shuffle(8, 9, 24, 25, 10, 11, 26, 27, 12, 13, 28, 29, 14, 15, 30, 31),
   /** Eight 16-bit numbers of two times four signed 32-bit numbers, clamped. */
   narrowSigned: vector(0x85),
   /** The same, clamped to 0 … 65535. */
@@ -92,7 +99,6 @@ export const i32x4 = {
     return [VECTOR_PREFIX, 0x0c, ...bytes, ...bytes, ...bytes, ...bytes];
   },
   greaterEqualUnsigned: vector(0x40),
-  shiftLeft: vector(0xab),
   add: vector(0xae),
   sub: vector(0xb1),
   maxUnsigned: vector(0xb9),
@@ -112,8 +118,18 @@ export const f32x4 = {
 export const copyMemory = instruction(0xfc, 0x0a, 0x00, 0x00);
 
 /** Runs the body once, and again as long as the condition behind it holds. */
-export function doWhile(body: Code, condition: Code): Code {
+function doWhile(body: Code, condition: Code): Code {
   return [0x03, EMPTY_BLOCK, ...body, ...condition, 0x0d, 0x00, 0x0b];
+}
+
+/** Advances an address. */
+export function advance(address: Local, bytes: Code): Code {
+  return address.set(i32.add(address.get, bytes));
+}
+
+/** Runs the body, advances the address, and goes on while it is below the end. */
+export function whileBelow(address: Local, end: Code, stepBytes: Code, body: Code): Code {
+  return doWhile([...body, ...advance(address, stepBytes)], i32.lessThan(address.get, end));
 }
 
 function sized(bytes: readonly number[]): number[] {

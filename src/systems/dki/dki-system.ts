@@ -117,6 +117,7 @@ export class DKISystem implements BenchSystem {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pipeline[Symbol.asyncDispose]();
+    this.#blocks[Symbol.dispose]();
   }
 
   #openHandOver(model: LanguageModel): HandOver {

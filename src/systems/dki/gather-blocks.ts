@@ -69,8 +69,8 @@ export async function gatherBlocks(
       standsAlone = true;
     }
     await sequence.evaluate(tokenIds);
-    const cells = cutBlock(await scratch.cellsOf(sequence), headerIds.length, headerIds.length + tokenIds.length);
-    store.keep(userId, key, tokenIds.length, [memoryId], cells);
+    const block = cutBlock(await scratch.cellsOf(sequence), headerIds.length, headerIds.length + tokenIds.length);
+    const cells = store.keep(userId, key, tokenIds.length, [memoryId], block);
     const elapsedMs = performance.now() - computeStart;
     builtTokens += tokenIds.length;
     computeMs += elapsedMs;
@@ -87,8 +87,8 @@ async function headerOf(workshop: BlockWorkshop, userId: string, tokenIds: reado
   const start = performance.now();
   await sequence.clear();
   await sequence.evaluate(tokenIds);
-  const cells = cutBlock(await scratch.cellsOf(sequence), 0, tokenIds.length);
-  store.keep(userId, key, tokenIds.length, [], cells);
+  const block = cutBlock(await scratch.cellsOf(sequence), 0, tokenIds.length);
+  const cells = store.keep(userId, key, tokenIds.length, [], block);
   return { key, cells, origin: 'computed', computeMs: performance.now() - start };
 }
 

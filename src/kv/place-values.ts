@@ -1,0 +1,29 @@
+import { type KvLayout, numberBytes } from '../llm/state-format.ts';
+import { wholeMemory } from './kernel-memory.ts';
+import { kernels } from './vector-kernels.ts';
+import { VECTOR_BYTES } from './wasm-assembler.ts';
+
+/** Values of all cells of a state in one layer, in the memory of the kernels. */
+export interface StateValues {
+  readonly address: number;
+  readonly cells: number;
+}
+
+/**
+ * Puts the values of a block beside those of the others, as the layout has them: behind one another, or, transposed, a
+ * piece in the row of each dimension.
+ * @param source address of the values of `cells` cells in one layer, in the memory of the kernels
+ * @param start the cell of the state at which the block begins
+ */
+export function placeValues(source: number, cells: number, target: StateValues, start: number, layout: KvLayout): void {
+  const { valuesTransposed, valueRowBytes, valueType } = layout;
+  const end = source + cells * valueRowBytes;
+  if (!valuesTransposed) {
+    wholeMemory().copyWithin(target.address + start * valueRowBytes, source, end);
+    return;
+  }
+  const elementBytes = numberBytes(valueType);
+  const rowBytes = cells * elementBytes;
+  const spread = rowBytes < VECTOR_BYTES ? kernels.spreadShortRows : kernels.spreadRows;
+  spread(source, end, rowBytes, target.address + start * elementBytes, target.cells * elementBytes);
+}
