@@ -9,6 +9,27 @@ const closedToReaders = ['systems', 'memory', 'kv', 'llm'];
 
 const noTestImports = { regex: String.raw`\.test(\.ts)?$`, message: 'Nothing imports from a test.' };
 
+/** Prepares questions and never looks at a memory (seed 003): it reaches its own files, pure text, and nothing else. */
+const preRetrieval = 'src/memory/strategies/hinted/pre-retrieval';
+const preRetrievalRule = {
+  files: [`${preRetrieval}/**/*.ts`],
+  ignores: ['**/*.test.ts'],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          noTestImports,
+          {
+            regex: String.raw`^(?!\./|(?:\.\./)+config/|(?:\.\./)+text-terms\.ts$|zod$)`,
+            message: `${preRetrieval} does not import stores, services or models: it sees the question alone.`,
+          },
+        ],
+      },
+    ],
+  },
+};
+
 /** The rule for the files of one room. */
 function roomRule(room, level) {
   const above = rooms.slice(0, level);
@@ -52,6 +73,8 @@ export default tseslint.config(
     },
   },
   ...rooms.map(roomRule),
+  // Behind its room's rule, which it replaces.
+  preRetrievalRule,
   { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.disableTypeChecked], rules: { 'no-console': 'off' } },
   // Matchers such as expect.closeTo are typed as any.
   { files: ['**/*.test.ts'], rules: { '@typescript-eslint/no-unsafe-assignment': 'off' } },

@@ -5,6 +5,7 @@ import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
 import type { LanguageModel } from '../src/llm/language-model.ts';
 import { MemoryRouter } from '../src/memory/memory-router.ts';
+import { RouterRetriever } from '../src/memory/strategies/router/router-retriever.ts';
 import type { MemorySearchResult } from '../src/memory/memory-search-result.ts';
 import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
 import { DatabaseConversationLog } from '../src/systems/conversation-log.ts';
@@ -37,7 +38,7 @@ export function openToldParts(model: LanguageModel, folder: string): ToldParts {
   let memories: readonly MemorySearchResult[] = [];
   const parts: SystemParts = {
     model: () => Promise.resolve(model),
-    memories: new MemoryKeeper(router, embeddings, database),
+    memories: new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database),
     log: new DatabaseConversationLog(database),
     recall: { search: () => Promise.resolve({ memories, elapsedMs: 0 }) },
     rules: RULES,

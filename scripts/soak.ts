@@ -108,7 +108,7 @@ async function soakTurns(model: LanguageModel, folder: string, turns: number, ma
       const { memoryId } = memories[index]!;
       const content = contentOf(random);
       for (const system of systems) {
-        if (turn % (2 * TURNS_TO_A_CHANGE) === 0) system.removeMemory(userId, memoryId, userId);
+        if (turn % (2 * TURNS_TO_A_CHANGE) === 0) await system.removeMemory(userId, memoryId, userId);
         else await system.addMemory(userId, content, { userId, memoryId });
       }
       memories[index] = { ...memories[index]!, content };

@@ -16,8 +16,37 @@ export type { ModelSequence } from './llm/model-sequence.ts';
 
 export { StateStore, type StateStoreStats, type StoredState } from './kv/state-store.ts';
 
-export { MemoryRouter, type MemoryRouterOptions, type NewMemory } from './memory/memory-router.ts';
+export { MemoryRouter, type MemoryRouterOptions } from './memory/memory-router.ts';
 export type { MemorySearchResult } from './memory/memory-search-result.ts';
+export type { NewMemory } from './memory/new-memory.ts';
+export type { Retrieval, RetrievalFlag, RetrieveOptions, Retriever } from './memory/retriever.ts';
+export {
+  HintedRetriever,
+  type HintedOptions,
+  type RetrievedRecord,
+} from './memory/strategies/hinted/hinted-retriever.ts';
+export { readPreRetrievalConfig } from './memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
+export { RouterRetriever } from './memory/strategies/router/router-retriever.ts';
+export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './memory/strategies/tiered/cold-store.ts';
+export { formatHistorySummary, type ContextItem } from './memory/strategies/tiered/history-summary.ts';
+export type { HotShelf, HotStore } from './memory/strategies/tiered/hot-store.ts';
+export { InProcessHotStore } from './memory/strategies/tiered/in-process-hot-store.ts';
+export type { MemoryRecord } from './memory/strategies/tiered/memory-record.ts';
+export {
+  MemoryRetrievalProcessor,
+  type NodeContext,
+  type NodeProcessor,
+} from './memory/strategies/tiered/memory-retrieval-node.ts';
+export { NodeEventServer } from './memory/strategies/tiered/node-event-server.ts';
+export { noEvents, type NodeEvent, type NodeEventStream } from './memory/strategies/tiered/node-events.ts';
+export { PostgresColdStore, type PostgresColdStoreOptions } from './memory/strategies/tiered/postgres-cold-store.ts';
+export { connectPostgres, type PostgresConnection } from './memory/strategies/tiered/postgres-connection.ts';
+export { postgresIndexes, type PostgresIndex } from './memory/strategies/tiered/postgres-index.ts';
+export { RedisHotStore } from './memory/strategies/tiered/redis-hot-store.ts';
+export { SqliteColdStore } from './memory/strategies/tiered/sqlite-cold-store.ts';
+export { TieredMemory, type TieredMemoryParts, type TieredQuery } from './memory/strategies/tiered/tiered-memory.ts';
+export { TieredRetriever, type TieredRetrieverParts } from './memory/strategies/tiered/tiered-retriever.ts';
+export { SalienceRetriever, type SalienceOptions } from './memory/strategies/salience/salience-retriever.ts';
 export { chooseVectorBackend, type VectorBackendChoice } from './memory/vector-backend.ts';
 
 export type { BenchSystem } from './systems/bench-system.ts';
@@ -59,6 +88,6 @@ export type {
   RunDescription,
   RunResults,
 } from './eval/results.ts';
-export type { Arm, ItemView } from './eval/run/arms.ts';
+export type { ArmDefinition, ItemView } from './eval/run/arms.ts';
 export type { BenchHooks, Progress } from './eval/run/progress.ts';
-export { resultsOfRun } from './eval/stored-results.ts';
+export { resultsOfRuns } from './eval/stored-results.ts';

@@ -7,8 +7,9 @@ import { RunRepository } from '../db/run-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import { runBench } from '../eval/bench-run.ts';
 import type { RunResults } from '../eval/results.ts';
+import { groupOf } from '../eval/stored-results.ts';
 import { storedTurn } from '../eval/stored-turn.ts';
-import { printableJson } from '../report/printable.ts';
+import { printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
 import { commandLine, shownPath } from './command-line.ts';
@@ -28,22 +29,30 @@ export function declareBench(command: Command): void {
 }
 
 async function bench(config: BenchConfig): Promise<number> {
-  const results = await run(config);
-  if (results === undefined) {
+  const runs = await run(config);
+  if (runs === undefined) {
     process.stderr.write(`interrupted; ${resumeLine(config)}\n`);
     return exitCodes.interrupted;
   }
-  const folder = join(config.out, results.run.name);
-  process.stdout.write(config.json ? printableJson(results) : renderSummary(results, pageOf(process.stdout)));
-  // The result is shown first: a report that cannot be written must not hide it.
-  writeReport(folder, results);
+  if (config.json) process.stdout.write(printableJson(runs.length === 1 ? runs[0] : { runs }));
+  else process.stdout.write(runs.map((results) => renderSummary(results, pageOf(process.stdout))).join('\n\n'));
   const closing = config.json ? process.stderr : process.stdout;
-  closing.write(`\nreport: ${shownPath(folder)}\n${inspectLine(config, results)}`);
-  return results.gates.every(({ held }) => held) ? exitCodes.ok : exitCodes.gateFailed;
+  // The result is shown first: a report that cannot be written must not hide it.
+  for (const results of runs) {
+    const folder = join(config.out, results.run.name);
+    await writeReport(folder, [results]);
+    closing.write(`\nreport: ${shownPath(folder)}\n${inspectLine(config, results)}`);
+  }
+  if (runs.length > 1) {
+    const folder = join(config.out, groupOf(runs[0]!.run.name));
+    await writeReport(folder, runs);
+    closing.write(`\nall suites: ${shownPath(join(folder, 'report.html'))}\n`);
+  }
+  return runs.every(({ gates }) => gates.every(({ held }) => held)) ? exitCodes.ok : exitCodes.gateFailed;
 }
 
-/** The results, or undefined where the user ended the run. */
-async function run(config: BenchConfig): Promise<RunResults | undefined> {
+/** The results of each suite, or undefined where the user ended the run. */
+async function run(config: BenchConfig): Promise<RunResults[] | undefined> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const interruption = new AbortController();
   const onInterrupt = () => display?.note('stopping after this turn; press ^C again to stop at once');
@@ -62,7 +71,7 @@ function resumeLine(config: BenchConfig): string {
   const last = new RunRepository(database).list().findLast(({ status }) => status === 'interrupted');
   return last === undefined
     ? 'nothing had been asked yet'
-    : `go on with: ${commandLine('bench', config, ['--resume', last.name])}`;
+    : `go on with: ${commandLine('bench', config, ['--resume', groupOf(last.name)])}`;
 }
 
 /** The command that shows a turn: the first wrong one of the last arm that is no control, else its first. */
@@ -72,7 +81,7 @@ function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   using database = openDatabase({ path: config.db });
   const turns = new TurnRepository(database);
   let itemId: string | undefined;
-  for (const row of turns.listByRun(run.id, { arm })) {
+  for (const row of turns.listForResults(run.id, { arm })) {
     itemId ??= row.itemId;
     const turn = storedTurn(row);
     if (turn.state === 'answered' && turn.scores.taskSuccess === 1) continue;

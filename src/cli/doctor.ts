@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { loadBenchConfig } from '../config/load-config.ts';
-import { printable, printableJson } from '../report/printable.ts';
-import { coloured, type Page } from '../report/render-terminal.ts';
-import { padText, wrapText } from '../report/text-width.ts';
+import { printable, printableJson } from '../report/render/printable.ts';
+import { coloured, type Page } from '../report/render/terminal.ts';
+import { padText, wrapText } from '../report/render/text-width.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { type Check, checks, examine, type Finding } from './machine-checks.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
-import { printable } from '../report/printable.ts';
+import { printable } from '../report/render/printable.ts';
 
 /** What the process ends with. */
 export const exitCodes = { ok: 0, gateFailed: 1, badUsage: 2, bug: 70, interrupted: 130 } as const;

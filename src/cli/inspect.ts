@@ -8,7 +8,7 @@ import { TurnRepository } from '../db/turn-repository.ts';
 import { unknownQuality } from '../eval/unknown-quality.ts';
 import { printTurn, printTwoTurns } from '../inspect/print-turn.ts';
 import { type InspectedTurn, inspectedTurn } from '../inspect/stored-turn.ts';
-import { printableJson } from '../report/printable.ts';
+import { printableJson } from '../report/render/printable.ts';
 import { addConfigOptions } from './config-options.ts';
 import { pageOf } from './page.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
@@ -48,9 +48,9 @@ function inspect({ run: name, out, db, item, arm, turn, print, json }: InspectFl
       'the first is 0',
     );
   }
-  const config = loadBenchConfig({ flags: { run: name, out, db } });
+  const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db);
-  const run = findRun(database, config.run);
+  const run = findRun(database, name);
   const arms = arm?.split(',').map((part) => part.trim()) ?? [];
   if (arms.length > 2) {
     throw new BenchError('bad-option', `--arm ${arm!}: ${arms.length} arms`, 'name one, or two to compare them');

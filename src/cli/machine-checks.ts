@@ -9,6 +9,9 @@ import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { readDataset } from '../eval/dataset/reader.ts';
 import { LanguageModel } from '../llm/language-model.ts';
 import { modelPathOf } from '../llm/random-model/random-model.ts';
+import { LlamaQueryModel } from '../memory/strategies/hinted/llama-query-model.ts';
+import { assessRouting, describeAbility } from '../memory/strategies/hinted/pre-retrieval/model-route.ts';
+import { routeExamples } from '../memory/strategies/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../memory/vector-backend.ts';
 import { shownPath } from './command-line.ts';
 
@@ -121,6 +124,25 @@ async function model({ model: name, contextTokens, threads }: BenchConfig): Prom
   return { state: 'works', found: `${info.name} answered a prompt with ${tokens.length} tokens (${engine})` };
 }
 
+/** Whether the model can choose how to search, for `--retriever hinted` with `"route_strategy": "llm"`. */
+async function routing({ model: name, contextTokens, threads }: BenchConfig): Promise<Finding> {
+  const advice = 'hinted takes its default strategy then, and counts how often: route by keyword or classifier';
+  try {
+    await using loaded = await LanguageModel.load({
+      modelPath: await modelPathOf(name),
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+      ...(threads === undefined ? {} : { threads }),
+    });
+    await using queryModel = new LlamaQueryModel(loaded);
+    const ability = await assessRouting(queryModel, routeExamples.test);
+    const found = describeAbility(queryModel.name, ability);
+    return ability.able ? { state: 'works', found } : { state: 'warning', found, advice };
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return { state: 'warning', found: `no model to route questions: ${error.message}`, advice };
+  }
+}
+
 /** All that the bench needs, the cheap things first. */
 export const checks: readonly Check[] = [
   { name: 'node', run: node },
@@ -131,6 +153,7 @@ export const checks: readonly Check[] = [
   { name: 'dataset', run: dataset },
   { name: 'embedder', run: embedder },
   { name: 'model', run: model },
+  { name: 'routing', run: routing },
 ];
 
 /** Runs a check; what it throws is what it found. */

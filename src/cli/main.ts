@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { declareBench } from './bench.ts';
+import { declareCompare } from './compare.ts';
+import { declareData } from './data.ts';
 import { declareDoctor } from './doctor.ts';
 import { reportFailure } from './failure.ts';
 import { declareInspect } from './inspect.ts';
@@ -18,7 +20,14 @@ function commandLineProgram(): Command {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
-  const verbs = { bench: declareBench, tables: declareTables, inspect: declareInspect, doctor: declareDoctor };
+  const verbs = {
+    bench: declareBench,
+    tables: declareTables,
+    compare: declareCompare,
+    inspect: declareInspect,
+    data: declareData,
+    doctor: declareDoctor,
+  };
   for (const [name, declare] of Object.entries(verbs)) {
     const command = program.command(name);
     declare(command);

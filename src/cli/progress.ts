@@ -8,6 +8,7 @@ const phases: Readonly<Record<Progress['phase'], string>> = {
   'warm-up': 'warming up',
   turns: 'asking',
   isolation: 'testing isolation',
+  measure: 'measuring',
   report: 'writing the report',
 };
 const barColumns = 24;
@@ -51,7 +52,8 @@ export class ProgressDisplay implements Disposable {
     const entered = progress.phase !== this.#phase;
     this.#phase = progress.phase;
     if (progress.phase !== 'turns') {
-      if (entered) this.#say(phases[progress.phase]);
+      const suite = progress.suite === undefined ? '' : `${progress.suite}: `;
+      if (entered) this.#say(suite + phases[progress.phase]);
       return;
     }
     // The first turn that is told of was done already.

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
+import { didYouMean } from '../config/nearest-name.ts';
 import { type BenchDatabase, openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
@@ -17,7 +18,8 @@ export function findRun(database: BenchDatabase, name: string | undefined): RunR
   const run = name === undefined ? runs.list().at(-1) : runs.findByName(name);
   if (run !== undefined) return run;
   const known = runs.list().map((other) => other.name);
-  const message = name === undefined ? 'the database holds no run' : `there is no run "${name}"`;
+  const message =
+    name === undefined ? 'the database holds no run' : `there is no run "${name}"${didYouMean(name, known)}`;
   const hint = known.length === 0 ? 'make one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`;
   throw new BenchError('not-found', message, hint);
 }

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { loadBenchConfig } from '../config/load-config.ts';
-import { resultsOfRun } from '../eval/stored-results.ts';
-import { printable, printableJson } from '../report/printable.ts';
-import { tableAsJson } from '../report/render-json.ts';
-import { checkReport, numberedTables, renderers } from '../report/report-files.ts';
+import type { RunResults } from '../eval/results.ts';
+import { groupOf, resultsOfRuns } from '../eval/stored-results.ts';
+import { printable, printableJson } from '../report/render/printable.ts';
+import { tableAsJson } from '../report/render/json.ts';
+import { checkReport, renderers } from '../report/report-files.ts';
 import { lackOfProof } from '../report/table.ts';
+import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
@@ -15,8 +17,8 @@ interface TablesFlags {
   readonly run?: string;
   readonly out?: string;
   readonly db?: string;
-  readonly table?: '1' | '1b' | 'breakdown';
-  readonly format: 'md' | 'tex' | 'csv' | 'json';
+  readonly table?: string;
+  readonly format: keyof typeof renderers;
   readonly check?: true;
 }
 
@@ -24,32 +26,41 @@ interface TablesFlags {
 export function declareTables(command: Command): void {
   command.description('draw the tables of a run again from its stored turns');
   addConfigOptions(command, ['run', 'out', 'db'])
-    .addOption(new Option('--table <name>', 'which table (default: 1 and 1b)').choices(['1', '1b', 'breakdown']))
+    .addOption(new Option('--table <name>', "which table (default: those of the run's suite)").choices(tableNames))
     .addOption(new Option('--format <name>', 'how to write it').choices(Object.keys(renderers)).default('md'))
     .option('--check', 'compare with the report that the run wrote')
-    .action((flags: TablesFlags) => {
-      process.exitCode = tables(flags);
+    .action(async (flags: TablesFlags) => {
+      process.exitCode = await tables(flags);
     });
 }
 
-function tables({ run, out, db, table, format, check }: TablesFlags): number {
-  const config = loadBenchConfig({ flags: { run, out, db } });
+async function tables({ run, out, db, table, format, check }: TablesFlags): Promise<number> {
+  const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db);
-  const results = resultsOfRun(database, config.run);
-  const folder = join(config.out, results.run.name);
-  if (check === true) {
-    const differences = checkReport(folder, results);
-    const found = differences.length === 0 ? ['agrees with the stored turns'] : differences;
-    process.stdout.write(found.map((line) => `${shownPath(folder)}: ${printable(line)}\n`).join(''));
-    return differences.length === 0 ? exitCodes.ok : exitCodes.gateFailed;
-  }
-  const numbered = numberedTables(results);
-  const chosen = table === undefined ? [numbered['1'], numbered['1b']] : [numbered[table]];
-  const [only] = chosen;
+  const runs = resultsOfRuns(database, run);
+  if (check === true) return await checked(config.out, runs);
+  const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
   if (format === 'json' && chosen.length > 1) process.stdout.write(printableJson(chosen.map(tableAsJson)));
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));
-  const lack = lackOfProof(results);
-  if (lack === undefined || only === undefined) return exitCodes.ok;
-  process.stderr.write(`${lack}\n`);
-  return exitCodes.gateFailed;
+  const lacking = runs.flatMap((results) => {
+    const lack = lackOfProof(results);
+    return lack === undefined ? [] : `${results.run.name}: ${lack}\n`;
+  });
+  process.stderr.write(lacking.join(''));
+  return lacking.length === 0 ? exitCodes.ok : exitCodes.gateFailed;
+}
+
+/** Says of each report, and of the page of all, whether it is what the stored turns come to. */
+async function checked(out: string, runs: readonly RunResults[]): Promise<number> {
+  const reports = runs.map((results) => [results.run.name, [results]] as const);
+  const pages = runs.length > 1 ? [[groupOf(runs[0]!.run.name), runs] as const] : [];
+  let differences = 0;
+  for (const [name, shown] of [...reports, ...pages]) {
+    const folder = join(out, name);
+    const found = await checkReport(folder, shown);
+    const lines = found.length === 0 ? ['agrees with the stored turns'] : found;
+    process.stdout.write(lines.map((line) => `${shownPath(folder)}: ${printable(line)}\n`).join(''));
+    differences += found.length;
+  }
+  return differences === 0 ? exitCodes.ok : exitCodes.gateFailed;
 }

@@ -1,28 +1,13 @@
 import { z } from 'zod';
+import { armNames, armSettingsHelp, isArmName } from './arm-name.ts';
 
-/** The arms that `--arms` names; `dki-link:K` takes any number of tokens. */
-export const armNames = [
-  'none',
-  'oracle',
-  'full',
-  'rag',
-  'rag-cached',
-  'dki',
-  'dki-blocks',
-  'dki-link:4',
-  'dki-parallel',
-  'dki-hybrid',
-  'dki-gated',
-  'rag-twin',
-  'dki-wrong',
-] as const;
+/** The strategies of recall that `--retriever` names. */
+export const retrieverNames = ['router', 'tiered', 'salience', 'hinted'] as const;
+export type RetrieverName = (typeof retrieverNames)[number];
 
-/** `dki-link:K`: blocks whose first K tokens are evaluated again in sight of what precedes them. */
-export const linkArmPattern = /^dki-link:(\d{1,6})$/;
-
-function isArmName(name: string): boolean {
-  return (armNames as readonly string[]).includes(name) || linkArmPattern.test(name);
-}
+/** How PostgreSQL searches: through all lists of vectors, through one of them, or along a graph. */
+const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
+export type ColdIndexName = (typeof coldIndexNames)[number];
 
 /** What an option takes, for its help and for the message of a wrong value. */
 export interface OptionDescription {
@@ -34,6 +19,22 @@ export interface OptionDescription {
   /** What one of its values is called, and which there are; where only some values can be. */
   readonly names?: { readonly kind: string; readonly known: readonly string[] };
 }
+
+/** The suites, in the order in which `all` runs them. */
+export const suiteNames = [
+  'main',
+  'context',
+  'ablation',
+  'alpha',
+  'latency',
+  'coherence',
+  'retrieval',
+  'storage',
+  'isolation',
+  'scaling',
+] as const;
+
+export type SuiteName = (typeof suiteNames)[number];
 
 /** Begins the name of a model that is no file yet: the rest names a shape, and the weights are random. */
 export const randomModelPrefix = 'random:';
@@ -86,7 +87,18 @@ function toBytes(value: unknown): unknown {
  * and switches, so that a flag, an environment variable and a value in the file mean the same.
  */
 export const benchConfigSchema = z.strictObject({
-  suite: oneOf('suite', ['main'], 'which arms are compared, and how').default('main'),
+  suite: describe(
+    z.preprocess(
+      (value) => (typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value),
+      z.array(z.enum([...suiteNames, 'all'])).min(1),
+    ),
+    {
+      value: '<names>',
+      help: 'what is asked, by comma; all for every suite',
+      allowed: 'names by comma',
+      names: { kind: 'suite', known: [...suiteNames, 'all'] },
+    },
+  ).default(['main']),
   arms: describe(
     z.preprocess(
       (value) => (typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value),
@@ -94,7 +106,7 @@ export const benchConfigSchema = z.strictObject({
     ),
     {
       value: '<names>',
-      help: 'the arms to run, by comma (default: all of the suite)',
+      help: `the arms to run, by comma (default: all of the suite); each may have settings: ${armSettingsHelp}`,
       allowed: 'names by comma',
       names: { kind: 'arm', known: armNames },
     },
@@ -109,7 +121,27 @@ export const benchConfigSchema = z.strictObject({
     'the language model, GGUF, or random:SHAPE for random weights (default: the one that ships)',
   ).exactOptional(),
   embedder: path('<dir>', 'the embedding model, ONNX (default: the one that ships)').exactOptional(),
-  retriever: oneOf('retriever', ['router'], 'how memories are recalled').default('router'),
+  retriever: oneOf('retriever', retrieverNames, 'how memories are recalled').default('router'),
+  hot: describe(z.string().min(1), {
+    value: '<url>',
+    help: 'where tiered keeps working memory: redis://… (default: in the process)',
+    allowed: 'an address',
+  }).exactOptional(),
+  cold: describe(z.string().min(1), {
+    value: '<url>',
+    help: 'where tiered keeps long-term memory: postgres://… with pgvector (default: a SQLite file, searched by FAISS)',
+    allowed: 'an address',
+  }).exactOptional(),
+  coldIndex: oneOf('index', coldIndexNames, 'how --cold is searched: exactly, or by an approximation').default(
+    'ivfflat',
+  ),
+  recallTokens: wholeFrom(0, '<n>', 'tokens that the memories of salience may take (default: 1500)').exactOptional(),
+  preRetrieval: path('<file>', 'how hinted prepares questions, JSON (default: by keyword)').exactOptional(),
+  eventsPort: describe(numeric(z.number().int().min(1).max(65_535)), {
+    value: '<port>',
+    help: 'serve the events of tiered to WebSocket clients on 127.0.0.1',
+    allowed: 'a port from 1 to 65535',
+  }).exactOptional(),
   topK: wholeFrom(1, '<n>', 'memories recalled for a question').default(5),
   threshold: describe(numeric(z.number().min(-1)), {
     value: '<score>',
@@ -160,4 +192,6 @@ export interface BenchConfig extends Readonly<Omit<Options, 'arms'>> {
   readonly model: string;
   readonly embedder: string;
   readonly db: string;
+  /** The options that somebody gave; of the others a suite may have its own defaults. */
+  readonly given: readonly string[];
 }

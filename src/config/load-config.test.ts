@@ -27,7 +27,7 @@ function failure(sources: ConfigSources): BenchError {
 describe('the configuration', () => {
   it('has the defaults that the documents promise', () => {
     const config = load();
-    expect(config).toMatchObject({ suite: 'main', retriever: 'router', topK: 5, threshold: -1, seed: 7, repeats: 1 });
+    expect(config).toMatchObject({ suite: ['main'], retriever: 'router', topK: 5, threshold: -1, seed: 7, repeats: 1 });
     expect(config).toMatchObject({ labels: 'index', placement: 'chronological', margin: 2, kvBytes: 268_435_456 });
     expect('limit' in config).toBe(false);
   });
@@ -67,6 +67,13 @@ describe('the configuration', () => {
     [{ threshold: '-2' }, '--threshold "-2": expected a number, -1 or more'],
     [{ kvBytes: 'lots' }, '--kv-bytes "lots": expected bytes, or a size such as 256MiB'],
     [{ run: '../up' }, '--run "../up": expected letters, digits, ".", "_" and "-", since a folder gets this name'],
+    [{ hot: 'redis://x' }, '--hot: nothing in this run would use it'],
+    [{ retriever: 'tiered', coldIndex: 'hnsw' }, '--cold-index: nothing in this run would use it'],
+    [
+      { retriever: 'tiered', cold: 'postgres://x', coldIndex: 'hsnw' },
+      '--cold-index: unknown index "hsnw": did you mean hnsw?',
+    ],
+    [{ retriever: 'tiered', eventsPort: '65536' }, '--events-port "65536": expected a port from 1 to 65535'],
     [{ run: 'a', resume: 'b' }, '--run and --resume both name a run'],
   ])('refuses %j by name', (flags, message) => {
     const error = failure({ flags });
@@ -86,6 +93,15 @@ describe('the configuration', () => {
     expect(failure({}).message).toBe('dki-bench.config.json: seed [1]: expected a whole number, 0 or more');
     writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{seed: 1}');
     expect(failure({}).message).toMatch(/^dki-bench\.config\.json cannot be read/);
+  });
+
+  it('refuses an option of one strategy of recall beside another', () => {
+    const { message, hint } = failure({ flags: { retriever: 'hinted', recallTokens: '9' } });
+    expect(message).toBe('--recall-tokens: nothing in this run would use it');
+    expect(hint).toBe('add --retriever salience, or drop it');
+    expect(failure({ flags: { preRetrieval: 'a.json' } }).hint).toBe('add --retriever hinted, or drop it');
+    const flags = { retriever: 'salience', recallTokens: '0' };
+    expect(loadBenchConfig({ flags, environment: {}, workingFolder }).recallTokens).toBe(0);
   });
 
   it('describes every option for the help', () => {

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { type BenchConfig, benchConfigSchema, optionDescriptions, randomModelPrefix } from './bench-config.ts';
 import { didYouMean } from './nearest-name.ts';
+import { shippedDatasets } from './shipped-datasets.ts';
 
 /** Read from the working folder where it is there. */
 const configFileName = 'dki-bench.config.json';
@@ -12,10 +13,12 @@ const configFileName = 'dki-bench.config.json';
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that are read elsewhere. */
 const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND'];
-const datasetSuffix = '.jsonl';
 
 /** Where the package lies: `src/config` and `dist/config` are equally deep. */
 const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The models that ship, from the package's root. */
+export const shippedModels = { model: 'models/recall-en/recall-en-q8_0.gguf', embedder: 'models/embed-en' } as const;
 
 export interface ConfigSources {
   /** By option: what the command line gave, as texts or switches. */
@@ -130,15 +133,40 @@ function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): B
 /** A bare name stands for a data set that ships, all else for a file. */
 function datasetPath(dataset: string, workingFolder: string): string {
   if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
-  const folder = resolve(packageRoot, 'datasets');
-  const shipped = readdirSync(folder)
-    .filter((file) => file.endsWith(datasetSuffix))
-    .map((file) => file.slice(0, -datasetSuffix.length));
-  if (!shipped.includes(dataset)) {
-    const message = `--dataset: unknown data set "${dataset}"${didYouMean(dataset, shipped)}`;
-    throw new BenchError('bad-option', message, `shipped: ${shipped.join(', ')}; for a file, write ./${dataset}`);
+  const shipped = shippedDatasets();
+  const path = shipped.get(dataset);
+  if (path !== undefined) return path;
+  const message = `--dataset: unknown data set "${dataset}"${didYouMean(dataset, shipped.keys())}`;
+  throw new BenchError(
+    'bad-option',
+    message,
+    `shipped: ${[...shipped.keys()].join(', ')}; for a file, write ./${dataset}`,
+  );
+}
+
+/** Options that mean nothing to another strategy of recall. */
+const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
+  tiered: ['hot', 'cold', 'coldIndex', 'eventsPort'],
+  salience: ['recallTokens'],
+  hinted: ['preRetrieval'],
+};
+
+/** @throws BenchError `bad-option` for an option that nothing in the run would use */
+function requireUse(
+  { retriever, cold, suite }: Pick<BenchConfig, 'retriever' | 'cold' | 'suite'>,
+  given: ReadonlyMap<string, Given>,
+) {
+  // That suite runs every strategy.
+  const comparesAll = suite.includes('retrieval') || suite.includes('all');
+  const unused = ({ name }: Given, hint: string) =>
+    new BenchError('bad-option', `${name}: nothing in this run would use it`, hint);
+  for (const [strategy, keys] of Object.entries(optionsOfStrategy)) {
+    const idle = keys.map((key) => given.get(key)).find((option) => option !== undefined);
+    if (retriever !== strategy && !comparesAll && idle !== undefined)
+      throw unused(idle, `add --retriever ${strategy}, or drop it`);
   }
-  return resolve(folder, dataset + datasetSuffix);
+  const index = given.get('coldIndex');
+  if (index !== undefined && cold === undefined) throw unused(index, 'give --cold postgres://… too');
 }
 
 /**
@@ -164,18 +192,19 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
       'a resumed run keeps its name: drop --run',
     );
   }
+  requireUse(data, given);
   const out = resolve(workingFolder, data.out);
   const user = (path: string | undefined, shipped: string): string =>
     path === undefined ? resolve(packageRoot, shipped) : resolve(workingFolder, path);
   return {
     ...data,
+    given: [...given.keys()],
     dataset: datasetPath(data.dataset, workingFolder),
-    model: data.model?.startsWith(randomModelPrefix)
-      ? data.model
-      : user(data.model, 'models/recall-en/recall-en-q8_0.gguf'),
-    embedder: user(data.embedder, 'models/embed-en'),
+    model: data.model?.startsWith(randomModelPrefix) ? data.model : user(data.model, shippedModels.model),
+    embedder: user(data.embedder, shippedModels.embedder),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),
     ...(data.kvStore === undefined ? {} : { kvStore: resolve(workingFolder, data.kvStore) }),
+    ...(data.preRetrieval === undefined ? {} : { preRetrieval: resolve(workingFolder, data.preRetrieval) }),
   };
 }

@@ -5,6 +5,23 @@ import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
 /** A turn as it is written; id and time are given by the database. */
 export type NewTurn = Omit<TurnRow, 'id' | 'createdAt'>;
 
+/** The columns of a turn that results are computed from; the others hold what the model was given, token by token. */
+const resultColumns = {
+  id: turns.id,
+  itemId: turns.itemId,
+  userId: turns.userId,
+  arm: turns.arm,
+  repeat: turns.repeat,
+  timings: turns.timings,
+  tokens: turns.tokens,
+  scores: turns.scores,
+  answer: turns.answer,
+  error: turns.error,
+} as const;
+
+/** A turn without what the model was given. */
+export type ResultRow = Pick<TurnRow, keyof typeof resultColumns>;
+
 export interface TurnFilter {
   readonly arm?: string;
   readonly userId?: string;
@@ -50,23 +67,29 @@ export class TurnRepository {
   }
 
   /** The turns of a run in the order in which they were written, read in pages: other statements may run meanwhile. */
-  *listByRun(runId: string, filter: TurnFilter = {}): Generator<TurnRow, void, undefined> {
-    let last = 0;
-    for (;;) {
-      const page = this.#database.guard(() =>
-        this.#database.query
-          .select()
-          .from(turns)
-          .where(and(matches(runId, filter), gt(turns.id, last)))
-          .orderBy(asc(turns.id))
-          .limit(pageSize)
-          .all(),
-      );
-      yield* page;
-      const end = page.at(-1);
-      if (end === undefined || page.length < pageSize) return;
-      last = end.id;
-    }
+  listByRun(runId: string, filter: TurnFilter = {}): Generator<TurnRow, void, undefined> {
+    return this.#inPages((last) =>
+      this.#database.query
+        .select()
+        .from(turns)
+        .where(and(matches(runId, filter), gt(turns.id, last)))
+        .orderBy(asc(turns.id))
+        .limit(pageSize)
+        .all(),
+    );
+  }
+
+  /** As `listByRun`, with the columns that results are computed from. */
+  listForResults(runId: string, filter: TurnFilter = {}): Generator<ResultRow, void, undefined> {
+    return this.#inPages((last) =>
+      this.#database.query
+        .select(resultColumns)
+        .from(turns)
+        .where(and(matches(runId, filter), gt(turns.id, last)))
+        .orderBy(asc(turns.id))
+        .limit(pageSize)
+        .all(),
+    );
   }
 
   /** The turns of one arm on one item, by repeat and number of the turn. */
@@ -115,6 +138,18 @@ export class TurnRepository {
       }
       return query.delete(turns).where(ofUser).run().changes;
     });
+  }
+
+  /** @param pageAfter the rows behind an id, a page at most */
+  *#inPages<Row extends { readonly id: number }>(pageAfter: (id: number) => Row[]): Generator<Row, void, undefined> {
+    let last = 0;
+    for (;;) {
+      const page = this.#database.guard(() => pageAfter(last));
+      yield* page;
+      const end = page.at(-1);
+      if (end === undefined || page.length < pageSize) return;
+      last = end.id;
+    }
   }
 }
 

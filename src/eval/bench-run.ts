@@ -1,109 +1,85 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { openDatabase, type BenchDatabase } from '../db/database.ts';
+import { BenchError } from '../config/bench-error.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
-import { gatingCalibrationOf, requireCalibrationFor, type GatingCalibration } from '../embedding/gating-threshold.ts';
-import { PAPER_RELEVANCE_THRESHOLD } from '../systems/dki/dual-factor-gate.ts';
-import { reserveFor } from '../systems/prompt/build-prompt.ts';
-import { readDataset } from './dataset/reader.ts';
 import type { RunResults } from './results.ts';
-import { armsNamed, MAIN_ARMS } from './run/arms.ts';
-import { drawUsers } from './run/draw-users.ts';
-import { BenchParts, openBench, StoreFolder } from './run/open-bench.ts';
 import type { BenchHooks } from './run/progress.ts';
-import { RunLock } from './run/run-lock.ts';
-import { checkSame, createRun, findResumable, noSuchRun, resumedConfig } from './run/run-record.ts';
-import { RunSession } from './run/run-session.ts';
-import type { StoredConfig } from './stored-results.ts';
+import { findResumable, noSuchRun } from './run/run-record.ts';
+import { openRuns, runSuite, type SuiteRun } from './run/suite-run.ts';
+import { resultsOfRuns, type StoredConfig } from './stored-results.ts';
+import { suitesNamed } from './suites/suites.ts';
 
 /**
- * Runs a suite, or goes on with one that was ended, and gives its results; every turn is stored as it is made.
- * @throws BenchError on bad options, data or models; the reason of `signal` where it ends the run
+ * Runs the suites that are named, one run each, or goes on with runs that were ended, and gives their results in order.
+ * Several suites are runs of one name: `NAME/SUITE`.
+ * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
  */
-export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults> {
-  const started = performance.now();
-  hooks.onProgress?.({ phase: 'load', done: 0, total: 1 });
-  const resumed = config.resume === undefined ? undefined : runToResume(config, config.resume);
-  const settings = resumed === undefined ? config : resumedConfig(config, resumed);
-  const stored = resumed?.config as StoredConfig | undefined;
-  const calibration = gatingCalibrationOf(settings.embedder);
-  const arms = armsNamed(
-    stored?.arms.map(({ name }) => name) ?? config.arms ?? MAIN_ARMS,
-    { alpha: settings.alpha, gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD },
-    hooks.arms,
-  );
-  const dataset = await readDataset(settings.dataset);
-  const users = drawUsers(dataset, settings.limit, settings.seed);
-  await using parts = await BenchParts.open(settings, arms);
-  reserveFor(parts.model.info.contextTokens, settings.reserve);
-  if (resumed !== undefined) await checkSame(resumed, dataset, parts);
-  const gated = arms.some(({ name }) => name === 'dki-gated');
-  if (gated && calibration !== undefined) requireCalibrationFor(calibration, await parts.embeddings.info());
-  const coldStartMs = performance.now() - started;
-
-  // Only now is anything written: a mistake above leaves no trace.
-  using database = open(settings);
-  const runs = new RunRepository(database);
-  const run = resumed ?? (await createRun(runs, settings, arms, dataset, users, parts));
-  const folder = join(settings.out, run.name);
-  using _lock = new RunLock(folder, run.name);
-  using stores = new StoreFolder(settings, folder);
-  const bench = openBench(parts, stores, { config: settings, runId: run.id, dataset, users, arms, database });
-  const notes = [
-    ...runNotes(parts, stores, run),
-    ...(gated ? [gatingNote(calibration)] : []),
-    ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),
-  ];
-  const session = new RunSession(database, run, bench, {
-    notes,
-    coldStartMs,
-    modelLoadMs: parts.modelLoadMs,
-    started,
-  });
-  try {
-    return await session.finish(settings, hooks);
-  } catch (error) {
-    if (hooks.signal?.aborted) runs.update(run.id, { status: 'interrupted' });
-    throw error;
-  } finally {
-    // In a store that stays, the K/V of a last turn would stay as well.
-    for (const { system } of bench.arms) await system[Symbol.asyncDispose]();
+export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
+  const planned = config.resume === undefined ? plan(config) : planToResume(config, config.resume);
+  const results: RunResults[] = [];
+  for (const run of planned) {
+    results.push(
+      run.begun?.status === 'finished' ? storedResults(config, run.name) : await runSuite(run, config, hooks),
+    );
   }
+  return results;
 }
 
-function open({ db, databaseEcho }: BenchConfig): BenchDatabase {
-  const echo = databaseEcho ? { echo: (sql: string) => void process.stderr.write(`${sql}\n`) } : {};
-  return openDatabase({ path: db, ...echo });
+function plan(config: BenchConfig): SuiteRun[] {
+  const suites = suitesNamed(config.suite);
+  requireDataThatAreUsed(config, suites);
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  const [only] = suites;
+  const name = config.run ?? `${suites.length === 1 ? only!.name : 'suites'}-${time}`;
+  return suites.map((suite) => ({
+    suite,
+    name: suites.length === 1 ? name : memberName(name, suite.name),
+    begun: undefined,
+  }));
 }
 
-function runToResume(config: BenchConfig, name: string): RunRow {
+function memberName(group: string, suite: string): string {
+  return `${group}/${suite}`;
+}
+
+/** A suite that makes its own data has no use for others. */
+function requireDataThatAreUsed({ given, dataset }: BenchConfig, suites: SuiteRun['suite'][]): void {
+  if (!given.includes('dataset') || suites.some(({ data }) => data === undefined)) return;
+  throw new BenchError(
+    'bad-option',
+    `--dataset ${dataset}: ${suites.map(({ name }) => name).join(', ')} makes its own data`,
+    'drop --dataset, or choose a suite that asks it, such as main',
+  );
+}
+
+/** One run, or the suites of a name: those that are finished, begun, and not begun yet. */
+function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   if (!existsSync(config.db)) throw noSuchRun(name, []);
-  using database = open(config);
-  return findResumable(new RunRepository(database), name);
+  using database = openRuns(config);
+  const runs = new RunRepository(database);
+  const members = runs.list().filter((run) => run.name.startsWith(`${name}/`));
+  const suitesOf = ({ config: stored }: RunRow) => suitesNamed((stored as StoredConfig).suite);
+  const [first] = members;
+  if (first === undefined) {
+    const begun = findResumable(runs, name);
+    return suitesOf(begun)
+      .filter((suite) => suite.name === begun.suite)
+      .map((suite) => ({ suite, name, begun }));
+  }
+  const planned = suitesOf(first).map((suite): SuiteRun => {
+    const member = memberName(name, suite.name);
+    return { suite, name: member, begun: members.find((run) => run.name === member) };
+  });
+  if (planned.some(({ begun }) => begun?.status !== 'finished')) return planned;
+  throw new BenchError(
+    'bad-option',
+    `--resume ${name}: all its suites are finished`,
+    `see them: npm run tables -- --run ${name}`,
+  );
 }
 
-function gatingNote(calibration: GatingCalibration | undefined): string {
-  return calibration === undefined
-    ? `dki-gated injects above a relevance of ${PAPER_RELEVANCE_THRESHOLD}, the paper's: the embedder has no card`
-    : `dki-gated injects above a relevance of ${calibration.gatingThreshold}, of the embedder's card`;
-}
-
-/** What a reader must know of how the run was made. */
-function runNotes(parts: BenchParts, stores: StoreFolder, run: RunRow): string[] {
-  const { gitDirty } = run.environment as { readonly gitDirty: boolean | null };
-  return [
-    // Two ways to one FAISS: only where it is another library there is something to say.
-    ...(parts.backend.backend.name.startsWith('faiss')
-      ? []
-      : parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`)),
-    ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
-    ...(stores.shared
-      ? [
-          'K/V store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
-            'and rag-cached, which keeps its list of prompts in memory, starts empty in each process',
-        ]
-      : []),
-  ];
+function storedResults(config: BenchConfig, name: string): RunResults {
+  using database = openRuns(config);
+  return resultsOfRuns(database, name)[0]!;
 }

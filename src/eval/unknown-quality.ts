@@ -15,12 +15,14 @@ export function withoutQuality(turn: AnsweredTurn): AnsweredTurn {
       exactMatch: null,
       tokenF1: null,
       memoryRecall: null,
+      rougeL: null,
+      bleu: null,
       abstention: null,
       taskSuccess: null,
       wrongClass: null,
       failedStage: turn.scores.failedStage === 'answered' ? null : turn.scores.failedStage,
       passedStages: turn.scores.passedStages.filter((stage) => stage !== 'answered'),
     },
-    evidence: { ...turn.evidence, goldLogProbability: null },
+    evidence: { ...turn.evidence, goldLogProbability: null, freeLogProbability: null, agreement: null },
   };
 }

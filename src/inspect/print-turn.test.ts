@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { turnRow } from '../../test/fixtures/turn-row.ts';
-import { textWidth } from '../report/text-width.ts';
+import { textWidth } from '../report/render/text-width.ts';
 import { budgetBar } from './budget-bar.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
 import { inspectedTurn } from './stored-turn.ts';

@@ -1,6 +1,6 @@
-import { printable } from '../report/printable.ts';
-import { coloured, emphasised, type Page } from '../report/render-terminal.ts';
-import { padText, wrapText } from '../report/text-width.ts';
+import { printable } from '../report/render/printable.ts';
+import { coloured, emphasised, type Page } from '../report/render/terminal.ts';
+import { padText, wrapText } from '../report/render/text-width.ts';
 import type { InspectedTurn } from './stored-turn.ts';
 import { turnDifferences } from './turn-differences.ts';
 import { turnSections } from './turn-sections.ts';

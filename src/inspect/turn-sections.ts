@@ -1,5 +1,5 @@
-import { printable } from '../report/printable.ts';
-import { padText, wrapText } from '../report/text-width.ts';
+import { printable } from '../report/render/printable.ts';
+import { padText, wrapText } from '../report/render/text-width.ts';
 import { budgetBar } from './budget-bar.ts';
 import type { AnsweredTurn } from './stored-turn.ts';
 

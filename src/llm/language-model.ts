@@ -21,8 +21,10 @@ const CACHED_TEXTS = 20_000;
 /** How to load a model. */
 export interface LanguageModelOptions {
   readonly modelPath: string;
-  /** Cells of one sequence. Default: the window that the model was trained on, at most 4,096. */
+  /** Positions of one sequence. Default: the window that the model was trained on, at most 4,096. */
   readonly contextTokens?: number;
+  /** Cells for each position of a sequence: more than 1 where blocks share positions. Default 1. */
+  readonly cellsPerPosition?: number;
   /** Default: 1 for a model below 50 million parameters, else one for each core. */
   readonly threads?: number;
   /** How many sequences can be open at once. Default 1. */
@@ -72,7 +74,7 @@ export class LanguageModel {
    * window does not fit; `not-found` where llama.cpp has no binary for this machine
    */
   static async load(options: LanguageModelOptions): Promise<LanguageModel> {
-    const { modelPath, sequences = 1, kvType = 'F16' } = options;
+    const { modelPath, sequences = 1, kvType = 'F16', cellsPerPosition = 1 } = options;
     const sizeBytes = checkModelFile(modelPath, process.availableMemory());
     const header = await readGgufHeader(modelPath);
     const threads = options.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
@@ -89,7 +91,7 @@ export class LanguageModel {
       ]);
       model = loaded;
       const context = await model.createContext({
-        contextSize: contextTokens,
+        contextSize: contextTokens * cellsPerPosition,
         sequences,
         threads,
         batchSize: BATCH_TOKENS,
@@ -108,6 +110,7 @@ export class LanguageModel {
         sha256,
         sizeBytes,
         contextTokens,
+        cellTokens: contextTokens * cellsPerPosition,
         bosToken: tokens.shouldPrependBosToken ? (tokens.bos ?? undefined) : undefined,
         eosToken: tokens.eos ?? undefined,
         threads,

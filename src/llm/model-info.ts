@@ -43,8 +43,10 @@ export interface ModelInfo extends GgufHeader {
   /** sha-256 of the file, in hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Cells of one sequence. */
+  /** Positions of one sequence: the window. */
   readonly contextTokens: number;
+  /** Cells of one sequence: as many, or more where blocks may share positions. */
+  readonly cellTokens: number;
   /** Only where the model asks for one in front of every text. */
   readonly bosToken: TokenId | undefined;
   readonly eosToken: TokenId | undefined;

@@ -183,7 +183,9 @@ export class ModelSequence {
   async loadState(path: string): Promise<void> {
     const { info } = this.#host;
     const positions = readStatePositions(path, { ...info, ...info.contextOptions });
-    if (positions.length >= info.contextTokens) throw overflow(positions.length, 1, info.contextTokens);
+    const next = positions.reduce((largest, position) => Math.max(largest, position + 1), 0);
+    if (positions.length >= info.cellTokens) throw overflow(positions.length, 1, info.cellTokens);
+    if (next >= info.contextTokens) throw overflow(next, 1, info.contextTokens);
     // What llama.cpp complained of before is not about this file.
     await this.#host.takeComplaint();
     try {
@@ -232,9 +234,11 @@ export class ModelSequence {
 
   /** A window of n tokens has n − 1 cells to evaluate into: the last token of all is sampled, never evaluated. */
   #requireRoom(tokens: number, reserve: number): void {
-    const { contextTokens } = this.#host.info;
-    const wanted = this.cells + tokens;
-    if (wanted + reserve > contextTokens) throw overflow(wanted, reserve, contextTokens);
+    const { contextTokens, cellTokens } = this.#host.info;
+    const cells = this.cells + tokens;
+    const positions = this.nextPosition + tokens;
+    if (cells + reserve > cellTokens) throw overflow(cells, reserve, cellTokens);
+    if (positions + reserve > contextTokens) throw overflow(positions, reserve, contextTokens);
   }
 
   async #prefill(chunk: readonly TokenId[]): Promise<void> {

@@ -1,7 +1,9 @@
-import { BenchError } from '../config/bench-error.ts';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
+import { embedMemories } from './embed-memories.ts';
 import { MemoryNamespace, type StoredMemory } from './memory-namespace.ts';
 import type { MemorySearchResult } from './memory-search-result.ts';
+import type { NewMemory } from './new-memory.ts';
+import { checkSearch } from './search-options.ts';
 import type { VectorBackend } from './vector-index.ts';
 
 export interface MemoryRouterOptions {
@@ -10,17 +12,6 @@ export interface MemoryRouterOptions {
   readonly topK: number;
   /** The lowest score that counts (`rag.similarityThreshold`). */
   readonly threshold: number;
-}
-
-/** A memory to add. An id is unique within its user. */
-export interface NewMemory {
-  readonly memoryId: string;
-  readonly content: string;
-  /** Of the embedding service's dimension and any length but zero; made from the content where not given. */
-  readonly embedding?: Float32Array | undefined;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** A memory without a user stands in a namespace of its own. */
-  readonly userId?: string | undefined;
 }
 
 export interface MemorySearchOptions {
@@ -80,13 +71,7 @@ export class MemoryRouter {
    */
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
     const dimension = (this.#dimension ??= await this.#embeddings.dimension());
-    const bare = memories.filter(({ embedding }) => embedding === undefined);
-    const made = await this.#embeddings.embedMany(bare.map(({ content }) => content));
-    const vectors = new Map(bare.map((memory, i) => [memory, made[i]!]));
-    const stored = memories.map((memory) => ({
-      userId: memory.userId,
-      memory: storedMemory(memory, memory.embedding ?? vectors.get(memory)!, dimension),
-    }));
+    const stored = await embedMemories(this.#embeddings, memories);
     for (const { userId, memory } of stored) this.#namespace(userId, dimension).add([memory]);
     return memories.length;
   }
@@ -97,17 +82,16 @@ export class MemoryRouter {
    * @throws BenchError `bad-option` where `topK` is no whole number from 0, or `threshold` no number
    */
   async search(query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult[]> {
-    const { userId, topK = this.#options.topK, threshold = this.#options.threshold } = options;
-    if (!Number.isInteger(topK) || topK < 0) {
-      throw new BenchError('bad-option', `topK is ${topK}`, 'give a whole number from 0');
-    }
-    if (Number.isNaN(threshold)) {
-      throw new BenchError('bad-option', 'the similarity threshold is no number', 'give one from -1 to 1');
-    }
-    if (topK === 0 || !this.#namespaces.has(userId)) return [];
-    const vector = await this.#embeddings.embed(query);
-    // Looked up again: the last memory may have been removed while the query was embedded.
-    const found = this.#namespaces.get(userId)?.search(vector, topK) ?? [];
+    const { topK } = this.#checked(options);
+    if (topK === 0 || !this.#namespaces.has(options.userId)) return [];
+    return this.searchVector(await this.#embeddings.embed(query), options);
+  }
+
+  /** As `search`, for the unit vector of a query. */
+  searchVector(vector: Float32Array, options: MemorySearchOptions = {}): MemorySearchResult[] {
+    const { topK, threshold } = this.#checked(options);
+    if (topK === 0) return [];
+    const found = this.#namespaces.get(options.userId)?.search(vector, topK) ?? [];
     return found
       .filter(({ score }) => score >= threshold)
       .map(({ memory: { memoryId, content, metadata }, score }) => ({ memoryId, content, score, metadata }));
@@ -151,6 +135,14 @@ export class MemoryRouter {
     };
   }
 
+  #checked({ topK = this.#options.topK, threshold = this.#options.threshold }: MemorySearchOptions): {
+    readonly topK: number;
+    readonly threshold: number;
+  } {
+    checkSearch(topK, threshold);
+    return { topK, threshold };
+  }
+
   #namespace(userId: string | undefined, dimension: number): MemoryNamespace {
     let namespace = this.#namespaces.get(userId);
     if (namespace === undefined) {
@@ -159,23 +151,4 @@ export class MemoryRouter {
     }
     return namespace;
   }
-}
-
-function storedMemory(memory: NewMemory, vector: Float32Array, dimension: number): StoredMemory {
-  const { memoryId, content, metadata, userId } = memory;
-  const length = Math.hypot(...vector);
-  if (vector.length !== dimension || !Number.isFinite(length)) {
-    throw new BenchError(
-      'bad-data',
-      `memory '${memoryId}' has a vector of ${vector.length} numbers${Number.isFinite(length) ? '' : ', not all finite'}; the embedder gives ${dimension}`,
-      'embed it again with the embedder of this run',
-    );
-  }
-  return {
-    memoryId,
-    content,
-    // A vector of zeros (a text without content) stays one: it is similar to nothing.
-    embedding: vector.map((value) => (length === 0 ? 0 : value / length)),
-    metadata: userId === undefined ? { ...metadata } : { ...metadata, userId },
-  };
 }

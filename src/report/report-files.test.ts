@@ -11,8 +11,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('writes the results and each table in four formats, and leaves nothing half done', () => {
-  writeReport(join(folder, 'run'), runResults);
+it('writes the results and each table in four formats, and leaves nothing half done', async () => {
+  await writeReport(join(folder, 'run'), [runResults]);
   expect(JSON.parse(readFileSync(join(folder, 'run/results.json'), 'utf8'))).toEqual(runResults);
   const names = readdirSync(join(folder, 'run/tables'));
   expect(names.filter((name) => name.startsWith('table-1.')).sort()).toEqual(
@@ -21,23 +21,23 @@ it('writes the results and each table in four formats, and leaves nothing half d
   expect(names.filter((name) => !/^[a-z0-9-]+\.(csv|json|md|tex)$/.test(name))).toEqual([]);
 });
 
-it('finds what was changed, value by value, and what is missing', () => {
-  writeReport(folder, runResults);
-  expect(checkReport(folder, runResults)).toEqual([]);
+it('finds what was changed, value by value, and what is missing', async () => {
+  await writeReport(folder, [runResults]);
+  expect(await checkReport(folder, [runResults])).toEqual([]);
   const [first, ...others] = runResults.arms;
   const changed = { ...runResults, arms: [{ ...first!, n: 399 }, ...others] };
   writeFileSync(join(folder, 'results.json'), JSON.stringify(changed));
   rmSync(join(folder, 'tables/gates.md'));
   writeFileSync(join(folder, 'tables/table-1.csv'), '');
-  expect(checkReport(folder, runResults)).toEqual([
+  expect(await checkReport(folder, [runResults])).toEqual([
     'results.json: arms.0.n differs',
     'tables/table-1.csv: differs',
     'tables/gates.md: missing',
   ]);
 });
 
-it('says what to do where there is no report, or no place for one', () => {
-  expect(() => checkReport(join(folder, 'none'), runResults)).toThrow(/results\.json is not there$/);
+it('says what to do where there is no report, or no place for one', async () => {
+  await expect(checkReport(join(folder, 'none'), [runResults])).rejects.toThrow(/results\.json is not there$/);
   writeFileSync(join(folder, 'file'), '');
-  expect(() => writeReport(join(folder, 'file'), runResults)).toThrow(/^the report cannot be written: /);
+  await expect(writeReport(join(folder, 'file'), [runResults])).rejects.toThrow(/^the report cannot be written: /);
 });

@@ -3,45 +3,45 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../config/bench-error.ts';
 import type { RunResults } from '../eval/results.ts';
-import { comparisonsTables } from './comparisons-table.ts';
-import { gatesTable } from './gates-table.ts';
-import { printableJson } from './printable.ts';
-import { renderCsv } from './render-csv.ts';
-import { renderJson } from './render-json.ts';
-import { renderLatex } from './render-latex.ts';
-import { renderMarkdown } from './render-markdown.ts';
-import { tableBreakdown } from './table-breakdown.ts';
-import { tableOneB } from './table-one-b.ts';
-import { tableOne } from './table-one.ts';
-import type { Table } from './table.ts';
+import { figureFiles } from './figures/drawn-figures.ts';
+import { renderReport } from './html/report-page.ts';
+import { comparisonsTables } from './tables/comparisons-table.ts';
+import { gatesTable } from './tables/gates-table.ts';
+import { printableJson } from './render/printable.ts';
+import { renderCsv } from './render/csv.ts';
+import { renderJson } from './render/json.ts';
+import { renderLatex } from './render/latex.ts';
+import { renderMarkdown } from './render/markdown.ts';
+import { reportTables } from './tables/report-tables.ts';
 
 /** How a table is written to a file, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
-/** The tables of a run by the name that `--table` takes. */
-export function numberedTables(results: RunResults): Readonly<Record<'1' | '1b' | 'breakdown', Table>> {
-  return { '1': tableOne(results), '1b': tableOneB(results), breakdown: tableBreakdown(results) };
-}
-
-/** All files of a report, by their paths within its folder. */
-function filesOf(results: RunResults): Map<string, string> {
-  const tables = [...Object.values(numberedTables(results)), ...comparisonsTables(results), gatesTable(results)];
+/** All files of a report, by their paths within its folder: of a run everything, of several the page that shows all. */
+async function filesOf(runs: readonly RunResults[]): Promise<Map<string, string>> {
+  const page = ['report.html', await renderReport(runs)] as const;
+  const [results] = runs;
+  if (results === undefined || runs.length > 1) return new Map([page]);
+  const tables = [...reportTables(results).values(), ...comparisonsTables(results), gatesTable(results)];
   return new Map([
     ['results.json', printableJson(results)],
     ...tables.flatMap((table) =>
       Object.entries(renderers).map(([suffix, render]) => [`tables/${table.id}.${suffix}`, render(table)] as const),
     ),
+    ...(await figureFiles(results)),
+    page,
   ]);
 }
 
 /**
- * Writes `results.json` and the tables in all formats, each first to a file beside it and then renamed, so that a
+ * Writes the report of a run: `results.json`, the tables in all formats, the figures and `report.html`; of several runs of
+ * one name, the page that shows them together. Each file is first written beside its place and then renamed, so that a
  * reader never meets half a file.
  *
  * @throws BenchError `disk` where the folder cannot be written
  */
-export function writeReport(folder: string, results: RunResults): void {
-  for (const [name, content] of filesOf(results)) {
+export async function writeReport(folder: string, runs: readonly RunResults[]): Promise<void> {
+  for (const [name, content] of await filesOf(runs)) {
     const path = join(folder, name);
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
@@ -73,8 +73,8 @@ function differingPaths(a: unknown, b: unknown, path = ''): string[] {
  *
  * @throws BenchError `not-found` where there is no report
  */
-export function checkReport(folder: string, results: RunResults): string[] {
-  return [...filesOf(results)].flatMap(([name, expected]) => {
+export async function checkReport(folder: string, runs: readonly RunResults[]): Promise<string[]> {
+  return [...(await filesOf(runs))].flatMap(([name, expected]) => {
     let found: string;
     try {
       found = readFileSync(join(folder, name), 'utf8');

@@ -1,13 +1,12 @@
 import type { RunResults } from '../eval/results.ts';
-import { comparisonsTables } from './comparisons-table.ts';
-import { gatesTable } from './gates-table.ts';
-import { printable } from './printable.ts';
-import { coloured, emphasised, type Page, renderTerminal } from './render-terminal.ts';
-import { phrasingTable } from './table-breakdown.ts';
-import { tableOneB } from './table-one-b.ts';
-import { tableOne } from './table-one.ts';
+import { comparisonsTables } from './tables/comparisons-table.ts';
+import { gatesTable } from './tables/gates-table.ts';
+import { printable } from './render/printable.ts';
+import { coloured, emphasised, type Page, renderTerminal } from './render/terminal.ts';
+import { phrasingTable } from './tables/breakdown-table.ts';
+import { shownTables } from './tables/report-tables.ts';
 import { formatNumber, lackOfProof } from './table.ts';
-import { wrapText } from './text-width.ts';
+import { wrapText } from './render/text-width.ts';
 import { verdictSentences } from './verdict.ts';
 
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
@@ -28,9 +27,8 @@ export function renderSummary(results: RunResults, page: Page): string {
   const listed = (text: string) =>
     wrapped(text, '  ').map((line, index) => (index === 0 ? `- ${line.slice(2)}` : line));
   const tables = [
-    tableOne(results),
+    ...shownTables(results),
     phrasingTable(results),
-    tableOneB(results),
     ...comparisonsTables(results),
     gatesTable(results),
   ].filter(({ blocks }) => blocks.length > 0);

@@ -10,7 +10,7 @@ export interface MemorySystem {
   /** Puts the memories that the database holds for a session into the index; returns how many. */
   loadMemoriesFromDb(sessionId: string): Promise<number>;
   /** Recall alone, without an answer. */
-  searchMemories(query: string, options?: SearchOptions): Promise<MemorySearchResult[]>;
+  searchMemories(query: string, options?: SearchOptions): Promise<readonly MemorySearchResult[]>;
   getStats(): SystemStats;
 }
 
@@ -80,6 +80,9 @@ export interface Budget {
   readonly memoryLimitTokens: number;
   readonly memoryTokens: number;
   readonly historyTokens: number;
+  /** Tokens at a position that another token has as well: they take a cell, and no position. */
+  readonly sharedTokens: number;
+  /** Positions left. */
   readonly freeTokens: number;
   readonly dropped: readonly DroppedPart[];
   /** Everything but the query was given up (seed 004 §4.4). */

@@ -1,7 +1,6 @@
 import type { MemorySearchResult } from '../memory/memory-search-result.ts';
 import { chronological } from './prompt/placement.ts';
 import { RAGSystem } from './rag/rag-system.ts';
-import { timedRecall } from './recall.ts';
 import type { SystemParts } from './system-parts.ts';
 
 /** Every memory of the user, as many of the newest as the budget takes, placed by creation. */
@@ -9,7 +8,11 @@ export function fullContext(parts: SystemParts, all: (userId: string) => readonl
   return new RAGSystem({
     ...parts,
     recall: {
-      search: (_, { userId }) => timedRecall(() => Promise.resolve(chronological(all(userId ?? '')).reverse())),
+      search: (_, { userId }) => {
+        const start = performance.now();
+        const memories = chronological(all(userId ?? '')).reverse();
+        return Promise.resolve({ memories, elapsedMs: performance.now() - start });
+      },
     },
     rules: { ...parts.rules, placement: 'chronological' },
     injectionMode: 'full-context',

@@ -35,6 +35,11 @@ export class LastTurn {
     return true;
   }
 
+  /** The next turn injects what the last one did, in front of another suffix. */
+  goesOn(suffix: readonly number[]): void {
+    this.#suffix = suffix;
+  }
+
   wasText(tokenIds: readonly number[]): void {
     this.forgetAll();
     this.#suffix = tokenIds;

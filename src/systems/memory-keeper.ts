@@ -2,13 +2,13 @@ import type { BenchDatabase } from '../db/database.ts';
 import { MemoryRepository } from '../db/memory-repository.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
-import type { MemoryRouter } from '../memory/memory-router.ts';
-import type { MemorySearchResult } from '../memory/memory-search-result.ts';
-import type { AddMemoryOptions, SearchOptions } from './contracts.ts';
+import type { RetrieveOptions, Retriever } from '../memory/retriever.ts';
+import type { AddMemoryOptions } from './contracts.ts';
+import { timedRecall, type Recalled } from './recall.ts';
 
-/** Keeps memories in the database and in the index at once: what RAG and DKI share (seed 004 §7). */
+/** Keeps memories in the database and in what recalls them at once: what RAG and DKI share (seed 004 §7). */
 export class MemoryKeeper {
-  readonly #router: MemoryRouter;
+  readonly #retriever: Retriever;
   readonly #embeddings: EmbeddingService;
   readonly #database: BenchDatabase;
   readonly #memories: MemoryRepository;
@@ -16,8 +16,8 @@ export class MemoryKeeper {
   readonly #runId: string | undefined;
 
   /** @param runId the run that its sessions belong to, where there is one */
-  constructor(router: MemoryRouter, embeddings: EmbeddingService, database: BenchDatabase, runId?: string) {
-    this.#router = router;
+  constructor(retriever: Retriever, embeddings: EmbeddingService, database: BenchDatabase, runId?: string) {
+    this.#retriever = retriever;
     this.#embeddings = embeddings;
     this.#database = database;
     this.#memories = new MemoryRepository(database);
@@ -42,7 +42,7 @@ export class MemoryKeeper {
         metadata,
       });
     });
-    await this.#router.addMemory({ memoryId, content, embedding, metadata, userId });
+    await this.#retriever.addMemories([{ memoryId, content, embedding, metadata, userId }]);
     return memoryId;
   }
 
@@ -69,13 +69,13 @@ export class MemoryKeeper {
         });
       }
     });
-    await this.#router.addMemories(memories);
+    await this.#retriever.addMemories(memories);
   }
 
   /** Puts the stored memories of a session into the index, their stored vectors too; returns how many. */
   async load(sessionId: string): Promise<number> {
     const rows = this.#memories.getBySession(sessionId);
-    await this.#router.addMemories(
+    await this.#retriever.addMemories(
       rows.map((row) => ({
         memoryId: row.id,
         content: row.content,
@@ -87,18 +87,23 @@ export class MemoryKeeper {
     return rows.length;
   }
 
-  /** Removes a memory from database and index; false where there was none. */
-  remove(sessionId: string, memoryId: string, userId?: string): boolean {
+  /** Removes a memory from database and retriever; false where there was none. */
+  async remove(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     const stored = this.#memories.delete(sessionId, memoryId);
-    return this.#router.removeMemory(memoryId, userId) || stored;
+    return (await this.#retriever.removeMemory(memoryId, userId)) || stored;
   }
 
-  search(query: string, options: SearchOptions): Promise<MemorySearchResult[]> {
-    return this.#router.search(query, options);
+  recall(query: string, options: RetrieveOptions): Promise<Recalled> {
+    return timedRecall(() => this.#retriever.retrieve(query, options));
+  }
+
+  /** Forgets what being asked has left behind in the retriever; the memories stay. */
+  reset(): Promise<void> {
+    return this.#retriever.reset();
   }
 
   stats(): Readonly<Record<string, unknown>> {
-    return { ...this.#router.stats(), embeddings: this.#embeddings.stats() };
+    return { ...this.#retriever.stats(), embeddings: this.#embeddings.stats() };
   }
 
   #openSession(sessionId: string, userId: string | undefined): void {

@@ -22,6 +22,8 @@ export interface TurnParts {
   readonly recall: Recall;
   readonly log: ConversationLog;
   readonly rules: Omit<PromptRules, 'windowTokens'>;
+  /** Memories begin at one position and may take all cells of the context that are left. */
+  readonly fillsCells?: boolean;
   /** Multiplies the values of injected memories. Default 1. */
   readonly alpha?: number;
   /** Decides before the prompt is made whether memories go into it. Without one they do. */
@@ -52,14 +54,23 @@ export class TurnPipeline implements AsyncDisposable {
     const parts = this.#parts;
     const opened = await this.#open();
     const userId = request.userId ?? '';
+    const historyStart = performance.now();
+    const history =
+      request.includeHistory === false
+        ? []
+        : parts.log.history(request.sessionId, 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS));
+    const historyMs = performance.now() - historyStart;
     const recalled = await parts.recall.search(request.query, {
       topK: request.topK ?? parts.topK,
       threshold: parts.threshold,
       ...(request.userId === undefined ? {} : { userId: request.userId }),
+      history,
     });
     const meterBefore = opened.handOver.sequence.meter;
     const systemPrompt = request.systemPrompt ?? templates.systemPrompts[0]!;
-    const rules = { ...parts.rules, windowTokens: opened.model.info.contextTokens };
+    const { contextTokens, cellTokens } = opened.model.info;
+    const cells = parts.fillsCells === true ? { cellTokens } : {};
+    const rules = { ...parts.rules, windowTokens: contextTokens, ...cells };
     const gateStart = performance.now();
     const gated = await parts.gate?.(opened.handOver.sequence, recalled.memories, () => {
       const bare = { query: request.query, systemPrompt, memories: [], history: [] };
@@ -72,16 +83,13 @@ export class TurnPipeline implements AsyncDisposable {
         query: request.query,
         systemPrompt,
         memories: gated?.inject === false ? [] : recalled.memories,
-        history:
-          request.includeHistory === false
-            ? []
-            : parts.log.history(request.sessionId, 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS)),
+        history,
       },
       rules,
       opened.tokenizer,
     );
     prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
-    const assemble = performance.now() - assembleStart;
+    const assemble = historyMs + performance.now() - assembleStart;
 
     const handOverStart = performance.now();
     const result = await opened.handOver.answer({
@@ -106,6 +114,7 @@ export class TurnPipeline implements AsyncDisposable {
       metadata: {
         injectionMode: parts.injectionMode,
         recalled: recalled.memories,
+        retrieval: recalled.retrieval ?? null,
         reuse: result.reuse,
         builtTokens: result.builtTokens,
         linkTokens: result.linkTokens,
@@ -114,6 +123,7 @@ export class TurnPipeline implements AsyncDisposable {
         sharesPositions: result.positions < prompt.tokenIds.length,
         ...(gated === undefined ? {} : { gating: gated.details }),
         sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
+        answerTokenIds: result.generation.tokens,
         stop: result.generation.stop,
         ...result.details,
       },

@@ -43,6 +43,29 @@ describe('the order of the rooms', () => {
     },
   );
 
+  it.each([
+    ['../../../memory-namespace.ts', 1],
+    ['../../salience/full-text-index.ts', 1],
+    ['../hierarchical-memory.ts', 1],
+    ['../hinted-retriever.ts', 1],
+    ['../../../../db/database.ts', 1],
+    ['../../../../embedding/embedding-service.ts', 1],
+    ['../../../../llm/language-model.ts', 1],
+    ['better-sqlite3', 1],
+    ['node:fs', 1],
+    ['ioredis', 1],
+    ['./query-record.ts', 0],
+    ['../../../text-terms.ts', 0],
+    ['../../../../config/bench-error.ts', 0],
+    ['zod', 0],
+  ])('keeps the preparation of questions away from every store: %s', async (specifier, count) => {
+    const file = 'src/memory/strategies/hinted/pre-retrieval/x.ts';
+    expect(await restrictedImports(file, `import { a } from '${specifier}';\na();\n`)).toHaveLength(count);
+    expect(await restrictedImports(file, `import type { A } from '${specifier}';\nexport type B = A;\n`)).toHaveLength(
+      count,
+    );
+  });
+
   it('lets nothing import from a test', async () => {
     expect(await restrictedImports('src/eval/x.ts', `import { a } from './a.test.ts';\na();\n`)).toHaveLength(1);
     expect(await restrictedImports('scripts/x.ts', `import { a } from '../src/eval/a.test.ts';\na();\n`)).toHaveLength(

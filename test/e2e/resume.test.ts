@@ -7,7 +7,7 @@ import { RunRepository } from '../../src/db/run-repository.ts';
 import { auditLogs, conversations, memories, sessions } from '../../src/db/schema.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
 import { SeededRandom } from '../../src/eval/random.ts';
-import { resultsOfRun } from '../../src/eval/stored-results.ts';
+import { resultsOfRuns } from '../../src/eval/stored-results.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,6 +40,11 @@ async function bench(folder: TestFolder, args: readonly string[], killAfterMs?: 
   return { code: await ended, stderr, ms: performance.now() - start };
 }
 
+/** Scores without what recall took. */
+function untimed(scores: unknown): unknown {
+  return JSON.parse(JSON.stringify(scores, (key, value: unknown) => (key === 'timingsMs' ? undefined : value)));
+}
+
 /** All that a run has stored, but ids, times and what is timed. */
 function stored(folder: TestFolder, name: string): unknown {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
@@ -62,7 +67,7 @@ function stored(folder: TestFolder, name: string): unknown {
       error,
     }) => [
       [itemId, userId, arm, repeat, turn, position, plain(sessionId)],
-      { promptInfo, tokens, scores, recalled, answer, error },
+      { promptInfo, tokens, scores: untimed(scores), recalled, answer, error },
     ],
   );
   const ofRun = (sessionId: string | null): boolean =>
@@ -83,7 +88,7 @@ function stored(folder: TestFolder, name: string): unknown {
     .from(memories)
     .all()
     .filter((row) => ofRun(row.sessionId));
-  const results = resultsOfRun(database, name);
+  const results = resultsOfRuns(database, name)[0]!;
   return {
     turns,
     sessions: query

@@ -8,6 +8,7 @@ import {
   LanguageModel,
   MemoryKeeper,
   MemoryRouter,
+  RouterRetriever,
   openDatabase,
   RAGSystem,
   StateStore,
@@ -39,7 +40,7 @@ beforeAll(async () => {
       loads++;
       return Promise.resolve(model);
     },
-    memories: new MemoryKeeper(router, embeddings, database),
+    memories: new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database),
     log: new DatabaseConversationLog(database),
     rules: { placement: 'rank', labels: 'index' },
     topK: 5,
@@ -100,7 +101,10 @@ describe('RAGSystem', () => {
   it('loads memories of a session from the database into a fresh index', async () => {
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en`));
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
-    await using system = new RAGSystem({ ...parts, memories: new MemoryKeeper(router, embeddings, database) });
+    await using system = new RAGSystem({
+      ...parts,
+      memories: new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database),
+    });
     expect(await system.loadMemoriesFromDb('s1')).toBe(2);
     const [best] = await system.searchMemories('What is my dog called?', { userId: 'ann', topK: 1 });
     expect(best).toMatchObject({ memoryId: 'm1', content: 'My dog is called Brenko.' });
@@ -170,9 +174,9 @@ describe('DKISystem', () => {
     expect(states.stats()).toMatchObject({ entries: 0, sizeBytes: 0 });
     const replaced = await dki.chat({ query: 'What is my cat called?', sessionId: 's10', userId: 'eve' });
     expect(replaced.promptInfo.retrievedContext).toBe('Relevant information:\n[1] My cat is called Zorin.\n');
-    expect(dki.removeMemory('s9', 'cat', 'eve')).toBe(true);
+    expect(await dki.removeMemory('s9', 'cat', 'eve')).toBe(true);
     expect(states.stats().entries).toBe(0);
-    expect(dki.removeMemory('s9', 'cat', 'eve')).toBe(false);
+    expect(await dki.removeMemory('s9', 'cat', 'eve')).toBe(false);
   });
 
   it('computes again what was damaged on the disk', async () => {

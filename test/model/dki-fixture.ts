@@ -6,6 +6,7 @@ import type { LanguageModel } from '../../src/llm/language-model.ts';
 import type { SequenceScore } from '../../src/llm/token-probabilities.ts';
 import { MemoryRouter } from '../../src/memory/memory-router.ts';
 import type { MemorySearchResult } from '../../src/memory/memory-search-result.ts';
+import { RouterRetriever } from '../../src/memory/strategies/router/router-retriever.ts';
 import { chooseVectorBackend } from '../../src/memory/vector-backend.ts';
 import type { BenchSystem } from '../../src/systems/bench-system.ts';
 import { DatabaseConversationLog } from '../../src/systems/conversation-log.ts';
@@ -42,7 +43,7 @@ export function partsOf(model: LanguageModel, database: BenchDatabase): SystemPa
   const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
   return {
     model: () => Promise.resolve(model),
-    memories: new MemoryKeeper(router, embeddings, database),
+    memories: new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database),
     log: new DatabaseConversationLog(database),
     rules: { placement: 'rank', labels: 'index' },
     topK: 5,

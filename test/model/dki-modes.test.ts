@@ -187,8 +187,8 @@ describe('the store behind them', () => {
     expect(filesWith(path, 'scratch')).toHaveLength(2);
 
     // Nothing was stored under that id: the K/V goes all the same.
-    expect(system.removeMemory('s', 'm2', 'ann')).toBe(false);
-    expect(prefix.removeMemory('s', 'm2', 'ann')).toBe(false);
+    expect(await system.removeMemory('s', 'm2', 'ann')).toBe(false);
+    expect(await prefix.removeMemory('s', 'm2', 'ann')).toBe(false);
     expect(filesWith(path, key, '"m2"', 'scratch')).toEqual([]);
     // The header, two blocks; the prefix of all three is gone.
     expect(system.getStats().kvStore).toMatchObject({ memory: { entries: 3 }, disk: { entries: 3 } });

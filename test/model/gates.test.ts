@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/eval/bench-run.ts';
 import type { GateName, RunResults } from '../../src/eval/results.ts';
-import { armsNamed, type Arm } from '../../src/eval/run/arms.ts';
+import { type Arm, armsNamed, type ArmDefinition } from '../../src/eval/run/arms.ts';
 import { StateStore, type StoredState } from '../../src/kv/state-store.ts';
 import type { BenchSystem } from '../../src/systems/bench-system.ts';
 import { DKISystem } from '../../src/systems/dki/dki-system.ts';
@@ -35,7 +35,11 @@ function withChat(system: BenchSystem, chat: BenchSystem['chat']): BenchSystem {
 const [rag, dki, link] = armsNamed(['rag', 'dki', 'dki-link:4'], { alpha: 1, gatingThreshold: 0.7 }) as [Arm, Arm, Arm];
 
 /** Arms that claim to be `dki` and are not. */
-const impostors: readonly { readonly what: string; readonly arm: Arm; readonly gates: readonly GateName[] }[] = [
+const impostors: readonly {
+  readonly what: string;
+  readonly arm: ArmDefinition;
+  readonly gates: readonly GateName[];
+}[] = [
   {
     what: 'another system prompt',
     arm: {
@@ -134,7 +138,7 @@ describe('the gates', () => {
     using folder = new TestFolder();
     const texts = 'none,oracle,full,rag,rag-cached';
     const arms = `${texts},dki,dki-blocks,dki-link:4,dki-parallel,rag-twin,dki-wrong`;
-    const results = await runBench(smallConfig(folder, { arms }));
+    const results = (await runBench(smallConfig(folder, { arms })))[0]!;
     expect(broken(results)).toEqual([]);
     expect(results.gates.map((gate) => gate.gate)).toEqual(
       expect.arrayContaining(['identity', 'materialisation', 'parity', 'isolation', 'metrics', 'errors']),
@@ -165,7 +169,7 @@ describe('the gates', () => {
   it('hold for gated and hybrid injection and for scaled values, and the run says what they mean', async () => {
     using folder = new TestFolder();
     const arms = 'rag,dki,dki-link:0,dki-hybrid,dki-gated';
-    const results = await runBench(smallConfig(folder, { arms, alpha: '0.5' }));
+    const results = (await runBench(smallConfig(folder, { arms, alpha: '0.5' })))[0]!;
     expect(broken(results)).toEqual([]);
     expect(results.run.notes).toContain('values of injected memories multiplied by 0.5 (--alpha)');
     expect(results.run.notes.some((note) => note.startsWith('dki-gated injects above a relevance of '))).toBe(true);
@@ -176,7 +180,7 @@ describe('the gates', () => {
   it('hold for random weights as far as these can show anything', async () => {
     using folder = new TestFolder();
     const flags = { arms: 'none,rag,dki,dki-blocks,dki-link:1', model: 'random:tiny-qwen3' };
-    const results = await runBench(smallConfig(folder, flags));
+    const results = (await runBench(smallConfig(folder, flags)))[0]!;
     expect(broken(results)).toEqual([]);
     expect(results.gates.map(({ gate }) => gate)).toEqual(
       expect.arrayContaining(['identity', 'materialisation', 'parity', 'errors']),
@@ -186,9 +190,18 @@ describe('the gates', () => {
     );
   });
 
+  it('see through a setting that changes nothing', async () => {
+    using folder = new TestFolder();
+    const dead: ArmDefinition = { ...dki, name: 'dki@alpha=0.5' };
+    const config = smallConfig(folder, { arms: 'rag,dki,dki@alpha=0.5,dki@alpha=0.2' });
+    const [results] = await runBench(config, { arms: [dead] });
+    const flags = results!.gates.find(({ gate }) => gate === 'live flags');
+    expect(flags).toMatchObject({ held: false, evidence: 'no outcome is changed by dki@alpha=0.5' });
+  });
+
   it.each(impostors)('fail for $what', async ({ arm, gates }) => {
     using folder = new TestFolder();
-    const results = await runBench(smallConfig(folder, { arms: `none,rag,${arm.name}` }), { arms: [arm] });
+    const results = (await runBench(smallConfig(folder, { arms: `none,rag,${arm.name}` }), { arms: [arm] }))[0]!;
     expect(broken(results)).toEqual(expect.arrayContaining([...gates]));
   });
 });

@@ -9,7 +9,10 @@ import { probeIsolation } from '../../src/eval/run/isolation-probe.ts';
 import { ItemStage } from '../../src/eval/run/item-stage.ts';
 import { StateStore, type StoredState } from '../../src/kv/state-store.ts';
 import { LanguageModel } from '../../src/llm/language-model.ts';
-import { MemoryRouter, type MemoryRouterOptions, type NewMemory } from '../../src/memory/memory-router.ts';
+import { MemoryRouter, type MemoryRouterOptions } from '../../src/memory/memory-router.ts';
+import type { MemorySearchResult } from '../../src/memory/memory-search-result.ts';
+import type { NewMemory } from '../../src/memory/new-memory.ts';
+import { RouterRetriever } from '../../src/memory/strategies/router/router-retriever.ts';
 import { chooseVectorBackend } from '../../src/memory/vector-backend.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
@@ -20,8 +23,8 @@ class UnscopedRouter extends MemoryRouter {
     return super.addMemories(memories.map((memory) => ({ ...memory, userId: 'everybody' })));
   }
 
-  override search(query: string, options: { readonly topK?: number | undefined }): ReturnType<MemoryRouter['search']> {
-    return super.search(query, { ...options, userId: 'everybody' });
+  override searchVector(vector: Float32Array, options: { readonly topK?: number | undefined }): MemorySearchResult[] {
+    return super.searchVector(vector, { ...options, userId: 'everybody' });
   }
 }
 
@@ -55,7 +58,7 @@ async function judged(
   using database = openDatabase({ path: ':memory:' });
   const embeddings = new EmbeddingService(() => TransformersEmbedder.open(smallConfig(folder).embedder));
   const router = new Router(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
-  const keeper = new MemoryKeeper(router, embeddings, database);
+  const keeper = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
   const stage = new ItemStage();
   const parts = {
     model: () => Promise.resolve(model),

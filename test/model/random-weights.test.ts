@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/eval/bench-run.ts';
 import type { RunResults } from '../../src/eval/results.ts';
-import { comparisonsTables } from '../../src/report/comparisons-table.ts';
-import { numberedTables, renderers } from '../../src/report/report-files.ts';
+import { comparisonsTables } from '../../src/report/tables/comparisons-table.ts';
+import { renderers } from '../../src/report/report-files.ts';
+import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import type { Table } from '../../src/report/table.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
@@ -22,8 +23,8 @@ let tables: Readonly<Record<'1' | '1b' | 'breakdown', Table>>;
 
 beforeAll(async () => {
   using folder = new TestFolder();
-  results = await runBench(smallConfig(folder, { arms: arms.join(), model: 'random:tiny-llama' }));
-  tables = numberedTables(results);
+  results = (await runBench(smallConfig(folder, { arms: arms.join(), model: 'random:tiny-llama' })))[0]!;
+  tables = Object.fromEntries(reportTables(results)) as typeof tables;
 });
 
 /** The cells of a row of Markdown. */

@@ -17,7 +17,8 @@ export interface FileLines extends AsyncIterable<FileLine> {
   readonly sha256: () => string;
 }
 
-function unreadable(path: string, error: unknown): BenchError {
+/** Why a file cannot be read. */
+export function unreadable(path: string, error: unknown): BenchError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') {
     return new BenchError(

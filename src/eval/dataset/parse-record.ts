@@ -60,25 +60,37 @@ function parsedJson(text: string, place: string): unknown {
   }
 }
 
+/** One line as a JSON object. @throws BenchError `bad-data` that names file and line */
+export function parsedObject(text: string, place: string): Readonly<Record<string, unknown>> {
+  const value = parsedJson(text, place);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  const message = `${place}: expected an object, got ${shown(value)}`;
+  throw new BenchError('bad-data', message, 'write one JSON object a line (JSON Lines)');
+}
+
 /**
  * One line of a data set as a record of its `type`.
  * @throws BenchError `bad-data` that names file, line and field, says what was expected and what stands there
  */
 export function parseRecord(text: string, place: string): Placed<DatasetRecord | MemoryRecord | ItemRecord> {
-  const value = parsedJson(text, place);
+  const value = parsedObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
   const hint = `a record is one JSON object with type ${kinds.join(', ')}`;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BenchError('bad-data', `${place}: expected an object, got ${shown(value)}`, hint);
-  }
-  const { type } = value as { type?: unknown };
+  const type = value['type'];
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
     throw new BenchError('bad-data', `${place}: type expected ${kinds.join(' or ')}, got ${shown(type)}${near}`, hint);
   }
-  const schema = recordSchemas[kind];
+  return { record: checkedBy(recordSchemas[kind], value, place), place };
+}
+
+/**
+ * A value in the shape of a schema, its defaults filled in.
+ * @throws BenchError `bad-data` that names place and field, says what was expected and what stands there
+ */
+export function checkedBy<Schema extends z.ZodObject>(schema: Schema, value: unknown, place: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (!result.success) throw badField(place, value, result.error.issues[0]!, Object.keys(schema.shape));
-  return { record: result.data, place };
+  return result.data;
 }

@@ -50,6 +50,10 @@ const itemRecord = z.strictObject({
   /** For grouping alone; any name. */
   category: id.default('uncategorised'),
   phrasing: z.enum(['known', 'held-out']).optional(),
+  /** What a suite varies, as a number: the share of the window, the number of memories, the depth of the conversation. */
+  condition: z.number().optional(),
+  /** Questions of one user with the same name follow one another in one session: what was answered is history for the next. */
+  conversation: id.optional(),
   askedAt: instant,
   history: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: text })).default([]),
 });

@@ -27,7 +27,7 @@ export const controls: Gate = ({ arms, answered, seed, randomWeights }) => {
   if (ran.length === 0) return notRun('controls', `neither ${CONTROLS.join(' nor ')} ran`);
   const byArm = ran.map((arm) => {
     // A control that was shown nothing of another user controls nothing.
-    const shown = (turn: AnsweredTurn): boolean => arm === 'none' || turn.keptMemories > 0;
+    const shown = (turn: AnsweredTurn): boolean => arm === 'none' || turn.prompt.keptMemories > 0;
     const turns = answered.filter((turn) => turn.arm === arm && turn.evidence.closed && shown(turn));
     return { arm, closed: perItem(turns, (turn) => turn.scores.exactMatch) };
   });

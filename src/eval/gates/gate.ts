@@ -27,9 +27,9 @@ export function notRun(gate: GateName, why: string): GateNotRun {
   return { gate, why };
 }
 
-/** The turns of `rag` by item and repeat. */
-export function ragTurns(answered: readonly AnsweredTurn[]): Map<string, AnsweredTurn> {
-  return new Map(answered.filter((turn) => turn.arm === 'rag').map((turn) => [turnKey(turn), turn]));
+/** The turns of one arm by item and repeat. */
+export function turnsOf(answered: readonly AnsweredTurn[], arm: string): Map<string, AnsweredTurn> {
+  return new Map(answered.filter((turn) => turn.arm === arm).map((turn) => [turnKey(turn), turn]));
 }
 
 /** What two arms' turns on one item have in common. */

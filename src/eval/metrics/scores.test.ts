@@ -31,6 +31,8 @@ test('a right answer scores 1 throughout and passes the whole funnel', () => {
   expect(scoreTurn(item, turn, dataset)).toEqual({
     exactMatch: 1,
     tokenF1: 1,
+    rougeL: 1,
+    bleu: 1,
     memoryRecall: 1,
     abstention: null,
     taskSuccess: 1,
@@ -62,6 +64,8 @@ test('an absent item is right only by abstaining', () => {
   expect(scoreTurn(absent, { ...turn, answer: "I don't know." }, dataset)).toEqual({
     exactMatch: null,
     tokenF1: null,
+    rougeL: null,
+    bleu: null,
     memoryRecall: null,
     abstention: 1,
     taskSuccess: 1,

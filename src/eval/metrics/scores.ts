@@ -1,9 +1,11 @@
 import type { FunnelStage, WrongClass } from '../results.ts';
 import { isAbstention } from './abstention.ts';
+import { bleu } from './bleu.ts';
 import { exactMatch } from './exact-match.ts';
 import { followEvidence } from './funnel.ts';
 import { memoryRecall } from './memory-recall.ts';
 import { containsTokens, type Language } from './normalise.ts';
+import { rougeL } from './rouge-l.ts';
 import { taskSuccess } from './task-success.ts';
 import { tokenF1 } from './token-f1.ts';
 import { classifyWrong } from './wrong-answer.ts';
@@ -39,6 +41,8 @@ export interface Scores {
   readonly exactMatch: number | null;
   readonly tokenF1: number | null;
   readonly memoryRecall: number | null;
+  readonly rougeL: number | null;
+  readonly bleu: number | null;
   readonly abstention: number | null;
   readonly taskSuccess: number | null;
   /** Null for a right answer. */
@@ -83,6 +87,8 @@ export function scoreTurn(
       exactMatch: null,
       tokenF1: null,
       memoryRecall: null,
+      rougeL: null,
+      bleu: null,
       abstention: abstained,
       taskSuccess: taskSuccess(null, abstained),
       wrongClass,
@@ -104,6 +110,8 @@ export function scoreTurn(
     exactMatch: exact,
     tokenF1: tokenF1(answer, golds, language),
     memoryRecall: memoryRecall(answer, golds, language),
+    rougeL: rougeL(answer, golds, language),
+    bleu: bleu(answer, golds, language),
     abstention: null,
     taskSuccess: taskSuccess(exact, null),
     wrongClass,

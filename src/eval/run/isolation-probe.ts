@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { templates } from '../../config/templates.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { timedRecall } from '../../systems/recall.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import { SeededRandom } from '../random.ts';
 import {
@@ -28,6 +27,8 @@ export interface ArmIsolation {
   readonly strangers: { readonly answers: number; readonly leaks: number };
   /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
   readonly doubles: { readonly answers: number; readonly reused: number };
+  /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
+  readonly said: readonly (readonly number[])[];
 }
 
 export interface IsolationProbe {
@@ -111,7 +112,9 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
       containsTokens(answers.get(user.userId)!.text, secret, 'en');
     const foreign = (user: CanaryUser, own: string | undefined): boolean =>
       users.some((other) => other.secret !== own && hears(user, other.secret));
+    const askers = users.map((user, index) => [user, strangers[index]!]);
     results.push({
+      said: askers.map((asking) => users.map(({ secret }) => asking.filter((user) => hears(user, secret)).length)),
       arm: name,
       mustHear,
       owners: { answers: users.length, right: users.filter((user) => hears(user, user.secret)).length },
@@ -145,7 +148,7 @@ async function ask(
   userId: string,
   query: string,
 ): Promise<Answer> {
-  const recalled = await timedRecall(() => keeper.search(query, { userId, topK, threshold }));
+  const recalled = await keeper.recall(query, { userId, topK, threshold });
   stage.put({ recalled, evidence: [], all: [], donated: [], history: [] });
   const { text, tokens, inputTokens } = await system.chat({ query, sessionId: 'isolation', userId });
   return { text, evaluatedTokens: tokens.evaluated, promptTokens: inputTokens };

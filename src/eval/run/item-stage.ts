@@ -10,6 +10,7 @@ export interface StagedItem {
   readonly evidence: readonly MemorySearchResult[];
   readonly all: readonly MemorySearchResult[];
   readonly donated: readonly MemorySearchResult[];
+  /** What was said before the question: all of it, or what came after the last answer of a conversation. */
   readonly history: readonly HistoryMessage[];
 }
 
@@ -20,6 +21,8 @@ export interface StagedItem {
 export class ItemStage implements ItemView, ConversationLog {
   #item: StagedItem | undefined;
   #pending: TurnRecord | undefined;
+  /** What was said so far in conversations that go on, by session. */
+  readonly #conversations = new Map<string, readonly HistoryMessage[]>();
 
   readonly recall = { search: () => Promise.resolve(this.current.recalled) };
   readonly donated = {
@@ -36,8 +39,8 @@ export class ItemStage implements ItemView, ConversationLog {
     this.#pending = undefined;
   }
 
-  history(_sessionId: string, maxMessages: number): readonly HistoryMessage[] {
-    const { history } = this.current;
+  history(sessionId: string, maxMessages: number): readonly HistoryMessage[] {
+    const history = [...(this.#conversations.get(sessionId) ?? []), ...this.current.history];
     return history.slice(Math.max(0, history.length - maxMessages));
   }
 
@@ -50,6 +53,21 @@ export class ItemStage implements ItemView, ConversationLog {
     const record = this.#pending;
     this.#pending = undefined;
     return record;
+  }
+
+  /** Goes on with a conversation: what the item brought, its question and its answer are history for the next. */
+  goOn(sessionId: string, query: string, answer: string): void {
+    const before = this.#conversations.get(sessionId) ?? [];
+    const exchange: readonly HistoryMessage[] = [
+      { role: 'user', content: query },
+      { role: 'assistant', content: answer },
+    ];
+    this.#conversations.set(sessionId, [...before, ...this.current.history, ...exchange]);
+  }
+
+  /** Forgets all conversations. */
+  endConversations(): void {
+    this.#conversations.clear();
   }
 
   /** The item that lies before the arms. */

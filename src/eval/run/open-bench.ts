@@ -10,15 +10,22 @@ import { readGgufHeader } from '../../llm/gguf-header.ts';
 import { LanguageModel } from '../../llm/language-model.ts';
 import { checkModelFile, kvSupport } from '../../llm/model-check.ts';
 import { modelPathOf } from '../../llm/random-model/random-model.ts';
-import { MemoryRouter } from '../../memory/memory-router.ts';
+import type { Retriever } from '../../memory/retriever.ts';
+import {
+  asksModel,
+  type ReadPreRetrievalConfig,
+} from '../../memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from '../../memory/strategies/open-retriever.ts';
 import { chooseVectorBackend } from '../../memory/vector-backend.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
 import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
+import type { Suite } from '../suites/suite.ts';
 import type { Arm, ArmStore } from './arms.ts';
 import { ItemStage } from './item-stage.ts';
+import { readPreRetrievalFile } from './pre-retrieval-file.ts';
 import type { RunBench } from './user-run.ts';
 
 /** The heavy parts of a run: the two models and the index. */
@@ -26,10 +33,18 @@ export class BenchParts implements AsyncDisposable {
   readonly model: LanguageModel;
   readonly embeddings: EmbeddingService;
   readonly backend: ReturnType<typeof chooseVectorBackend>;
+  /** How a strategy that prepares questions does it. */
+  readonly preRetrieval: ReadPreRetrievalConfig;
   /** What loading the language model took. */
   readonly modelLoadMs: number;
 
-  private constructor(model: LanguageModel, modelLoadMs: number, embeddings: EmbeddingService) {
+  private constructor(
+    model: LanguageModel,
+    modelLoadMs: number,
+    embeddings: EmbeddingService,
+    preRetrieval: ReadPreRetrievalConfig,
+  ) {
+    this.preRetrieval = preRetrieval;
     this.model = model;
     this.modelLoadMs = modelLoadMs;
     this.embeddings = embeddings;
@@ -37,21 +52,23 @@ export class BenchParts implements AsyncDisposable {
   }
 
   /** @throws BenchError `bad-model` where one of the models cannot be used, `bad-option` for an unknown random one */
-  static async open(config: BenchConfig, arms: readonly Arm[]): Promise<BenchParts> {
+  static async open(config: BenchConfig, { cellsPerPosition }: Suite, arms: readonly Arm[]): Promise<BenchParts> {
     const start = performance.now();
+    const preRetrieval = readPreRetrievalFile(config);
     const modelPath = await modelPathOf(config.model);
     await requireKvSupport(modelPath, arms);
     const model = await LanguageModel.load({
       modelPath,
-      // One for every arm, one for scoring, one for the self-test.
-      sequences: arms.length + 2,
+      // One for every arm, one for scoring, one for the self-test, one for the preparation of questions.
+      sequences: arms.length + 2 + Number(config.retriever === 'hinted' && asksModel(preRetrieval.config)),
+      ...(cellsPerPosition === undefined ? {} : { cellsPerPosition }),
       ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
       ...(config.threads === undefined ? {} : { threads: config.threads }),
     });
     const modelLoadMs = performance.now() - start;
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
     await embeddings.info();
-    return new BenchParts(model, modelLoadMs, embeddings);
+    return new BenchParts(model, modelLoadMs, embeddings, preRetrieval);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,12 +123,37 @@ export class StoreFolder implements Disposable {
   }
 }
 
+/** The strategy of the run, empty. @param runFolder the folder of the run's report */
+export function openRunRetriever(
+  parts: BenchParts,
+  config: BenchConfig,
+  runId: string,
+  runFolder: string,
+): Promise<Retriever> {
+  const { retriever, topK, threshold } = config;
+  return openRetriever(retriever, {
+    embeddings: parts.embeddings,
+    backend: parts.backend.backend,
+    topK,
+    threshold,
+    namespace: runId,
+    folder: join(runFolder, 'retriever'),
+    tiers: config,
+    countTokens: (text) => parts.model.tokenizeText(text).length,
+    recallTokens: config.recallTokens,
+    preRetrieval: parts.preRetrieval,
+    model: parts.model,
+  });
+}
+
 /** Opens every arm on the same parts, so that nothing but recall and hand-over differs. */
 export function openBench(
   parts: BenchParts,
+  retriever: Retriever,
   stores: StoreFolder,
   setup: {
     readonly config: BenchConfig;
+    readonly suite: Suite;
     readonly runId: string;
     readonly dataset: Dataset;
     readonly users: readonly DatasetUser[];
@@ -121,8 +163,7 @@ export function openBench(
 ): RunBench {
   const { config, runId, database, arms } = setup;
   const { topK, threshold } = config;
-  const router = new MemoryRouter(parts.embeddings, { backend: parts.backend.backend, topK, threshold });
-  const keeper = new MemoryKeeper(router, parts.embeddings, database, runId);
+  const keeper = new MemoryKeeper(retriever, parts.embeddings, database, runId);
   const stage = new ItemStage();
   const shared: SystemParts = {
     model: () => Promise.resolve(parts.model),
@@ -136,6 +177,7 @@ export function openBench(
   };
   return {
     runId,
+    suite: setup.suite,
     dataset: setup.dataset,
     users: setup.users,
     model: parts.model,
@@ -146,7 +188,13 @@ export function openBench(
     keeper,
     stage,
     arms: arms.map((arm) => ({ arm, system: arm.open(shared, stage, () => stores.open(arm.name)) })),
-    settings: { seed: config.seed, repeats: config.repeats, topK, threshold },
+    settings: {
+      seed: config.seed,
+      repeats: config.repeats,
+      topK,
+      threshold,
+      scoresAnswers: setup.suite.scoresAnswers ?? false,
+    },
     sharesStore: stores.shared,
   };
 }

@@ -1,8 +1,10 @@
-import type { Arm } from './arms.ts';
+import type { ArmDefinition } from './arms.ts';
 
 /** How far a run is; `done` of `total` steps of its phase. */
 export interface Progress {
-  readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'report';
+  /** Said where a suite begins. */
+  readonly suite?: string;
+  readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'measure' | 'report';
   readonly done: number;
   readonly total: number;
 }
@@ -12,5 +14,5 @@ export interface BenchHooks {
   /** Ends the run between two turns; it can be resumed. */
   readonly signal?: AbortSignal;
   /** Arms of one's own, asked for by name in `config.arms`. */
-  readonly arms?: readonly Arm[];
+  readonly arms?: readonly ArmDefinition[];
 }

@@ -3,8 +3,10 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { RunRepository } from '../../db/run-repository.ts';
 import type { RunRow } from '../../db/schema.ts';
+import { placesOfTiers } from '../../memory/strategies/tiered/tier-places.ts';
 import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
-import type { Arm } from './arms.ts';
+import type { Suite } from '../suites/suite.ts';
+import type { Arm, ArmTraits } from './arms.ts';
 import { datasetCounts } from './dataset-counts.ts';
 import { describeEnvironment } from './environment.ts';
 import type { BenchParts } from './open-bench.ts';
@@ -27,6 +29,7 @@ const DECISIVE = [
   'kvStore',
   'kvBytes',
   'retriever',
+  'coldIndex',
 ] as const;
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
@@ -67,8 +70,18 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   );
 }
 
+/** Where memories lie, for the strategy that has a choice. */
+function tiersOf(config: BenchConfig): ReturnType<typeof placesOfTiers> | undefined {
+  return config.retriever === 'tiered' ? placesOfTiers(config) : undefined;
+}
+
+/** How questions are prepared, by the strategy that does. */
+function preRetrievalOf(config: BenchConfig, parts: BenchParts): BenchParts['preRetrieval']['config'] | undefined {
+  return config.retriever === 'hinted' ? parts.preRetrieval.config : undefined;
+}
+
 /** A run goes on only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
-export async function checkSame(run: RunRow, dataset: Dataset, parts: BenchParts): Promise<void> {
+export async function checkSame(run: RunRow, config: BenchConfig, dataset: Dataset, parts: BenchParts): Promise<void> {
   const embedder = await parts.embeddings.info();
   const { backend } = parts.backend;
   const sha256 = (part: unknown): string => (part as { readonly sha256: string }).sha256;
@@ -78,6 +91,16 @@ export async function checkSame(run: RunRow, dataset: Dataset, parts: BenchParts
     ['embedder', sha256(run.embedder), embedder.sha256],
     ['number of threads', (run.environment as { readonly threads: number }).threads, parts.model.info.threads],
     ['vector backend', (run.retriever as { readonly backend: string }).backend, backend.name],
+    [
+      'place of memories',
+      JSON.stringify((run.retriever as { readonly tiers?: unknown }).tiers),
+      JSON.stringify(tiersOf(config)),
+    ],
+    [
+      'preparation of questions',
+      JSON.stringify((run.retriever as { readonly preRetrieval?: unknown }).preRetrieval),
+      JSON.stringify(preRetrievalOf(config, parts)),
+    ],
   ];
   const changed = pairs.find(([, before, now]) => before !== now)?.[0];
   if (changed === undefined) return;
@@ -91,6 +114,8 @@ export async function checkSame(run: RunRow, dataset: Dataset, parts: BenchParts
 /** Writes down a run that begins, with all that is needed to repeat it. */
 export async function createRun(
   runs: RunRepository,
+  name: string,
+  suite: Suite,
   config: BenchConfig,
   arms: readonly Arm[],
   dataset: Dataset,
@@ -102,15 +127,17 @@ export async function createRun(
     backend: { backend },
   } = parts;
   const embedder = await parts.embeddings.info();
-  const { name, sha256, parameters, contextTokens } = model.info;
+  const tiers = tiersOf(config);
+  const preRetrieval = preRetrievalOf(config, parts);
+  const { sha256, parameters, contextTokens, cellTokens } = model.info;
   return runs.create({
-    name: config.run ?? `${config.suite}-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}`,
-    suite: config.suite,
+    name,
+    suite: suite.name,
     seed: config.seed,
     config: {
       ...decisive(config),
       model: basename(config.model),
-      arms: arms.map(({ name: arm, claims, injects }) => ({ name: arm, claims, injects })),
+      arms: arms.map(({ open: _, ...traits }): ArmTraits => traits),
     },
     environment: {
       ...describeEnvironment(),
@@ -118,7 +145,7 @@ export async function createRun(
       threads: model.info.threads,
       contextOptions: model.info.contextOptions,
     },
-    model: { name, sha256, parameters, contextTokens },
+    model: { name: model.info.name, sha256, parameters, contextTokens, cellTokens },
     embedder: { name: embedder.name, sha256: embedder.sha256 },
     dataset: {
       name: dataset.name,
@@ -127,6 +154,12 @@ export async function createRun(
       users: users.length,
       counts: datasetCounts(users),
     },
-    retriever: { name: config.retriever, backend: backend.name, version: backend.version },
+    retriever: {
+      name: config.retriever,
+      backend: backend.name,
+      version: backend.version,
+      ...(tiers === undefined ? {} : { tiers }),
+      ...(preRetrieval === undefined ? {} : { preRetrieval }),
+    },
   });
 }

@@ -10,6 +10,7 @@ import { promptRules } from './open-bench.ts';
 import type { BenchHooks } from './progress.ts';
 import type { RunProbes } from './run-probes.ts';
 import { selfTests } from './self-tests.ts';
+import type { MeasureRoom } from '../suites/suite.ts';
 import { UserRun, type RunBench } from './user-run.ts';
 
 /** What a process brings to a run. */
@@ -18,10 +19,13 @@ export interface SessionStart {
   readonly coldStartMs: number;
   readonly modelLoadMs: number;
   readonly started: number;
+  /** Of the run's report. */
+  readonly folder: string;
+  readonly openRetriever: MeasureRoom['openRetriever'];
 }
 
-/** Arms that recall the user's own memories by search; the twin is `rag` again. */
-const RECALLING = /^(?:rag|rag-cached|dki|dki-(?!wrong).*)$/;
+/** Arms that recall the user's own memories by search, whatever their settings; the twin is `rag` again. */
+const RECALLING = /^(?:rag|rag-cached|dki|dki-(?!wrong)[^@]*)(?:@.*)?$/;
 
 /** One process's share of a run, from the self-tests to the results. */
 export class RunSession {
@@ -52,7 +56,14 @@ export class RunSession {
     if (this.#probes === null) {
       progress({ phase: 'self-test', done: 0, total: 1 });
       const tests = await selfTests(model, dataset, users, { ...config, rules: promptRules(config) });
-      this.#save({ ...tests, notes: this.#start.notes, profile: this.#profile(), kvStores: {}, isolation: null });
+      this.#save({
+        ...tests,
+        notes: this.#start.notes,
+        profile: this.#profile(),
+        kvStores: {},
+        isolation: null,
+        measured: null,
+      });
     }
 
     const turns = new TurnRepository(this.#database);
@@ -79,9 +90,15 @@ export class RunSession {
     }
 
     // Before the probe for isolation adds its own.
-    this.#save({ ...this.#probes!, kvStores: this.#kvStores() });
+    this.#save({ ...this.#probes!, kvStores: this.#kvStores(), retriever: this.#bench.keeper.stats() });
     progress({ phase: 'isolation', done: 0, total: 1 });
     await this.#probeIsolation(config);
+    const { folder, openRetriever } = this.#start;
+    const { measure } = this.#bench.suite;
+    if (measure !== undefined) {
+      progress({ phase: 'measure', done: 0, total: 1 });
+      this.#save({ ...this.#probes!, measured: await measure({ config, users, signal, folder, openRetriever }) });
+    }
     progress({ phase: 'report', done: 0, total: 1 });
     this.#save({ ...this.#probes!, profile: this.#profile() });
     const finishedAt = Date.now();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ScoreDifference } from '../../llm/token-probabilities.ts';
+import type { Agreement } from '../metrics/agreement.ts';
 
 /** What a stored turn proves of itself, beside its scores. */
 export interface TurnEvidence {
@@ -30,6 +31,10 @@ export interface TurnEvidence {
   readonly parity: ScoreDifference | null;
   /** The ten likeliest next tokens. */
   readonly nextTokens: readonly { readonly token: string; readonly probability: number }[];
+  /** Mean of ln p over the tokens of its own answer, as it stood before the model; null where that was not asked for. */
+  readonly freeLogProbability: number | null;
+  /** Its next token against that of the reference, or of `rag`; null where neither ran. */
+  readonly agreement: Agreement | null;
   /** The gold stands neither in question, history, system prompt nor in what the control was shown. */
   readonly closed: boolean;
 }

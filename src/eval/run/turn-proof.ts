@@ -14,6 +14,14 @@ export interface ProofBench {
   readonly model: LanguageModel;
   readonly scoring: ModelSequence;
   readonly dataset: Dataset;
+  readonly settings: { readonly scoresAnswers: boolean };
+}
+
+/** What a turn proves before it is known what the other arms of its item said. */
+export interface ProvenTurn {
+  readonly evidence: Omit<TurnEvidence, 'agreement'>;
+  /** By token id. */
+  readonly nextProbabilities: Float64Array;
 }
 
 type Account = Pick<TurnEvidence, 'reuse' | 'builtTokens' | 'linkTokens' | 'gateTokens' | 'sharesPositions'>;
@@ -52,12 +60,12 @@ export class TurnProof {
   }
 
   /** Replays the last turn of a system and scores the gold answer where its generation began. */
-  async of(arm: Arm, system: BenchSystem, response: ChatResponse): Promise<TurnEvidence> {
+  async of(arm: Arm, system: BenchSystem, response: ChatResponse): Promise<ProvenTurn> {
     const { model, scoring } = this.#bench;
     const own = response.promptInfo.segments.flatMap((segment) => segment.tokenIds);
     const readBack = response.metadata['sequenceTokenIds'] as readonly number[];
     const score = await scoring.score(await system.replay(scoring), this.#gold);
-    return {
+    const evidence = {
       ...accountOf(response),
       ...injectable(arm, response),
       expectedEvaluatedTokens: response.metadata['expectedEvaluatedTokens'] as number,
@@ -65,10 +73,21 @@ export class TurnProof {
       sequenceTokens: readBack.length,
       firstForeignToken: firstDifference(own, readBack),
       goldLogProbability: score.logProbabilities.reduce((sum, value) => sum + value, 0),
+      freeLogProbability: await this.#freeLogProbability(system, response),
       parity: arm.claims === 'bits' ? compareScores(score, await this.#reference(own)) : null,
       nextTokens: likeliest(model, score.nextProbabilities),
       closed: this.#isClosed(response),
     };
+    return { evidence, nextProbabilities: score.nextProbabilities };
+  }
+
+  /** How fluent the system's own answer is before the same K/V, a token; null for an answer without one. */
+  async #freeLogProbability(system: BenchSystem, { metadata }: ChatResponse): Promise<number | null> {
+    const { scoring, settings } = this.#bench;
+    const answer = metadata['answerTokenIds'] as readonly number[];
+    if (!settings.scoresAnswers || answer.length === 0) return null;
+    const { logProbabilities } = await scoring.score(await system.replay(scoring), answer);
+    return logProbabilities.reduce((sum, value) => sum + value, 0) / answer.length;
   }
 
   #isClosed(response: ChatResponse): boolean {

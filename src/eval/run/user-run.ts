@@ -1,6 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
@@ -9,17 +8,16 @@ import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { timedRecall } from '../../systems/recall.ts';
 import type { Dataset, DatasetItem, DatasetUser } from '../dataset/dataset.ts';
 import { visibleMemories } from '../dataset/visible-memories.ts';
 import { scoreTurn, type Scores } from '../metrics/scores.ts';
-import type { ItemSummary } from '../stored-turn.ts';
+import type { Suite } from '../suites/suite.ts';
 import type { Arm } from './arms.ts';
 import { donated } from './donor.ts';
 import type { ItemStage } from './item-stage.ts';
 import { rotated } from './rotation.ts';
 import { TurnProof } from './turn-proof.ts';
-import type { TurnEvidence } from './turn-evidence.ts';
+import { sessionIdOf, TurnWriter, type TurnOutcome } from './turn-writer.ts';
 
 /** An arm with its system, open for the whole run. */
 export interface OpenArm {
@@ -30,6 +28,7 @@ export interface OpenArm {
 /** What all users of a run share. */
 export interface RunBench {
   readonly runId: string;
+  readonly suite: Suite;
   readonly dataset: Dataset;
   /** The users of the run, all of them: donors of the control. */
   readonly users: readonly DatasetUser[];
@@ -47,6 +46,8 @@ export interface RunBench {
     readonly repeats: number;
     readonly topK: number;
     readonly threshold: number;
+    /** Scores each answer where it was given, too: another pass a turn, for suites that measure fluency. */
+    readonly scoresAnswers: boolean;
   };
   /** Keep K/V from user to user (`--kv-store`). */
   readonly sharesStore: boolean;
@@ -55,7 +56,7 @@ export interface RunBench {
 /** Asks the questions of one user: recall once an item, then every arm in rotated order, each turn written whole. */
 export class UserRun {
   readonly #bench: RunBench;
-  readonly #turns: TurnRepository;
+  readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
   readonly #position: number;
   #indexed = new Set<string>();
@@ -63,7 +64,7 @@ export class UserRun {
   /** @param position place of the user among all users of the run, from 0: the order of arms depends on it */
   constructor(bench: RunBench, user: DatasetUser, position: number) {
     this.#bench = bench;
-    this.#turns = new TurnRepository(bench.database);
+    this.#writer = new TurnWriter(bench, user);
     this.#user = user;
     this.#position = position;
   }
@@ -79,21 +80,26 @@ export class UserRun {
 
   /** @param onTurn called after every turn @throws the reason of an aborted signal, between two turns */
   async run(onTurn: () => void, signal: AbortSignal): Promise<void> {
-    const { arms, embeddings, settings, sharesStore } = this.#bench;
+    const { arms, embeddings, keeper, settings, sharesStore } = this.#bench;
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       // A repeat is the same experiment again: nothing of the last one may be found.
       embeddings.clear();
+      await keeper.reset();
       if (!sharesStore) arms.forEach(({ system }) => system.reset());
       for (const [index, item] of this.#user.items.entries()) {
         await this.#stageItem(item);
         const proof = new TurnProof(this.#bench, item);
         const order = rotated(arms, settings.seed, this.#position + index + repeat);
-        for (const [position, arm] of order.entries()) {
+        const outcomes: TurnOutcome[] = [];
+        for (const arm of order) {
           signal.throwIfAborted();
-          await this.#takeTurn(item, arm, repeat, position, proof);
+          outcomes.push(await this.#takeTurn(item, arm, repeat, proof));
           onTurn();
         }
+        // Only now is known what the reference of each expected.
+        this.#writer.write(item, repeat, outcomes);
       }
+      this.#bench.stage.endConversations();
     }
   }
 
@@ -116,9 +122,13 @@ export class UserRun {
     const { userId } = this.#user;
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
-    const recalled = await timedRecall(() =>
-      keeper.search(item.query, { userId, topK: settings.topK, threshold: settings.threshold }),
-    );
+    const recalled = await keeper.recall(item.query, {
+      userId,
+      topK: settings.topK,
+      threshold: settings.threshold,
+      now: new Date(item.askedAt),
+      history: item.history,
+    });
     const all = visible.map((memory): MemorySearchResult => ({ ...keeperEntry(memory), score: 1 }));
     stage.put({
       recalled,
@@ -134,78 +144,30 @@ export class UserRun {
     const sessionId = `${runId}/${this.#user.userId}`;
     const wanted = new Set(visible.map((memory) => memory.memoryId));
     for (const memoryId of this.#indexed) {
-      if (!wanted.has(memoryId)) keeper.remove(sessionId, memoryId, this.#user.userId);
+      if (!wanted.has(memoryId)) await keeper.remove(sessionId, memoryId, this.#user.userId);
     }
     const added = visible.filter((memory) => !this.#indexed.has(memory.memoryId));
     if (added.length > 0) await keeper.addAll(sessionId, this.#user.userId, added.map(keeperEntry));
     this.#indexed = wanted;
   }
 
-  async #takeTurn(
-    item: DatasetItem,
-    { arm, system }: OpenArm,
-    repeat: number,
-    position: number,
-    proof: TurnProof,
-  ): Promise<void> {
-    const { runId, database, log, model, stage } = this.#bench;
+  async #takeTurn(item: DatasetItem, { arm, system }: OpenArm, repeat: number, proof: TurnProof): Promise<TurnOutcome> {
+    const { model, stage } = this.#bench;
     const { userId } = this.#user;
-    const sessionId = `${runId}/${item.itemId}/${arm.name}/${repeat}`;
-    let outcome: { response: ChatResponse; scores: Scores; evidence: TurnEvidence } | { error: string };
+    const sessionId = sessionIdOf(this.#bench.runId, item, arm, repeat);
     // Each arm pays for tokenising its own prompt, whoever stood before it.
     model.forgetTexts();
     try {
       const response = await system.chat({ query: item.query, sessionId, userId });
-      const evidence = await proof.of(arm, system, response);
-      outcome = { response, scores: this.#score(item, response), evidence };
+      const proven = await proof.of(arm, system, response);
+      if (item.conversation !== undefined) stage.goOn(sessionId, item.query, response.text);
+      return { arm, record: stage.takeRecord(), response, scores: this.#score(item, response), proven };
     } catch (error) {
       // Without a place to write to no later turn could be kept either: the run ends, and can be resumed.
       if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
-      outcome = { error: error instanceof Error ? error.message : String(error) };
+      const message = error instanceof Error ? error.message : String(error);
+      return { arm, record: stage.takeRecord(), error: message };
     }
-    const record = stage.takeRecord();
-    const turn = { runId, itemId: item.itemId, userId, arm: arm.name, repeat, turn: 0, position, sessionId };
-    database.transaction(() => {
-      log.seed(sessionId, userId, item.history);
-      if (record !== undefined) log.record(record);
-      if ('error' in outcome) {
-        const nothing = { promptInfo: null, timings: null, tokens: null, scores: null, memories: null, kv: null };
-        this.#turns.insert({ ...turn, ...nothing, answer: '', error: outcome.error });
-        return;
-      }
-      const { response, scores, evidence } = outcome;
-      const used = new Set(response.memoriesUsed.map((memory) => memory.memoryId));
-      const recalled = response.metadata['recalled'] as readonly MemorySearchResult[];
-      this.#turns.insert({
-        ...turn,
-        promptInfo: response.promptInfo,
-        timings: response.timings,
-        tokens: response.tokens,
-        scores: { ...scores, evidence, item: this.#summary(item) },
-        memories: recalled.map((memory, rank) => ({
-          memoryId: memory.memoryId,
-          content: memory.content,
-          score: memory.score,
-          rank: rank + 1,
-          kept: used.has(memory.memoryId),
-          evidence: item.evidence.includes(memory.memoryId),
-        })),
-        kv: response.metadata['kv'] ?? null,
-        answer: response.text,
-        error: null,
-      });
-    });
-  }
-
-  #summary(item: DatasetItem): ItemSummary {
-    return {
-      gold: item.answer,
-      category: item.category,
-      phrasing: item.phrasing ?? '',
-      userKind: this.#user.kind ?? '',
-      memories: this.#bench.stage.current.all.length,
-      evidence: item.evidence.length,
-    };
   }
 
   #score(item: DatasetItem, response: ChatResponse): Scores {

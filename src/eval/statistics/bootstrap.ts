@@ -1,15 +1,12 @@
 import { quantileSorted } from 'simple-statistics';
-import { SeededRandom } from '../random.ts';
 import { differences, totalsByUser, type Observation, type PairedObservation } from './observations.ts';
+import { BOOTSTRAP_DRAWS, resamples } from './resamples.ts';
 
 /** A 95 % interval. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
 }
-
-/** Resamples of an interval. */
-const BOOTSTRAP_DRAWS = 10_000;
 
 /**
  * 95 % percentile interval of the mean over items, by resampling whole users with replacement (the cluster bootstrap
@@ -20,19 +17,57 @@ export function bootstrapMean(observations: readonly Observation[], seed: number
   const { sums, counts } = totalsByUser(observations);
   const users = sums.length;
   if (users < 2) return { low: -Infinity, high: Infinity };
-  const random = new SeededRandom(seed);
+  const draws = resamples(users, seed);
   const means = new Float64Array(BOOTSTRAP_DRAWS);
   for (let draw = 0; draw < BOOTSTRAP_DRAWS; draw++) {
     let sum = 0;
     let count = 0;
-    for (let drawn = 0; drawn < users; drawn++) {
-      const user = random.int(0, users - 1);
+    const end = (draw + 1) * users;
+    for (let place = draw * users; place < end; place++) {
+      const user = draws[place]!;
       sum += sums[user]!;
       count += counts[user]!;
     }
     means[draw] = sum / count;
   }
   const sorted = means.sort() as unknown as number[];
+  return { low: quantileSorted(sorted, 0.025), high: quantileSorted(sorted, 0.975) };
+}
+
+/**
+ * As `bootstrapMean`, for a number that is made from the means of several quantities of the same users. Draws in which a
+ * quantity has no observation do not count; `±Infinity` is a value like another.
+ * @param quantities observations of each @param statistic of the means, in their order
+ */
+export function bootstrapStatistic(
+  quantities: readonly (readonly Observation[])[],
+  statistic: (means: readonly number[]) => number,
+  seed: number,
+): Interval {
+  const users = [...new Set(quantities.flat().map(({ userId }) => userId))].sort();
+  if (users.length < 2) return { low: -Infinity, high: Infinity };
+  const totals = quantities.map((observations) => {
+    const place = new Map(users.map((userId, index) => [userId, index]));
+    const sums = new Float64Array(users.length);
+    const counts = new Float64Array(users.length);
+    for (const { userId, value } of observations) {
+      sums[place.get(userId)!]! += value;
+      counts[place.get(userId)!]! += 1;
+    }
+    return { sums, counts };
+  });
+  const draws = resamples(users.length, seed);
+  const values: number[] = [];
+  for (let draw = 0; draw < BOOTSTRAP_DRAWS; draw++) {
+    const drawn = draws.subarray(draw * users.length, (draw + 1) * users.length);
+    const means = totals.map(({ sums, counts }) => {
+      const sum = drawn.reduce((total, user) => total + sums[user]!, 0);
+      return sum / drawn.reduce((total, user) => total + counts[user]!, 0);
+    });
+    if (means.every((mean) => !Number.isNaN(mean))) values.push(statistic(means));
+  }
+  if (values.length === 0) return { low: -Infinity, high: Infinity };
+  const sorted = values.sort((a, b) => a - b);
   return { low: quantileSorted(sorted, 0.025), high: quantileSorted(sorted, 0.975) };
 }
 

@@ -1,10 +1,9 @@
-import type { ArmResults, Cost, Estimate, FunnelStage, QualityMetric, TokenMeans, WrongClass } from '../results.ts';
+import type { ArmResults, Cost, FunnelStage, WrongClass } from '../results.ts';
 import { groupBy } from '../group-by.ts';
 import type { ArmTraits } from '../run/arms.ts';
-import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { perItem } from './per-item.ts';
 import type { Regime } from './regime.ts';
+import { latencyOf, phaseMeans, qualityOf, shareOf, tokenMeans } from './turn-means.ts';
 
 const WRONG_CLASSES: readonly WrongClass[] = [
   'wrong-abstention',
@@ -15,42 +14,11 @@ const WRONG_CLASSES: readonly WrongClass[] = [
   'off-topic',
 ];
 const STAGES: readonly FunnelStage[] = ['stored', 'recalled', 'kept', 'sequence', 'answered'];
-const SHARES = ['exactMatch', 'tokenF1', 'memoryRecall', 'abstention', 'taskSuccess'] as const;
-
-function share(turns: readonly AnsweredTurn[], metric: (typeof SHARES)[number], seed: number): Estimate | null {
-  return estimateShare(
-    perItem(turns, (turn) => turn.scores[metric]),
-    seed,
-  );
-}
-
-function latency(turns: readonly AnsweredTurn[], part: 'firstToken' | 'total', seed: number): Estimate | null {
-  return estimateLatency(
-    perItem(turns, (turn) => turn.timings[part]),
-    seed,
-  );
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function tokenMeans(turns: readonly AnsweredTurn[]): TokenMeans {
-  const of = (column: keyof TokenMeans): number => mean(turns.map((turn) => turn.tokens[column]));
-  return {
-    prompt: of('prompt'),
-    kvResident: of('kvResident'),
-    evaluated: of('evaluated'),
-    generated: of('generated'),
-    positions: of('positions'),
-  };
-}
-
 function cost(turns: readonly AnsweredTurn[], seed: number): Cost | null {
-  const ttftMs = latency(turns, 'firstToken', seed);
-  const totalMs = latency(turns, 'total', seed);
+  const ttftMs = latencyOf(turns, 'firstToken', seed);
+  const totalMs = latencyOf(turns, 'total', seed);
   if (ttftMs === null || totalMs === null) return null;
-  return { turns: turns.length, tokens: tokenMeans(turns), ttftMs, totalMs };
+  return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
 }
 
 function breakdown(turns: readonly AnsweredTurn[], seed: number): ArmResults['breakdown'] {
@@ -58,8 +26,8 @@ function breakdown(turns: readonly AnsweredTurn[], seed: number): ArmResults['br
     const groups = groupBy(turns, (turn) => turn.item[by]);
     return [...groups.keys()].sort().flatMap((value) => {
       const group = groups.get(value)!;
-      const exactMatch = share(group, 'exactMatch', seed);
-      const taskSuccess = share(group, 'taskSuccess', seed);
+      const exactMatch = shareOf(group, 'exactMatch', seed);
+      const taskSuccess = shareOf(group, 'taskSuccess', seed);
       return value === '' ? [] : [{ by, value, exactMatch, taskSuccess }];
     });
   });
@@ -89,16 +57,11 @@ export function armResults(
 ): ArmResults {
   const seenTurns = answered.filter(regime.isSeen);
   const reuse = (kind: 'new' | 'seen'): number => answered.filter((turn) => turn.evidence.reuse === kind).length;
-  const quality = Object.fromEntries(SHARES.map((metric) => [metric, share(answered, metric, seed)]));
   const metrics = {
-    ...quality,
-    goldLogProbability: estimateMean(
-      perItem(answered, (turn) => turn.evidence.goldLogProbability),
-      seed,
-    ),
-    ttftMs: latency(seenTurns, 'firstToken', seed),
-    totalMs: latency(seenTurns, 'total', seed),
-  } as Record<QualityMetric | 'ttftMs' | 'totalMs', Estimate | null>;
+    ...qualityOf(answered, seed),
+    ttftMs: latencyOf(seenTurns, 'firstToken', seed),
+    totalMs: latencyOf(seenTurns, 'total', seed),
+  };
   const kept = reuse('new') + reuse('seen');
   const injects = arm.injects !== 'nothing';
   const funnel = counts(
@@ -115,8 +78,10 @@ export function armResults(
     turns: {
       new: injects ? reuse('new') : answered.filter(regime.isNew).length,
       seen: injects ? reuse('seen') : seenTurns.length,
-      exempt: answered.filter((turn) => (injects ? turn.evidence.reuse === 'none' : turn.keptMemories === 0)).length,
+      exempt: answered.filter((turn) => (injects ? turn.evidence.reuse === 'none' : turn.prompt.keptMemories === 0))
+        .length,
     },
+    costSeen: cost(seenTurns, seed),
     costNew: cost(answered.filter(regime.isNew), seed),
     costAll: cost(answered, seed),
     hitRate: !injects || kept === 0 ? null : reuse('seen') / kept,

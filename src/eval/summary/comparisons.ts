@@ -25,7 +25,7 @@ interface Turns {
 }
 
 /** A win is the better value: the higher score, the lower cost. */
-function tally(
+export function tally(
   pairs: readonly PairedObservation[],
   better: 'higher' | 'lower',
 ): Pick<Comparison, 'wins' | 'losses' | 'ties' | 'n' | 'users'> {
@@ -58,7 +58,7 @@ function identical(a: readonly AnsweredTurn[], b: readonly AnsweredTurn[]): bool
 }
 
 /** Where no pair differs no resample would: then as many as Clopper and Pearson allow may differ, either way. */
-function differenceInterval(pairs: readonly PairedObservation[], seed: number): Interval {
+export function differenceInterval(pairs: readonly PairedObservation[], seed: number): Interval {
   const deltas = differences(pairs);
   if (deltas.some(({ value }) => value !== 0)) return bootstrapDifference(pairs, seed);
   const { high } = clopperPearson(0, effectiveItems(deltas));

@@ -7,9 +7,9 @@ export interface ItemObservation extends Observation {
 }
 
 /** A value of every item, averaged over its repeats; turns without that value are left out. */
-export function perItem(
-  turns: readonly AnsweredTurn[],
-  value: (turn: AnsweredTurn) => number | null,
+export function perItem<Turn extends Pick<AnsweredTurn, 'itemId' | 'userId'>>(
+  turns: readonly Turn[],
+  value: (turn: Turn) => number | null,
 ): ItemObservation[] {
   const items = new Map<string, { userId: string; sum: number; count: number }>();
   for (const turn of turns) {

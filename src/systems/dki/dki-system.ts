@@ -5,7 +5,7 @@ import type { ModelSequence } from '../../llm/model-sequence.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../bench-system.ts';
 import type { AddMemoryOptions, ChatRequest, ChatResponse, SearchOptions, SystemStats } from '../contracts.ts';
-import { type Recall, timedRecall } from '../recall.ts';
+import type { Recall } from '../recall.ts';
 import type { SystemParts } from '../system-parts.ts';
 import { TurnPipeline } from '../turn-pipeline.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './dual-factor-gate.ts';
@@ -23,6 +23,8 @@ export interface DKISystemParts extends SystemParts {
   readonly diskTiming?: DiskTiming;
   /** Default `prefix`. */
   readonly mode?: InjectionMode;
+  /** Leaves the K/V of a prefix in the sequence, so that the same set of memories is not even loaded. Default off. */
+  readonly staysResident?: boolean;
   /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
   readonly alpha?: number;
   /** Injects only where recall is relevant enough, and the more strongly the less certain the model is. Default off. */
@@ -52,12 +54,14 @@ export class DKISystem implements BenchSystem {
     this.#mode = parts.mode ?? 'prefix';
     this.#blocks = new BlockStore(store, store.stats().maxBytes, parts.diskTiming);
     const recall: Recall = parts.recall ?? {
-      search: (query, options) => timedRecall(() => memories.search(query, options)),
+      search: (query, options) => memories.recall(query, options),
     };
     this.#pipeline = new TurnPipeline({
       ...parts,
       recall: preferences === undefined ? recall : withPreferences(recall, preferences),
       rules: preferences === undefined ? parts.rules : { ...parts.rules, prefix: 'preferences' },
+      // Its memories share positions: where all that is left is theirs, that is all cells.
+      fillsCells: this.#mode === 'parallel' && parts.rules.memoryShare === 1,
       openHandOver: (model) => this.#openHandOver(model),
       ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
       injectionMode: `dki-${preferences === undefined ? modeName(this.#mode) : 'hybrid'}`,
@@ -76,7 +80,7 @@ export class DKISystem implements BenchSystem {
   }
 
   /** Removes a memory and all K/V that contains it before it returns; false where there was none. */
-  removeMemory(sessionId: string, memoryId: string, userId?: string): boolean {
+  async removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     this.#forget(userId, memoryId);
     return this.#parts.memories.remove(sessionId, memoryId, userId);
   }
@@ -85,8 +89,9 @@ export class DKISystem implements BenchSystem {
     return this.#parts.memories.load(sessionId);
   }
 
-  searchMemories(query: string, options: SearchOptions = {}): Promise<MemorySearchResult[]> {
-    return this.#parts.memories.search(query, { topK: this.#parts.topK, threshold: this.#parts.threshold, ...options });
+  async searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+    const { topK, threshold } = this.#parts;
+    return (await this.#parts.memories.recall(query, { topK, threshold, ...options })).memories;
   }
 
   getStats(): SystemStats {
@@ -124,7 +129,7 @@ export class DKISystem implements BenchSystem {
     const { store, rules } = this.#parts;
     const template = `plain/${rules.labels}`;
     return this.#mode === 'prefix'
-      ? new PrefixHandOver(model, store, template)
+      ? new PrefixHandOver(model, store, template, this.#parts.staysResident)
       : new JoinedHandOver(model, this.#mode, this.#blocks, store, template);
   }
 

@@ -13,6 +13,12 @@ import { LastTurn } from '../last-turn.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import { ScratchState } from '../scratch-state.ts';
 
+/** K/V that is ready in front of the suffix, and where it came from. */
+interface Ready {
+  readonly state: StoredState;
+  readonly origin: 'resident' | 'disk' | 'computed';
+}
+
 /** What a turn injects, and whose it is. */
 interface Injection {
   readonly key: string;
@@ -33,13 +39,20 @@ export class PrefixHandOver implements HandOver {
   readonly #store: StateStore;
   readonly #template: string;
   readonly #last: LastTurn;
+  readonly #staysResident: boolean;
+  /** What the sequence begins with since the last turn, where it stays there. */
+  #resident: (Pick<Injection, 'key' | 'userId' | 'alpha'> & { readonly state: StoredState }) | undefined;
 
-  /** @param template template and labels, part of each key */
-  constructor(model: LanguageModel, store: StateStore, template: string) {
+  /**
+   * @param template template and labels, part of each key
+   * @param staysResident leaves the K/V of a turn in the sequence, so that the same set of memories is not even loaded
+   */
+  constructor(model: LanguageModel, store: StateStore, template: string, staysResident = false) {
     this.sequence = model.openSequence();
     this.#info = model.info;
     this.#store = store;
     this.#template = template;
+    this.#staysResident = staysResident;
     this.#last = new LastTurn(new ScratchState(store));
   }
 
@@ -47,16 +60,18 @@ export class PrefixHandOver implements HandOver {
     const parts = prefixParts(prompt);
     if (parts.lines.length === 0) {
       this.#last.wasText(parts.suffix);
+      this.#resident = undefined;
       return answerAsText(this.sequence, parts.suffix, limits);
     }
     const start = performance.now();
     const prefix = prompt.tokenIds.slice(0, prompt.prefixTokens);
     const injection: Injection = { key: this.#key(prefix), userId, parts, alpha };
-    const found = await this.#loadKept(injection);
+    const found = (await this.#goOn(injection, prefix.length)) ?? (await this.#loadKept(injection));
     const computeStart = performance.now();
-    const state = found ?? (await this.#compute(injection, prefix));
+    const { state, origin } = found ?? (await this.#compute(injection, prefix));
     const kvComputeMs = found === undefined ? performance.now() - computeStart : 0;
     if (found === undefined) await this.#last.load(this.sequence);
+    if (this.#staysResident) this.#resident = { key: injection.key, userId, alpha, state };
     const kvLoadMs = performance.now() - start - kvComputeMs;
     const generation = await this.sequence.generate(parts.suffix, limits);
     const builtTokens = found === undefined ? prefix.length : 0;
@@ -78,7 +93,7 @@ export class PrefixHandOver implements HandOver {
           key: injection.key,
           memoryIds: memoryIdsOf(parts),
           tokens: state.tokens,
-          origin: found === undefined ? 'computed' : 'disk',
+          origin,
           computeMs: kvComputeMs,
           sizeBytes: state.sizeBytes,
         },
@@ -92,15 +107,17 @@ export class PrefixHandOver implements HandOver {
 
   forget(userId: string, memoryId: string): void {
     this.#last.forget(userId, memoryId);
+    this.#resident = undefined;
   }
 
   reset(): void {
     this.#store.clear();
-    this.#last.forgetAll();
+    this.forgetLastTurn();
   }
 
   forgetLastTurn(): void {
     this.#last.forgetAll();
+    this.#resident = undefined;
   }
 
   #key(tokenIds: readonly number[]): string {
@@ -108,15 +125,25 @@ export class PrefixHandOver implements HandOver {
     return stateKey({ modelSha256: sha256, contextOptions, template: this.#template, tokenIds });
   }
 
+  /** Goes on behind what the last turn injected; undefined where that was something else. */
+  async #goOn({ key, userId, alpha, parts }: Injection, prefixTokens: number): Promise<Ready | undefined> {
+    const resident = this.#resident;
+    this.#resident = undefined;
+    if (resident?.key !== key || resident.userId !== userId || resident.alpha !== alpha) return undefined;
+    await this.sequence.truncate(prefixTokens);
+    this.#last.goesOn(parts.suffix);
+    return { state: resident.state, origin: 'resident' };
+  }
+
   /** Undefined where nothing is kept; what llama.cpp refuses, or another process took away, counts as that. */
-  async #loadKept(injection: Injection): Promise<StoredState | undefined> {
+  async #loadKept(injection: Injection): Promise<Ready | undefined> {
     const { key, userId } = injection;
     const state = this.#store.find(userId, key);
     if (state === undefined) return undefined;
     try {
       this.#take(state.path, injection);
       await this.#last.load(this.sequence);
-      return state;
+      return { state, origin: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
       this.#store.reject(userId, key);
@@ -134,7 +161,7 @@ export class PrefixHandOver implements HandOver {
     }
   }
 
-  async #compute(injection: Injection, prefix: readonly number[]): Promise<StoredState> {
+  async #compute(injection: Injection, prefix: readonly number[]): Promise<Ready> {
     const { key, userId, parts } = injection;
     await this.sequence.clear();
     await this.sequence.evaluate(prefix);
@@ -143,7 +170,8 @@ export class PrefixHandOver implements HandOver {
       // Before it is in its place, where another process could evict it at once.
       this.#take(path, injection);
     };
-    return this.#store.keep(userId, key, prefix.length, memoryIdsOf(parts), save);
+    const state = await this.#store.keep(userId, key, prefix.length, memoryIdsOf(parts), save);
+    return { state, origin: 'computed' };
   }
 
   /** The values of the memory lines multiplied, the header's untouched; what is kept is never scaled. */

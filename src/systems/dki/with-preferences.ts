@@ -9,10 +9,10 @@ export function withPreferences(
 ): Recall {
   return {
     search: async (query, options) => {
-      const { memories, elapsedMs } = await recall.search(query, options);
+      const { memories, elapsedMs, ...rest } = await recall.search(query, options);
       const start = performance.now();
       const all = [...preferences(options.userId ?? ''), ...memories.filter((memory) => !isPreference(memory))];
-      return { memories: all, elapsedMs: elapsedMs + performance.now() - start };
+      return { ...rest, memories: all, elapsedMs: elapsedMs + performance.now() - start };
     },
   };
 }

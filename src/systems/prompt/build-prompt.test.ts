@@ -41,6 +41,21 @@ describe('buildPrompt', () => {
     expect(info.budget.freeTokens).toBe(400 - 100 - tokenIds.length);
   });
 
+  it('fills more cells than the window has positions where all lines begin at one, and keeps history within both', () => {
+    // 700 − 100 − 31 = 569 cells for memories; of positions a frame of 23 and the longest line alone.
+    const memories = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => memory(id, id.repeat(75)));
+    const history = [{ role: 'user' as const, content: 'h'.repeat(60) }];
+    const { info, kept } = buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 700 }, characters);
+    expect(kept).toHaveLength(6);
+    expect(info.budget).toMatchObject({ memoryLimitTokens: 569, memoryTokens: 23 + 6 * 80, sharedTokens: 5 * 80 });
+    // 66 cells are left, of which a message of 67 tokens and its frame find no place.
+    expect(info.historyMessages).toEqual([]);
+    expect(info.budget.freeTokens).toBe(400 - 100 - 31 - 23 - 80);
+    const roomy = buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 900 }, characters);
+    expect(roomy.kept).toHaveLength(7);
+    expect(roomy.info.historyMessages).toHaveLength(1);
+  });
+
   it('leaves out the header of an empty part', () => {
     const prompt = buildPrompt(parts(), rules, characters);
     expect(prompt.info.finalPrompt).toBe('System: Help.\n\nUser: Who?\n\nAI:');

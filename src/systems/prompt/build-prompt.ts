@@ -41,6 +41,11 @@ export interface PromptRules {
   readonly labels: LabelStyle;
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
+  /**
+   * Cells of the context, where memories begin at one position (`parallel`): they may then take all cells that are left,
+   * more than the window has positions. Without it cells are positions.
+   */
+  readonly cellTokens?: number;
   /** Default `all`. */
   readonly prefix?: PrefixMemories;
 }
@@ -69,6 +74,11 @@ export function reserveFor(windowTokens: number, askedTokens?: number): number {
   );
 }
 
+/** Tokens that need no position of their own where all lines begin at one. */
+function positionsShared(lineTokens: readonly number[]): number {
+  return lineTokens.reduce((sum, tokens) => sum + tokens, 0) - Math.max(0, ...lineTokens);
+}
+
 function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
   return joinSegments(segments.filter((segment) => roles.includes(segment.role)));
 }
@@ -93,7 +103,10 @@ function finished(
       historyMessages: messages,
       finalPrompt: joinSegments(segments),
       segments,
-      budget: { ...budget, freeTokens: budget.windowTokens - budget.reserveTokens - tokenIds.length },
+      budget: {
+        ...budget,
+        freeTokens: budget.windowTokens - budget.reserveTokens - tokenIds.length + budget.sharedTokens,
+      },
     },
     tokenIds,
     prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
@@ -115,9 +128,18 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
   const system = systemSegment(parts.systemPrompt);
   const fixedTokens = tokenizer.bosTokens + tokenizer.countAll([system, ...query]);
   const remainingTokens = Math.max(0, maxPromptTokens - fixedTokens);
-  const memoryLimitTokens = Math.floor(remainingTokens * (rules.memoryShare ?? MEMORY_SHARE));
+  const remainingCells = (rules.cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
+  const memoryLimitTokens =
+    rules.cellTokens === undefined ? Math.floor(remainingTokens * (rules.memoryShare ?? MEMORY_SHARE)) : remainingCells;
   const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, rules.labels);
-  const history = selectHistory(parts.history, remainingTokens - memories.tokens, tokenizer);
+  const inOrder = placed(memories.kept, rules.placement, rules.prefix);
+  const lines = inOrder.map((memory, index) => memorySegment(memory.memoryId, memory.content, index + 1, rules.labels));
+  const sharedTokens = rules.cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
+  const historyLimitTokens = Math.min(
+    remainingTokens - memories.tokens + sharedTokens,
+    remainingCells - memories.tokens,
+  );
+  const history = selectHistory(parts.history, historyLimitTokens, tokenizer);
   const warnings: string[] = [];
   if (history.dropped.length > 0) warnings.push(`kept ${history.kept.length}/${parts.history.length} history messages`);
   const budget: Budget = {
@@ -127,14 +149,13 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
     memoryLimitTokens,
     memoryTokens: memories.tokens,
     historyTokens: history.tokens,
+    sharedTokens,
     freeTokens: 0,
     dropped: [...memories.dropped, ...history.dropped],
     forced: false,
     warnings,
   };
 
-  const inOrder = placed(memories.kept, rules.placement, rules.prefix);
-  const lines = inOrder.map((memory, index) => memorySegment(memory.memoryId, memory.content, index + 1, rules.labels));
   const segments = tokenizer.tokenize([
     system,
     ...(lines.length > 0 ? [memoryHeaderSegment, ...lines, memoryFooterSegment] : []),
@@ -142,7 +163,7 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
     ...query,
   ]);
   const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
-  return total <= maxPromptTokens
+  return total - sharedTokens <= maxPromptTokens
     ? finished(parts, segments, inOrder, history.kept, budget, rules.prefix)
     : forced(parts, tokenizer, budget, total, memories.kept, history.kept);
 }
@@ -191,6 +212,7 @@ function forced(
     fixedTokens: tokens,
     memoryTokens: 0,
     historyTokens: 0,
+    sharedTokens: 0,
     dropped: [...budget.dropped, ...cleared],
     forced: true,
     warnings: [

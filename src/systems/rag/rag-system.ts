@@ -3,7 +3,6 @@ import type { ModelSequence } from '../../llm/model-sequence.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../bench-system.ts';
 import type { AddMemoryOptions, ChatRequest, ChatResponse, SearchOptions, SystemStats } from '../contracts.ts';
-import { timedRecall } from '../recall.ts';
 import type { SystemParts } from '../system-parts.ts';
 import { TurnPipeline } from '../turn-pipeline.ts';
 import { CachedTextHandOver } from './cached-text-hand-over.ts';
@@ -31,7 +30,7 @@ export class RAGSystem implements BenchSystem {
     this.#parts = parts;
     this.#pipeline = new TurnPipeline({
       ...parts,
-      recall: parts.recall ?? { search: (query, options) => timedRecall(() => memories.search(query, options)) },
+      recall: parts.recall ?? { search: (query, options) => memories.recall(query, options) },
       openHandOver: (model) => {
         const sequence = model.openSequence();
         return prefixCache === undefined ? new TextHandOver(sequence) : new CachedTextHandOver(sequence, prefixCache);
@@ -58,8 +57,9 @@ export class RAGSystem implements BenchSystem {
     return this.#parts.memories.load(sessionId);
   }
 
-  searchMemories(query: string, options: SearchOptions = {}): Promise<MemorySearchResult[]> {
-    return this.#parts.memories.search(query, { topK: this.#parts.topK, threshold: this.#parts.threshold, ...options });
+  async searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+    const { topK, threshold } = this.#parts;
+    return (await this.#parts.memories.recall(query, { topK, threshold, ...options })).memories;
   }
 
   getStats(): SystemStats {

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import type { RetrieverName } from '../src/config/bench-config.ts';
+import type { Embedder } from '../src/embedding/embedder.ts';
+import { EmbeddingService } from '../src/embedding/embedding-service.ts';
+import type { Retriever } from '../src/memory/retriever.ts';
+import { readPreRetrievalConfig } from '../src/memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from '../src/memory/strategies/open-retriever.ts';
+import type { TieredSettings } from '../src/memory/strategies/tiered/tier-places.ts';
+import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
+
+export const DIMENSION = 384;
+export const TOP_K = 5;
+export const USER = 'ann';
+const QUERIES = 40;
+const BATCH = 5_000;
+
+/** One strategy on its stores, and how many memories it gets. */
+export interface RecallRow {
+  readonly name: string;
+  readonly retriever: RetrieverName;
+  readonly tiers: TieredSettings;
+  readonly memories: number;
+}
+
+export interface RecallFigures {
+  readonly loadMs: number;
+  /** Search and ranking of a question, without its embedding. */
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** Share of the exact nearest, among those not recalled for being new, that are recalled. */
+  readonly nearest: number;
+  /** What the process grew by. */
+  readonly rssBytes: number;
+}
+
+/** A direction of its own for each text: what embedding means, and takes, is not measured here. */
+export function embeddingsByHash(): EmbeddingService {
+  const embedder: Embedder = {
+    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '' },
+    embed: (texts) => Promise.resolve(texts.map(directionOf)),
+  };
+  return new EmbeddingService(() => Promise.resolve(embedder), { maxCachedTexts: 1 });
+}
+
+function directionOf(text: string): Float32Array {
+  const generator = xoroshiro128plus(createHash('sha256').update(text).digest().readInt32LE(0));
+  const values = Float32Array.from({ length: DIMENSION }, () => generator.next() / 2 ** 31);
+  const length = Math.hypot(...values);
+  return values.map((value) => value / length);
+}
+
+export const contentOf = (index: number): string => `Memory ${index}: what I said on day ${index % 3_000}.`;
+export const questionOf = (index: number): string => `What did I say, question ${index}?`;
+
+/** Loads, asks, and counts what the process took for it. */
+export async function measureRow({ name, retriever: strategy, tiers, memories }: RecallRow): Promise<RecallFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-recall-'));
+  const retriever = await openRetriever(strategy, {
+    embeddings: embeddingsByHash(),
+    backend: chooseVectorBackend().backend,
+    topK: TOP_K,
+    threshold: -1,
+    namespace: name,
+    folder,
+    tiers,
+    // A model's tokenizer takes its time, which is not what is measured here.
+    countTokens: (text) => text.length / 4,
+    preRetrieval: readPreRetrievalConfig({}, 'defaults'),
+  });
+  try {
+    const before = process.memoryUsage.rss();
+    const start = performance.now();
+    await load(retriever, memories);
+    const loadMs = performance.now() - start;
+    const ask = (question: string) => retriever.retrieve(question, { userId: USER, topK: TOP_K, threshold: -1 });
+    // The first search builds what is built when it is needed.
+    await ask('warm up');
+    globalThis.gc?.();
+    const rssBytes = process.memoryUsage.rss() - before;
+    const times: number[] = [];
+    const recalled: string[][] = [];
+    for (let index = 0; index < QUERIES; index++) {
+      const { memories: found, timingsMs } = await ask(questionOf(index));
+      times.push(timingsMs.search + timingsMs.ranking);
+      recalled.push(found.map(({ memoryId }) => memoryId));
+    }
+    times.sort((a, b) => a - b);
+    const at = (share: number): number => times[Math.ceil(share * times.length) - 1]!;
+    return { loadMs, p50Ms: at(0.5), p95Ms: at(0.95), nearest: shareOfNearest(recalled, memories), rssBytes };
+  } finally {
+    await retriever.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function load(retriever: Retriever, memories: number): Promise<void> {
+  for (let start = 0; start < memories; start += BATCH) {
+    await retriever.addMemories(
+      Array.from({ length: Math.min(BATCH, memories - start) }, (_, offset) => {
+        const index = start + offset;
+        const createdAt = new Date(Date.UTC(2020, 0, 1) + index * 60_000).toISOString();
+        return { memoryId: `m${index}`, userId: USER, content: contentOf(index), metadata: { createdAt } };
+      }),
+    );
+  }
+}
+
+/** By the definition, after all that is measured. @param recalled ids by question */
+function shareOfNearest(recalled: readonly (readonly string[])[], memories: number): number {
+  const questions = recalled.map((ids, index) => ({
+    ids,
+    // What a strategy puts in front of what it searched was recalled for being new.
+    isNew: new Set(ids.slice(0, Math.max(0, ids.length - TOP_K))),
+    direction: directionOf(questionOf(index)),
+    best: [] as { readonly id: string; readonly score: number }[],
+  }));
+  for (let index = 0; index < memories; index++) {
+    const id = `m${index}`;
+    const direction = directionOf(contentOf(index));
+    for (const { isNew, direction: asked, best } of questions) {
+      if (isNew.has(id)) continue;
+      let score = 0;
+      for (let i = 0; i < DIMENSION; i++) score += asked[i]! * direction[i]!;
+      if (best.length === TOP_K && score <= best[TOP_K - 1]!.score) continue;
+      best.push({ id, score });
+      best.sort((a, b) => b.score - a.score);
+      best.length = Math.min(best.length, TOP_K);
+    }
+  }
+  const wanted = questions.flatMap(({ ids, best }) => best.map(({ id }) => ids.includes(id)));
+  return wanted.filter(Boolean).length / wanted.length;
+}

@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander';
+import { BenchError } from '../config/bench-error.ts';
+import { loadBenchConfig } from '../config/load-config.ts';
+import { compareRuns } from '../eval/compare/compare-runs.ts';
+import { printable, printableJson } from '../report/render/printable.ts';
+import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison-text.ts';
+import { addConfigOptions } from './config-options.ts';
+import { exitCodes } from './failure.ts';
+import { pageOf } from './page.ts';
+import { findRun, openStoredRuns } from './stored-runs.ts';
+
+interface CompareFlags {
+  readonly arms?: string;
+  readonly force?: true;
+  readonly json?: true;
+  readonly out?: string;
+  readonly db?: string;
+  readonly seed?: string;
+  readonly margin?: string;
+}
+
+/** Declares `compare`. */
+export function declareCompare(command: Command): void {
+  command
+    .description('compare two runs item by item: the first is judged against the second')
+    .argument('<run-a>', 'the run that is judged')
+    .argument('<run-b>', 'the run that it is judged against')
+    .addOption(
+      new Option(
+        '--arm, --arms <names>',
+        'which arms, by comma; rag/dki compares rag of the first with dki of the second (default: all that both have)',
+      ),
+    )
+    .option('--force', 'compare runs of different data or models all the same')
+    .option('--json', 'print one JSON document, every flipped item in it');
+  addConfigOptions(command, ['margin', 'seed', 'out', 'db']).action((a: string, b: string, flags: CompareFlags) => {
+    process.exitCode = compare(a, b, flags);
+  });
+}
+
+function compare(nameA: string, nameB: string, { arms, force, json, ...flags }: CompareFlags): number {
+  const config = loadBenchConfig({ flags: { ...flags } });
+  using database = openStoredRuns(config.db);
+  const comparison = compareRuns(
+    database,
+    { a: findRun(database, nameA), b: findRun(database, nameB) },
+    {
+      arms: arms === undefined ? undefined : listed(arms),
+      force: force === true,
+      seed: config.seed,
+      margin: config.margin,
+    },
+  );
+  if (json === true) process.stdout.write(printableJson(comparison));
+  else process.stdout.write(renderRunsComparison(comparison, pageOf(process.stdout)));
+  for (const objection of json === true ? objections(comparison) : []) {
+    process.stderr.write(`${printable(objection)}\n`);
+  }
+  const proven = [comparison.a, comparison.b].every((run) => lackOfRun(run) === undefined);
+  return proven ? exitCodes.ok : exitCodes.gateFailed;
+}
+
+function listed(arms: string): string[] {
+  const names = arms.split(',').map((name) => name.trim());
+  if (names.every((name) => /^[^/]+(?:\/[^/]+)?$/.test(name))) return [...new Set(names)];
+  throw new BenchError(
+    'bad-option',
+    `--arms ${JSON.stringify(arms)}: expected names by comma`,
+    'such as rag,dki or rag/dki',
+  );
+}

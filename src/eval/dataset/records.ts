@@ -1,0 +1,59 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { fileLines } from './file-lines.ts';
+import { parseRecord, type Placed } from './parse-record.ts';
+import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
+
+/** What a data set can break, by name: a program may look for one. */
+export type Rule =
+  'schema' | 'header' | 'duplicate-id' | 'supersedes' | 'evidence' | 'evidence-after-question' | 'absent-with-evidence';
+
+/** Is told what is wrong with a file; one that throws makes the first problem the last. */
+export type Report = (rule: Rule, problem: BenchError) => void;
+
+/** The records of a file in the order of its lines, not yet checked against one another. */
+export interface DatasetRecords {
+  readonly path: string;
+  /** Of the file's bytes. */
+  readonly sha256: string;
+  readonly header: Placed<DatasetRecord> | undefined;
+  readonly memories: readonly Placed<MemoryRecord>[];
+  readonly items: readonly Placed<ItemRecord>[];
+}
+
+/**
+ * Reads the records of a JSON Lines file; a line that is wrong goes to `report` and is left out.
+ * @throws BenchError `not-found` for a missing file, `bad-data` for one that is no UTF-8 text, holds a line over 16 MB
+ * or nothing at all
+ */
+export async function readRecords(path: string, report: Report): Promise<DatasetRecords> {
+  const lines = fileLines(path);
+  const memories: Placed<MemoryRecord>[] = [];
+  const items: Placed<ItemRecord>[] = [];
+  let header: Placed<DatasetRecord> | undefined;
+  let count = 0;
+  for await (const line of lines) {
+    count++;
+    const placed = parsed(line.text, `${path}:${line.number}`, report);
+    if (placed === undefined) continue;
+    const { record, place } = placed;
+    if (record.type === 'memory') memories.push({ record, place });
+    else if (record.type === 'item') items.push({ record, place });
+    else if (count === 1) header = { record, place };
+    else {
+      const message = `${place}: type expected memory or item, got "dataset" after the first record`;
+      report('header', new BenchError('bad-data', message, 'a dataset record stands first, once'));
+    }
+  }
+  if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'a data set holds at least one item record');
+  return { path, sha256: lines.sha256(), header, memories, items };
+}
+
+function parsed(text: string, place: string, report: Report): ReturnType<typeof parseRecord> | undefined {
+  try {
+    return parseRecord(text, place);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    report('schema', error);
+    return undefined;
+  }
+}

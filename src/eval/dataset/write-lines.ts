@@ -1,0 +1,36 @@
+import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { BenchError } from '../../config/bench-error.ts';
+
+const CHUNK_CHARACTERS = 65_536;
+
+/**
+ * Writes lines to a file beside the one that is meant and renames it when all are there: nobody meets half a file, and
+ * one that stood there stays until then.
+ * @throws BenchError `disk` where the file cannot be written; whatever `lines` throws
+ */
+export async function writeLines(path: string, lines: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  const unfinished = `${path}.${process.pid}.tmp`;
+  async function* chunks(): AsyncGenerator<string> {
+    let chunk = '';
+    for await (const line of lines) {
+      chunk += `${line}\n`;
+      if (chunk.length < CHUNK_CHARACTERS) continue;
+      yield chunk;
+      chunk = '';
+    }
+    yield chunk;
+  }
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    await pipeline(Readable.from(chunks()), createWriteStream(unfinished));
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    const { message } = error as Error;
+    throw new BenchError('disk', `${path} cannot be written: ${message}`, 'make room, or name another file', error);
+  }
+}

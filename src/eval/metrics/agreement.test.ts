@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { agreementOf } from './agreement.ts';
+
+it('gives nothing for the same distribution, and a worked example in nats', () => {
+  const even = Float64Array.of(0.5, 0.5);
+  expect(agreementOf(even, even)).toEqual({ klDivergence: 0, topOne: true });
+  // Cover and Thomas, Elements of Information Theory, example 2.3.1: D(p||q) = (1−r) log((1−r)/(1−s)) + r log(r/s).
+  const [r, s] = [0.5, 0.25];
+  const expected = (1 - r) * Math.log((1 - r) / (1 - s)) + r * Math.log(r / s);
+  expect(agreementOf(Float64Array.of(1 - s, s), Float64Array.of(1 - r, r)).klDivergence).toBeCloseTo(expected, 12);
+});
+
+it('is finite where the arm gives nothing to what the reference expects, and sees another likeliest token', () => {
+  const { klDivergence, topOne } = agreementOf(Float64Array.of(0, 1), Float64Array.of(0.9, 0.1));
+  expect(klDivergence).toBeCloseTo(0.9 * Math.log(0.9 / 2 ** -149) + 0.1 * Math.log(0.1), 9);
+  expect(topOne).toBe(false);
+});

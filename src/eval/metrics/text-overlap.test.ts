@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { bleu } from './bleu.ts';
+import { rougeL } from './rouge-l.ts';
+
+it('gives the ROUGE-L of Lin 2004, §3.1: order in the sentence counts', () => {
+  const reference = ['police killed gunman'];
+  // "the" is no token of ours, which raises precision: two of three tokens each way.
+  expect(rougeL('police kill the gunman', reference, 'en')).toBeCloseTo(2 / 3, 12);
+  expect(rougeL('the gunman kill police', reference, 'en')).toBeCloseTo(1 / 3, 12);
+});
+
+it('gives the BLEU of a worked example: precisions 5/6, 3/5, 1/4 and half of 1/3', () => {
+  const answer = 'cat sat on mat big one';
+  const reference = 'cat sat on mat one day';
+  // 1-grams: cat sat on mat one; 2-grams: cat-sat sat-on on-mat; 3-grams: cat-sat-on sat-on-mat; 4-grams: cat-sat-on-mat
+  const expected = ((5 / 6) * (3 / 5) * (2 / 4) * (1 / 3)) ** (1 / 4);
+  expect(bleu(answer, [reference], 'en')).toBeCloseTo(expected, 12);
+  // Without the last match: 4-grams count as half a match of three.
+  const broken = 'cat sat on rug big one';
+  const smoothed = ((4 / 6) * (2 / 5) * (1 / 4) * (0.5 / 3)) ** (1 / 4);
+  expect(bleu(broken, [reference], 'en')).toBeCloseTo(smoothed, 12);
+});
+
+it('punishes an answer that is too short, and clips words that are repeated', () => {
+  expect(bleu('oak table', ['under oak table there'], 'en')).toBeCloseTo(Math.exp(1 - 4 / 2), 12);
+  expect(bleu('oak oak oak', ['oak'], 'en')).toBeCloseTo(((1 / 3) * (0.5 / 2) * (0.25 / 1)) ** (1 / 3), 12);
+});
+
+it('reads Chinese by character', () => {
+  expect(rougeL('在橡木桌下', ['橡木桌子下面'], 'zh')).toBeCloseTo((2 * 4) / (5 + 6), 12);
+  expect(bleu('上海市', ['上海市'], 'zh')).toBe(1);
+});
+
+it('gives 1 to the gold itself, 0 to nothing in common, and never leaves 0 to 1', () => {
+  const words = fc.array(fc.constantFrom('oak', 'table', 'lamp', '16', 'Brenko'), { minLength: 1, maxLength: 9 });
+  fc.assert(
+    fc.property(words, words, (a, b) => {
+      const [one, other] = [a.join(' '), b.join(' ')];
+      for (const metric of [rougeL, bleu]) {
+        expect(metric(one, [one], 'en')).toBeCloseTo(1, 12);
+        const value = metric(one, [other], 'en');
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(1 + 1e-12);
+        expect(value === 0).toBe(!a.some((word) => b.includes(word)));
+      }
+    }),
+  );
+});

@@ -1,0 +1,170 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import { openDatabase, type BenchDatabase } from '../../db/database.ts';
+import { RunRepository } from '../../db/run-repository.ts';
+import type { RunRow } from '../../db/schema.ts';
+import {
+  gatingCalibrationOf,
+  requireCalibrationFor,
+  type GatingCalibration,
+} from '../../embedding/gating-threshold.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/dki/dual-factor-gate.ts';
+import { reserveFor } from '../../systems/prompt/build-prompt.ts';
+import type { Dataset } from '../dataset/dataset.ts';
+import { roomOf } from '../dataset/model-room.ts';
+import { readDataset } from '../dataset/reader.ts';
+import type { RunResults } from '../results.ts';
+import type { StoredConfig } from '../stored-results.ts';
+import type { Suite } from '../suites/suite.ts';
+import type { DatasetGenerator } from '../synthesis/dataset-generator.ts';
+import { armsNamed } from './arms.ts';
+import { drawUsers } from './draw-users.ts';
+import { BenchParts, openBench, openRunRetriever, StoreFolder } from './open-bench.ts';
+import type { BenchHooks } from './progress.ts';
+import { RunLock } from './run-lock.ts';
+import { checkSame, createRun, resumedConfig } from './run-record.ts';
+import { RunSession } from './run-session.ts';
+
+/** One suite under the name of its run. */
+export interface SuiteRun {
+  readonly suite: Suite;
+  readonly name: string;
+  /** The run to go on with, where it was begun before. */
+  readonly begun: RunRow | undefined;
+}
+
+/** The options of a suite where the user gave none. */
+function withDefaults(config: BenchConfig, { defaults = {} }: Suite): BenchConfig {
+  const open = Object.entries(defaults).filter(([key]) => !config.given.includes(key));
+  return { ...config, ...Object.fromEntries(open) };
+}
+
+/**
+ * Runs one suite, or goes on with it, and gives its results; every turn is stored as it is made.
+ * @throws BenchError on bad options, data or models; the reason of `signal` where it ends the run
+ */
+export async function runSuite(
+  { suite, name, begun }: SuiteRun,
+  config: BenchConfig,
+  hooks: BenchHooks = {},
+): Promise<RunResults> {
+  const started = performance.now();
+  hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
+  const settings = begun === undefined ? withDefaults(config, suite) : resumedConfig(config, begun);
+  const stored = begun?.config as StoredConfig | undefined;
+  const calibration = gatingCalibrationOf(settings.embedder);
+  const arms = armsNamed(
+    stored?.arms.map((arm) => arm.name) ?? settings.arms ?? suite.arms,
+    { alpha: settings.alpha, gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD },
+    hooks.arms,
+  );
+  const folder = join(settings.out, name);
+  // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
+  const given = suite.data === undefined ? await readDataset(settings.dataset) : undefined;
+  await using parts = await BenchParts.open(settings, suite, arms);
+  reserveFor(parts.model.info.contextTokens, settings.reserve);
+  const dataset = given ?? (await madeData(suite.data!, folder, settings, parts));
+  const users = drawUsers(dataset, settings.limit, settings.seed);
+  if (begun !== undefined) await checkSame(begun, settings, dataset, parts);
+  const gated = arms.some((arm) => arm.name === 'dki-gated');
+  if (gated && calibration !== undefined) requireCalibrationFor(calibration, await parts.embeddings.info());
+  const coldStartMs = performance.now() - started;
+
+  // Only now is anything written: a mistake above leaves no trace.
+  using database = openRuns(settings);
+  const runs = new RunRepository(database);
+  const run = begun ?? (await createRun(runs, name, suite, settings, arms, dataset, users, parts));
+  using _lock = new RunLock(folder, run.name);
+  using stores = new StoreFolder(settings, folder);
+  const retriever = await openRunRetriever(parts, settings, run.id, folder);
+  await using _retriever = { [Symbol.asyncDispose]: () => retriever.close() };
+  const bench = openBench(parts, retriever, stores, {
+    config: settings,
+    suite,
+    runId: run.id,
+    dataset,
+    users,
+    arms,
+    database,
+  });
+  const notes = [
+    ...runNotes(parts, stores, run),
+    ...(gated ? [gatingNote(calibration)] : []),
+    ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),
+  ];
+  const session = new RunSession(database, run, bench, {
+    notes,
+    coldStartMs,
+    modelLoadMs: parts.modelLoadMs,
+    started,
+    folder,
+    openRetriever: (retriever) =>
+      openRunRetriever(parts, { ...settings, retriever }, `${run.id}/${retriever}`, join(folder, retriever)),
+  });
+  try {
+    return await session.finish(settings, hooks);
+  } catch (error) {
+    if (hooks.signal?.aborted) runs.update(run.id, { status: 'interrupted' });
+    throw error;
+  } finally {
+    // In a store that stays, the K/V of a last turn would stay as well.
+    for (const { system } of bench.arms) await system[Symbol.asyncDispose]();
+  }
+}
+
+/** Opens the database of the runs. */
+export function openRuns({ db, databaseEcho }: BenchConfig): BenchDatabase {
+  const echo = databaseEcho ? { echo: (sql: string) => void process.stderr.write(`${sql}\n`) } : {};
+  return openDatabase({ path: db, ...echo });
+}
+
+/** The data of a suite that makes its own, which stand beside its report. */
+async function madeData(
+  data: DatasetGenerator,
+  folder: string,
+  { seed }: BenchConfig,
+  { model }: BenchParts,
+): Promise<Dataset> {
+  const text = data.make(seed, data.presetUsers, roomOf(model));
+  const path = join(folder, `${data.name}.jsonl`);
+  const unfinished = `${path}.${process.pid}.tmp`;
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(unfinished, text);
+    renameSync(unfinished, path);
+  } catch (cause) {
+    throw new BenchError(
+      'disk',
+      `${path}: the data of the suite cannot be written`,
+      'name another folder: --out',
+      cause,
+    );
+  }
+  return readDataset(path);
+}
+
+function gatingNote(calibration: GatingCalibration | undefined): string {
+  return calibration === undefined
+    ? `dki-gated injects above a relevance of ${PAPER_RELEVANCE_THRESHOLD}, the paper's: the embedder has no card`
+    : `dki-gated injects above a relevance of ${calibration.gatingThreshold}, of the embedder's card`;
+}
+
+/** What a reader must know of how the run was made. */
+function runNotes(parts: BenchParts, stores: StoreFolder, run: RunRow): string[] {
+  const { gitDirty } = run.environment as { readonly gitDirty: boolean | null };
+  return [
+    // Two ways to one FAISS: only where it is another library there is something to say.
+    ...(parts.backend.backend.name.startsWith('faiss')
+      ? []
+      : parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`)),
+    ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
+    ...(stores.shared
+      ? [
+          'K/V store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
+            'and rag-cached, which keeps its list of prompts in memory, starts empty in each process',
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,26 @@
+import type { Suite } from './suite.ts';
+
+/** Table 3: every part off, or another, in turn. Each prompt form has its own `rag`, which says what the form alone does. */
+export const ablationSuite: Suite = {
+  name: 'ablation',
+  question: 'each part off in turn: K/V, exactness, link tokens, positions, placement, labels, gating, hybrid',
+  arms: [
+    'rag',
+    'dki',
+    'dki-blocks',
+    'dki-link:1',
+    'dki-link:2',
+    'dki-link:4',
+    'dki-link:8',
+    'dki-parallel',
+    'dki-gated',
+    'dki-hybrid',
+    'rag@placement=rank',
+    'dki@placement=rank',
+    'rag@labels=bullet',
+    'dki@labels=bullet',
+    'dki-blocks@labels=bullet',
+    'dki-parallel@labels=bullet',
+  ],
+  defaults: { limit: 200 },
+};

@@ -1,0 +1,9 @@
+import type { Suite } from './suite.ts';
+
+/** Table 5. */
+export const latencySuite: Suite = {
+  name: 'latency',
+  question: 'new against seen turns, where the time to first token goes, and from which turn on K/V pays',
+  arms: ['rag', 'rag-cached', 'dki', 'dki-resident', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'rag-twin'],
+  defaults: { limit: 200, repeats: 2 },
+};

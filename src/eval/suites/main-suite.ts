@@ -1,0 +1,20 @@
+import type { Suite } from './suite.ts';
+
+/** Table 1 and 1b. */
+export const mainSuite: Suite = {
+  name: 'main',
+  question: 'quality, tokens and latency by arm; wrong answers by class, the funnel',
+  arms: [
+    'none',
+    'oracle',
+    'full',
+    'rag',
+    'rag-cached',
+    'dki',
+    'dki-blocks',
+    'dki-link:4',
+    'dki-parallel',
+    'rag-twin',
+    'dki-wrong',
+  ],
+};

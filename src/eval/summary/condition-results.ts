@@ -1,0 +1,63 @@
+import { groupBy } from '../group-by.ts';
+import type { ConditionResults } from '../results.ts';
+import type { AnsweredTurn, FailedTurn } from '../stored-turn.ts';
+import { latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
+
+const PLACES = [null, 'early', 'middle', 'late'] as const;
+
+/** The third of the user's memories in which the evidence of an item stands. */
+function placeOf({ item }: AnsweredTurn): ConditionResults['place'] {
+  if (item.evidencePlace === null) return null;
+  return PLACES[1 + Math.min(2, Math.floor(item.evidencePlace * 3))]!;
+}
+
+function mean(turns: readonly AnsweredTurn[], value: (turn: AnsweredTurn) => number): number {
+  return turns.reduce((sum, turn) => sum + value(turn), 0) / turns.length;
+}
+
+function results(
+  of: Pick<ConditionResults, 'arm' | 'condition' | 'place' | 'errors'>,
+  turns: readonly AnsweredTurn[],
+  seed: number,
+): ConditionResults {
+  return {
+    ...of,
+    n: turns.length,
+    metrics: { ...qualityOf(turns, seed), ttftMs: latencyOf(turns, 'firstToken', seed) },
+    phasesMs: phaseMeans(turns),
+    tokens: tokenMeans(turns),
+    memories: {
+      stored: mean(turns, ({ item }) => item.memories),
+      recalled: mean(turns, ({ prompt }) => prompt.recalledMemories),
+      kept: mean(turns, ({ prompt }) => prompt.keptMemories),
+      dropped: mean(turns, ({ prompt }) => prompt.recalledMemories - prompt.keptMemories),
+      tokens: mean(turns, ({ prompt }) => prompt.memoryTokens),
+    },
+    forced: turns.filter(({ prompt }) => prompt.forced).length,
+  };
+}
+
+/**
+ * What each arm comes to under each condition that the data set names, and there by the place of the evidence, in
+ * ascending order of the condition; empty where the data set names none.
+ */
+export function conditionResults(
+  answered: readonly AnsweredTurn[],
+  failed: readonly FailedTurn[],
+  arms: readonly string[],
+  seed: number,
+): ConditionResults[] {
+  const conditions = [...new Set(answered.flatMap(({ item }) => item.condition ?? []))].sort((a, b) => a - b);
+  const conditionOf = new Map(answered.map(({ itemId, item }) => [itemId, item.condition]));
+  const byArm = groupBy(answered, (turn) => turn.arm);
+  return arms.flatMap((arm) =>
+    conditions.flatMap((condition) => {
+      const turns = (byArm.get(arm) ?? []).filter((turn) => turn.item.condition === condition);
+      const errors = failed.filter((turn) => turn.arm === arm && conditionOf.get(turn.itemId) === condition).length;
+      return PLACES.flatMap((place) => {
+        const there = place === null ? turns : turns.filter((turn) => placeOf(turn) === place);
+        return there.length === 0 ? [] : [results({ arm, condition, place, errors }, there, seed)];
+      });
+    }),
+  );
+}

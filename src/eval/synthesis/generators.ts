@@ -1,0 +1,19 @@
+import { coherenceData } from './coherence-data.ts';
+import { contextData } from './context-data.ts';
+import type { DatasetGenerator } from './dataset-generator.ts';
+import { makeRecallDataset } from './recall-dataset.ts';
+import { scalingData } from './scaling-data.ts';
+
+/** The seed of the data sets that ship. */
+export const PRESET_SEED = 7;
+
+const recallData: DatasetGenerator = {
+  name: 'recall-en',
+  suites: ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'],
+  language: 'en',
+  presetUsers: 40,
+  make: (seed, users) => makeRecallDataset(seed, users).text,
+};
+
+/** Every data set that is made by seed; what a suite makes for itself stands here, too. */
+export const generators: readonly DatasetGenerator[] = [recallData, contextData, coherenceData, scalingData];

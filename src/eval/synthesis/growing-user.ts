@@ -1,0 +1,162 @@
+import { templates } from '../../config/templates.ts';
+import type { HistoryMessage } from '../../systems/prompt/segments.ts';
+import type { WrittenRecord } from '../dataset/schema.ts';
+import { containsTokens } from '../metrics/normalise.ts';
+import type { SeededRandom } from '../random.ts';
+import { FactBook, type EvaluationFact } from './fact-book.ts';
+import { question, statement, USER } from './relations.ts';
+
+export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
+export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;
+
+const DAY_MS = 86_400_000;
+const FIRST_DAY_MS = Date.UTC(2025, 8, 1, 8);
+const OTHERS = 4;
+const OTHERS_SHARE = 0.3;
+const TRIES = 200;
+
+/** A question of a growing user, which sees the memories so far. */
+export interface GrownQuestion {
+  /** The fact that is asked for, by the number of its memory. */
+  readonly memory: number;
+  readonly condition: number;
+  readonly conversation?: string;
+  readonly history?: readonly HistoryMessage[];
+}
+
+/**
+ * One user whose memories grow day by day and who is asked in between, so that what grows is compared within a user.
+ * No two memories could be taken for each other, no value occurs twice, and no question holds its answer.
+ */
+export class GrowingUser {
+  readonly userId: string;
+  readonly #random: SeededRandom;
+  readonly #book: FactBook;
+  readonly #facts: EvaluationFact[] = [];
+  readonly #memories: MemoryLine[] = [];
+  readonly #items: ItemLine[] = [];
+  readonly #asked = new Set<string>();
+
+  constructor(random: SeededRandom, userId: string) {
+    this.userId = userId;
+    this.#random = random;
+    this.#book = new FactBook(random, OTHERS);
+  }
+
+  /** The memories so far, the oldest first. */
+  get memories(): readonly MemoryLine[] {
+    return this.#memories;
+  }
+
+  /** Remembers one thing more. */
+  remember(): void {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const subject = this.#book.drawSubject(OTHERS_SHARE);
+      const fact = this.#book.add(subject, this.#book.drawFree(subject), 'plain');
+      const content = statement(this.#random, fact.subject, fact.relation, fact.value, fact.side);
+      if (this.#memories.some((other) => holds(other.content, fact.value) || holds(content, other.value!))) continue;
+      const number = this.#memories.length;
+      this.#facts.push(fact);
+      this.#memories.push({
+        type: 'memory',
+        userId: this.userId,
+        memoryId: `${this.userId}-m${String(number + 1).padStart(3, '0')}`,
+        content,
+        createdAt: day(number, 0),
+        value: fact.value,
+        ...(fact.relation.preference && fact.subject === USER ? { preference: true } : {}),
+      });
+      return;
+    }
+    throw new RangeError(`the grammar is too small: no further memory of ${this.userId} in ${TRIES} draws`);
+  }
+
+  /** Asks for something that a memory holds, in words that were not used before. */
+  ask({ memory, condition, conversation, history = [] }: GrownQuestion): void {
+    const fact = this.#facts[memory]!;
+    const query = this.#wording(fact);
+    this.#items.push({
+      ...this.#item(query, condition, conversation),
+      answer: fact.value,
+      evidence: [this.#memories[memory]!.memoryId],
+      category: 'memory',
+      phrasing: fact.side === 'heldOut' ? 'held-out' : 'known',
+      ...(history.length === 0 ? {} : { history: [...history] }),
+    });
+  }
+
+  /**
+   * Something that the user says in a conversation and no memory holds: the messages that tell it, and what asks for it
+   * later.
+   */
+  tell(): { readonly messages: readonly HistoryMessage[]; readonly ask: (of: Omit<GrownQuestion, 'memory'>) => void } {
+    const relation = this.#book.drawFree(USER);
+    this.#book.reserve({ subject: USER, relation });
+    const side = this.#book.drawSide(relation);
+    const value = this.#book.drawValue(relation);
+    const messages: HistoryMessage[] = [
+      { role: 'user', content: statement(this.#random, USER, relation, value, side, { firstPerson: true }) },
+      { role: 'assistant', content: this.#random.pick(templates.acknowledgements) },
+    ];
+    const ask = ({ condition, conversation, history = [] }: Omit<GrownQuestion, 'memory'>): void => {
+      this.#items.push({
+        ...this.#item(question(this.#random, USER, relation, side), condition, conversation),
+        answer: value,
+        category: 'told',
+        phrasing: side === 'heldOut' ? 'held-out' : 'known',
+        ...(history.length === 0 ? {} : { history: [...history] }),
+      });
+    };
+    return { messages, ask };
+  }
+
+  /** Records of a data set. */
+  get records(): readonly (MemoryLine | ItemLine)[] {
+    return [...this.#memories, ...this.#items];
+  }
+
+  #item(
+    query: string,
+    condition: number,
+    conversation: string | undefined,
+  ): Pick<ItemLine, 'type' | 'itemId' | 'userId' | 'query' | 'askedAt' | 'condition' | 'conversation'> {
+    const number = this.#items.length;
+    return {
+      type: 'item',
+      itemId: `${this.userId}-q${String(number + 1).padStart(3, '0')}`,
+      userId: this.userId,
+      query,
+      askedAt: day(this.#memories.length - 1, number + 1),
+      condition,
+      ...(conversation === undefined ? {} : { conversation }),
+    };
+  }
+
+  #wording(fact: EvaluationFact): string {
+    let query = '';
+    for (let tries = 0; tries < TRIES; tries++) {
+      query = question(this.#random, fact.subject, fact.relation, fact.side);
+      if (!this.#asked.has(query)) break;
+    }
+    this.#asked.add(query);
+    return query;
+  }
+}
+
+function holds(text: string, value: string): boolean {
+  return containsTokens(text, value, 'en');
+}
+
+/** A memory a day; questions come in its minutes after the memory. */
+function day(number: number, minutes: number): string {
+  return new Date(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000).toISOString().replace('.000', '');
+}
+
+/** The file of a data set of such users; the same bytes for the same seed and grammar. */
+export function growingDataset(name: string, seed: number, users: readonly GrowingUser[]): string {
+  const records: WrittenRecord[] = [
+    { type: 'dataset', name, language: 'en', version: 1, seed, unknownAnswer: templates.unknownAnswer },
+    ...users.flatMap((user) => user.records),
+  ];
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}

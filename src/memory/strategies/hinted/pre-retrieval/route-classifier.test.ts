@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { routeExamples } from '../route-examples.ts';
+import { RouteClassifier } from './route-classifier.ts';
+
+const { train, test: unseen } = routeExamples;
+const classifier = new RouteClassifier(train);
+
+function accuracy(examples: typeof train): number {
+  return (
+    examples.filter(({ question, strategy }) => classifier.classify(question).strategy === strategy).length /
+    examples.length
+  );
+}
+
+describe('the labelled questions', () => {
+  test('each label has as many, and none to be seen stands among those that are learnt', () => {
+    for (const [examples, each] of [
+      [train, 28],
+      [unseen, 14],
+    ] as const) {
+      for (const label of ['deep_search', 'temporal_search', 'persona_search', 'semantic_search']) {
+        expect(examples.filter(({ strategy }) => strategy === label)).toHaveLength(each);
+      }
+    }
+    const learnt = new Set(train.map(({ question }) => question));
+    expect(unseen.filter(({ question }) => learnt.has(question))).toEqual([]);
+  });
+});
+
+describe('RouteClassifier', () => {
+  test('labels most questions that it has never seen: chance is 25 %', () => {
+    expect(accuracy(train)).toBeGreaterThan(0.98);
+    expect(accuracy(unseen)).toBeGreaterThan(0.6);
+  });
+
+  test('the same examples give the same classifier', () => {
+    const again = new RouteClassifier(train);
+    for (const { question } of unseen) expect(again.classify(question)).toEqual(classifier.classify(question));
+  });
+
+  test('one word decides between two labels, with a probability by hand', () => {
+    const two = new RouteClassifier([
+      { question: 'red', strategy: 'a' },
+      { question: 'blue', strategy: 'b' },
+    ]);
+    expect(two.classify('red').strategy).toBe('a');
+    expect(two.classify('blue').strategy).toBe('b');
+    // Nothing known of it but that it is a text: as likely one as the other.
+    expect(two.classify('green').probability).toBeCloseTo(0.5, 6);
+    expect(two.classify('red').probability).toBeGreaterThan(0.9);
+  });
+});

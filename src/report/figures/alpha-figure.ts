@@ -1,0 +1,89 @@
+import { parseArmName } from '../../config/arm-name.ts';
+import type { ArmResults, RunResults } from '../../eval/results.ts';
+import { formatNumber } from '../table.ts';
+import { armEncoding } from './arm-style.ts';
+import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
+import { PANEL_WIDTH } from './theme.ts';
+
+const panels = [
+  { metric: 'exactMatch', panel: 'Exact match, %', scale: 100 },
+  { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
+  { metric: 'freeLogProbability', panel: 'Own answer, ln p a token', scale: 1 },
+] as const;
+
+/** By how much an arm multiplies the values; undefined for one that was given none. */
+const alphaOf = ({ arm }: ArmResults): number | undefined => parseArmName(arm)?.settings.alpha;
+
+/** Recall and fluency by α; undefined without arms that vary it, or where quality is unknown. */
+export function alphaFigure(results: RunResults): Figure | undefined {
+  const varied = results.arms
+    .flatMap((arm) => {
+      const alpha = alphaOf(arm);
+      return alpha === undefined ? [] : [{ arm, alpha }];
+    })
+    .sort((a, b) => a.alpha - b.alpha);
+  const rag = results.arms.find(({ arm }) => arm === 'rag');
+  const shown = panels.filter(({ metric }) => varied.some(({ arm }) => arm.metrics[metric] !== null));
+  const data = shown.flatMap(({ metric, panel, scale }) => [
+    ...varied.flatMap(({ arm: { arm, metrics }, alpha }) => {
+      const estimate = metrics[metric];
+      const base = parseArmName(arm)!.base;
+      return estimate === null ? [] : [{ panel, arm: base, alpha, ...estimateFields(estimate, scale) }];
+    }),
+    ...(rag?.metrics[metric]
+      ? [{ panel, arm: 'rag', alpha: null, ...estimateFields(rag.metrics[metric], scale) }]
+      : []),
+  ]);
+  if (data.length === 0) return undefined;
+  const arms = [...new Set(data.map(({ arm }) => arm))];
+  const { color, shape } = armEncoding(arms);
+  const words = shown.map(({ panel }) => {
+    const points = data.filter((row) => row.panel === panel && row.alpha !== null);
+    return `${panel}: ${points.map(({ alpha, value }) => `${formatNumber(value, 2)} at ${alpha!}`).join(', ')}`;
+  });
+  const x = {
+    field: 'alpha',
+    type: 'quantitative' as const,
+    axis: { title: 'α, which multiplies the values of injected memories', values: varied.map(({ alpha }) => alpha) },
+  };
+  const y = { field: 'value', type: 'quantitative' as const, axis: { title: null, tickCount: 4 } };
+  return figureOf(results, {
+    id: 'alpha',
+    title: 'Figure 4. Recall and fluency by α',
+    description: `By α, with 95 % intervals; the dashed line is rag. ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      facet: {
+        ...{ field: 'panel', type: 'nominal', sort: shown.map(({ panel }) => panel), title: null },
+        header: { labelAnchor: 'start' },
+      },
+      columns: 1,
+      spacing: 14,
+      resolve: { scale: { y: 'independent' } },
+      spec: {
+        width: PANEL_WIDTH,
+        height: 105,
+        encoding: { color },
+        layer: [
+          {
+            transform: [{ filter: 'isValid(datum.alpha) && isValid(datum.low)' }],
+            mark: { type: 'rule', opacity: 0.55 },
+            encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' } },
+          },
+          { transform: [{ filter: 'isValid(datum.alpha)' }], mark: 'line', encoding: { x, y } },
+          {
+            transform: [{ filter: 'isValid(datum.alpha)' }],
+            mark: 'point',
+            encoding: { x, y, shape },
+          },
+          {
+            transform: [{ filter: '!isValid(datum.alpha)' }],
+            mark: { type: 'rule', strokeDash: [5, 4] },
+            encoding: { y },
+          },
+        ],
+      },
+    },
+  });
+}

@@ -1,0 +1,105 @@
+import type { BreakEven, RunResults } from '../../eval/results.ts';
+import { formatNumber } from '../table.ts';
+import { armEncoding } from './arm-style.ts';
+import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
+import { HALF_PANEL_WIDTH } from './theme.ts';
+
+const LEAST_TURNS = 6;
+const MOST_TURNS = 20;
+
+const orNever = (turn: number | null): string => (turn === null ? 'never' : formatNumber(turn, 0));
+
+/** `turn 3 [2, 5]` */
+function crossing({ turn, low, high }: BreakEven): string {
+  return `${turn === null ? 'never' : `turn ${turn}`} [${orNever(low)}, ${orNever(high)}]`;
+}
+
+/** Far enough to see the lines cross, where they do. */
+function turnsShown(breakEven: readonly BreakEven[]): number {
+  const turns = breakEven.flatMap(({ turn, high }) => [turn ?? 0, high ?? 0]);
+  return Math.min(MOST_TURNS, Math.max(LEAST_TURNS, ...turns.map((turn) => turn + 2)));
+}
+
+function rowsOf(one: BreakEven, turns: number): FigureRow[] {
+  const { newMs, seenMs, ragMs } = one;
+  const line = (arm: string, ms: (turn: number) => number): FigureRow[] =>
+    Array.from({ length: turns }, (_, index) => ({ panel: one.arm, arm, turn: index + 1, ms: ms(index + 1) }));
+  return [...line('rag', (turn) => turn * ragMs), ...line(one.arm, (turn) => newMs + (turn - 1) * seenMs)].map(
+    (row) => ({ ...row, from: null, to: null, crossing: null }),
+  );
+}
+
+/** Where the break-even may lie, from and to; a bound that is never ends where the picture does. */
+function crossingRow(one: BreakEven, turns: number): FigureRow {
+  const from = one.low === null || one.low > turns ? null : one.low;
+  const to = from === null ? null : Math.min(one.high ?? turns, turns);
+  return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing: crossing(one) };
+}
+
+/** The time of `rag` and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
+export function breakEvenFigure(results: RunResults): Figure | undefined {
+  const { breakEven } = results;
+  if (breakEven.length === 0) return undefined;
+  const turns = turnsShown(breakEven);
+  const data = breakEven.flatMap((one) => [...rowsOf(one, turns), crossingRow(one, turns)]);
+  const panels = breakEven.map(({ arm }) => arm);
+  const looks = armEncoding(['rag', ...breakEven.map(({ arm }) => arm)]);
+  const legend = { symbolType: 'stroke', symbolStrokeWidth: 2 };
+  const [color, strokeDash] = [
+    { ...looks.color, legend },
+    { ...looks.strokeDash, legend },
+  ];
+  const x = {
+    type: 'quantitative' as const,
+    scale: { domain: [1, turns], nice: false },
+    axis: { title: 'Turn', format: 'd', tickMinStep: 1, tickCount: 5 },
+  };
+  const words = breakEven.map(
+    (one) =>
+      `${one.arm}: ${crossing(one)}, a first turn takes ${formatNumber(one.newMs, 1)} ms and a later one ` +
+      `${formatNumber(one.seenMs, 1)} ms where rag takes ${formatNumber(one.ragMs, 1)} ms`,
+  );
+  return figureOf(results, {
+    id: 'break-even',
+    title: 'Figure 5. From which turn on K/V pays: time to first tokens, summed',
+    description: `Break-even turn with its 95 % interval, shaded. ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      facet: { field: 'panel', type: 'nominal', sort: panels, title: null, header: { labelAnchor: 'start' } },
+      columns: 2,
+      spacing: { row: 14, column: 16 },
+      spec: {
+        width: HALF_PANEL_WIDTH,
+        height: 120,
+        layer: [
+          {
+            transform: [{ filter: 'isValid(datum.from)' }],
+            mark: { type: 'rect', opacity: 0.16 },
+            encoding: { x: { ...x, field: 'from' }, x2: { field: 'to' }, color },
+          },
+          {
+            transform: [{ filter: `isValid(datum.crossing) && isValid(datum.turn) && datum.turn <= ${turns}` }],
+            mark: { type: 'rule', strokeDash: [3, 3] },
+            encoding: { x: { ...x, field: 'turn' }, color },
+          },
+          {
+            transform: [{ filter: 'isValid(datum.ms)' }],
+            mark: 'line',
+            encoding: {
+              x: { ...x, field: 'turn' },
+              y: { field: 'ms', type: 'quantitative', axis: { title: 'ms, summed', tickCount: 4 } },
+              color,
+              strokeDash,
+            },
+          },
+          {
+            transform: [{ filter: 'isValid(datum.crossing)' }],
+            mark: { type: 'text', align: 'right', baseline: 'bottom', x: 'width', y: 'height', dx: -3, dy: -3 },
+            encoding: { text: { field: 'crossing', type: 'nominal' } },
+          },
+        ],
+      },
+    },
+  });
+}

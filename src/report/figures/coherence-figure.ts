@@ -1,0 +1,22 @@
+import type { RunResults } from '../../eval/results.ts';
+import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
+import { isContender } from './arm-style.ts';
+import { estimateFields, type Figure, figureOf } from './figure.ts';
+
+/** Recall by depth of the conversation; undefined where quality is unknown. */
+export function coherenceFigure(results: RunResults): Figure | undefined {
+  const data: CurvePoint[] = results.conditions
+    .filter(({ arm, place }) => place === null && isContender(arm))
+    .sort((a, b) => a.condition - b.condition)
+    .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
+      exactMatch === null ? [] : [{ panel: '', arm, at: String(condition), ...estimateFields(exactMatch, 100) }],
+    );
+  if (data.length === 0) return undefined;
+  return figureOf(results, {
+    id: 'coherence',
+    title: 'Figure 6. Recall by depth of the conversation',
+    description: `Exact match with 95 % intervals, by turn of the conversation. ${curvesInWords(data, '%')}.`,
+    data,
+    spec: armCurves(data, { x: 'Turn of the conversation', y: 'Exact match, %' }),
+  });
+}

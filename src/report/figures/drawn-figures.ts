@@ -1,0 +1,47 @@
+import type { RunResults } from '../../eval/results.ts';
+import { csvText } from '../render/csv.ts';
+import { printable } from '../render/printable.ts';
+import type { Figure } from './figure.ts';
+import { renderFigure, renderSpecification } from './render-figure.ts';
+import { reportFigures } from './report-figures.ts';
+
+export interface DrawnFigure {
+  readonly figure: Figure;
+  /** In the colour of the text around it. */
+  readonly svg: string;
+}
+
+/** A run's figures stand in files of their own, in its page and in the page of its group. */
+const drawn = new WeakMap<RunResults, Promise<readonly DrawnFigure[]>>();
+
+async function draw(results: RunResults): Promise<readonly DrawnFigure[]> {
+  const figures: DrawnFigure[] = [];
+  for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });
+  return figures;
+}
+
+/** The figures of a run as pictures; drawn once for the same results. */
+export function drawnFigures(results: RunResults): Promise<readonly DrawnFigure[]> {
+  const known = drawn.get(results) ?? draw(results);
+  drawn.set(results, known);
+  return known;
+}
+
+/** Alone, a picture has no text around it: black on light, white on dark. */
+const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
+
+/** What is drawn as CSV, a column a field. */
+function dataOf({ data }: Figure): string {
+  const fields = Object.keys(data[0]!);
+  const text = (value: string | number | null | undefined) => (value === null ? '' : printable(String(value)));
+  return csvText([fields, ...data.map((row) => fields.map((field) => text(row[field])))]);
+}
+
+/** The files of a run's figures: the picture, its Vega-Lite specification and its data, by path within the report. */
+export async function figureFiles(results: RunResults): Promise<(readonly [path: string, content: string])[]> {
+  return (await drawnFigures(results)).flatMap(({ figure, svg }) => [
+    [`figures/${figure.id}.svg`, `${svg.replace('</desc>', () => `</desc>${alone}`)}\n`] as const,
+    [`figures/${figure.id}.vl.json`, renderSpecification(figure)] as const,
+    [`figures/${figure.id}.csv`, dataOf(figure)] as const,
+  ]);
+}

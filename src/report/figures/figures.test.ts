@@ -1,0 +1,178 @@
+import { expect, it } from 'vitest';
+import { compile } from 'vega-lite';
+import { runResults } from '../../../test/fixtures/run-results.ts';
+import type { ConditionResults, RunResults } from '../../eval/results.ts';
+import { drawnFigures, figureFiles } from './drawn-figures.ts';
+import { reportFigures } from './report-figures.ts';
+
+const [rag, dki] = [runResults.arms[0]!, runResults.arms[1]!];
+
+function conditions(arms: readonly string[], places: readonly ConditionResults['place'][]): ConditionResults[] {
+  return arms.flatMap((arm) =>
+    [1, 20].flatMap((condition) =>
+      places.map((place) => ({
+        ...{
+          arm,
+          condition,
+          place,
+          n: 16,
+          errors: 0,
+          metrics: rag.metrics,
+          phasesMs: rag.costAll!.phasesMs,
+          forced: 0,
+        },
+        ...{ tokens: rag.tokens!, memories: { stored: 1, recalled: 1, kept: 1, dropped: 0, tokens: condition * 16.4 } },
+      })),
+    ),
+  );
+}
+
+const of = (suite: string, more: Partial<RunResults>): RunResults => ({
+  ...runResults,
+  ...more,
+  run: { ...runResults.run, suite },
+});
+
+const varied = [0, 0.5, 1].map((alpha) => ({ ...dki, arm: `dki@alpha=${alpha}` }));
+
+const runs: readonly RunResults[] = [
+  of('main', {}),
+  of('latency', {
+    breakEven: [
+      { arm: 'dki', newMs: 40, seenMs: 10, ragMs: 24, turn: 3, low: 2, high: null },
+      { arm: 'dki-link:4', newMs: 60, seenMs: 30, ragMs: 24, turn: null, low: null, high: null },
+    ],
+  }),
+  of('scaling', { conditions: conditions(['rag', 'dki', 'rag-twin'], [null, 'early', 'late']) }),
+  of('context', { conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]) }),
+  of('coherence', { conditions: conditions(['rag', 'dki'], [null]) }),
+  of('alpha', { arms: [rag, ...varied] }),
+  of('storage', {
+    measured: {
+      storage: (['text', 'memory', 'disk'] as const).map((tier) => ({
+        ...{ kvType: tier === 'text' ? 'UTF-8' : 'F16', tier, tokens: 64, bytesPerToken: tier === 'text' ? 2.5 : 1536 },
+        ...{ saveMs: null, loadMs: null, evaluateMs: null },
+      })),
+    },
+  }),
+  of('isolation', {
+    measured: {
+      leaks: [
+        {
+          arm: 'rag',
+          users: ['1', '2'],
+          answers: 2,
+          said: [
+            [1, 0],
+            [0, 1],
+          ],
+          upperBound: 0.07,
+        },
+        {
+          arm: 'dki',
+          users: ['1', '2'],
+          answers: 2,
+          said: [
+            [0, 0],
+            [0, 0],
+          ],
+          upperBound: 0.07,
+        },
+        {
+          arm: 'dki-blocks',
+          users: ['1', '2'],
+          answers: 2,
+          said: [
+            [1, 2],
+            [0, 1],
+          ],
+          upperBound: 0.6,
+        },
+      ],
+    },
+  }),
+];
+
+const figure = (suite: string, id: string) =>
+  reportFigures(runs.find(({ run }) => run.suite === suite)!).find((one) => one.id === id)!;
+
+it('gives each suite its figures', () => {
+  expect(Object.fromEntries(runs.map((run) => [run.run.suite, reportFigures(run).map(({ id }) => id)]))).toEqual({
+    ...{ main: ['frontier'], latency: ['break-even'], scaling: ['frontier', 'phases', 'recall'], context: ['context'] },
+    ...{ coherence: ['coherence'], alpha: ['alpha'], storage: ['storage'], isolation: ['leaks'] },
+  });
+});
+
+it('has none where the run has not the data, or no quality', () => {
+  const suites = runs.map(({ run }) => run.suite).filter((suite) => suite !== 'main' && suite !== 'scaling');
+  expect(suites.flatMap((suite) => reportFigures(of(suite, {})))).toEqual([]);
+  const unknown = runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, exactMatch: null } }));
+  expect(reportFigures(of('main', { arms: unknown }))).toEqual([]);
+});
+
+it('compiles without a warning', () => {
+  const warnings: unknown[] = [];
+  const logger = {
+    ...{ level: () => logger, info: () => logger, debug: () => logger },
+    warn: (...args: unknown[]) => (warnings.push(args), logger),
+    error: (...args: unknown[]) => (warnings.push(args), logger),
+  };
+  for (const run of runs) for (const { spec } of reportFigures(run)) compile(spec, { logger: logger });
+  expect(warnings).toEqual([]);
+});
+
+it('draws the same bytes for the same data, and every arm in its colour', async () => {
+  for (const run of runs) {
+    const [once, again] = [await drawnFigures(run), await drawnFigures(structuredClone(run))];
+    expect(once.map(({ svg }) => svg)).toEqual(again.map(({ svg }) => svg));
+    for (const { svg } of once) expect(svg).not.toMatch(/NaN|undefined|clip-path/);
+  }
+  const [drawn] = await drawnFigures(runs[0]!);
+  expect(drawn!.svg.match(/fill="#3f78c1"/g)!.length).toBeGreaterThan(1);
+  expect(drawn!.svg.match(/fill="#d95f0e"/g)!.length).toBeGreaterThan(1);
+});
+
+it('leaves controls out, and marks what is not proven', () => {
+  expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
+  const failed = of('main', { gates: [{ gate: 'parity', held: false, evidence: '' }] });
+  expect(reportFigures(failed)[0]!.title).toBe(
+    'Figure F1. Quality against time to the first token, by arm (NOT PROVEN: gate parity failed)',
+  );
+});
+
+it('sums time by turn: rag and the arm cross at the break-even', () => {
+  const { data, description } = figure('latency', 'break-even');
+  const at = (arm: string, turn: number) =>
+    data.find((row) => row['panel'] === 'dki' && row['arm'] === arm && row['turn'] === turn && row['ms'] !== null)![
+      'ms'
+    ];
+  expect([at('rag', 2), at('dki', 2), at('rag', 3), at('dki', 3)]).toEqual([48, 50, 72, 60]);
+  expect(description).toContain('dki: turn 3 [2, never], a first turn takes 40.0 ms');
+  expect(description).toContain('dki-link:4: never [never, never]');
+});
+
+it('stacks phases to the time to the first token', () => {
+  const rows = figure('scaling', 'phases').data.filter(({ arm, memories }) => arm === 'dki' && memories === 20);
+  expect(rows.reduce((sum, { ms }) => sum + Number(ms), 0)).toBeCloseTo(rag.costAll!.phasesMs.firstToken, 9);
+  expect(new Set(rows.map(({ memoryTokens }) => memoryTokens))).toEqual(new Set(['328']));
+});
+
+it('says of a leak that it is one', () => {
+  const { data } = figure('isolation', 'leaks');
+  expect(data.filter(({ secret }) => secret === "another's secret: a leak")).toEqual([
+    { panel: 'dki-blocks: 2 leaks', asker: 1, owner: 2, secret: "another's secret: a leak", answers: 2 },
+  ]);
+  expect(data.find(({ panel }) => panel === 'dki: no leak')).toMatchObject({ answers: 0 });
+});
+
+it('writes the picture, its specification and its data', async () => {
+  const files = new Map(await figureFiles(runs[0]!));
+  expect([...files.keys()]).toEqual(['svg', 'vl.json', 'csv'].map((suffix) => `figures/frontier.${suffix}`));
+  expect(files.get('figures/frontier.csv')!.split('\r\n')[0]).toBe(
+    'arm,exactMatch,exactMatchLow,exactMatchHigh,ttftMs,ttftLow,ttftHigh',
+  );
+  expect(JSON.parse(files.get('figures/frontier.vl.json')!)).toMatchObject({
+    data: { values: [{ arm: 'rag' }, { arm: 'dki' }] },
+  });
+  expect(files.get('figures/frontier.svg')).toMatch(/^<svg [^>]+ role="img"><title>Figure F1\..*<\/svg>\n$/);
+});

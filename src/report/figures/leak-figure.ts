@@ -1,0 +1,88 @@
+import type { LeakMatrix, RunResults } from '../../eval/results.ts';
+import { formatNumber } from '../table.ts';
+import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
+import { HALF_PANEL_WIDTH } from './theme.ts';
+
+const OWN = 'own secret';
+const FOREIGN = "another's secret: a leak";
+/** No user: this one only spans the grid, so that users whose secret never came out keep their place. */
+const GRID = 'grid';
+
+const leaksOf = ({ said }: LeakMatrix): number =>
+  said.flatMap((row, asker) => row.filter((_count, owner) => owner !== asker)).reduce((sum, count) => sum + count, 0);
+
+const heading = (matrix: LeakMatrix): string => {
+  const leaks = leaksOf(matrix);
+  return `${matrix.arm}: ${leaks === 0 ? 'no leak' : leaks === 1 ? '1 leak' : `${leaks} leaks`}`;
+};
+
+/** One row for each pair of users where a secret came out; a user is its number, since names are data. */
+function rowsOf(matrix: LeakMatrix): FigureRow[] {
+  const found = matrix.said.flatMap((row, asker) =>
+    row.flatMap((answers, owner) => {
+      const secret = owner === asker ? OWN : FOREIGN;
+      return answers === 0 ? [] : [{ panel: heading(matrix), asker: asker + 1, owner: owner + 1, secret, answers }];
+    }),
+  );
+  return found.length > 0 ? found : [{ panel: heading(matrix), asker: 1, owner: 1, secret: GRID, answers: 0 }];
+}
+
+/** Whose secret came out for whom, by arm: all is well where only the diagonal is filled. Undefined where nobody asked. */
+export function leakFigure(results: RunResults): Figure | undefined {
+  const leaks = results.measured?.leaks;
+  if (leaks === undefined || leaks.length === 0) return undefined;
+  const data = leaks.flatMap(rowsOf);
+  const users = Math.max(...leaks.map((matrix) => matrix.users.length));
+  const axis = (title: string) => ({
+    title,
+    grid: true,
+    values: [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))],
+    format: 'd',
+  });
+  const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
+  const words = leaks.map((matrix) => {
+    const heard = matrix.said.filter((row, asker) => row[asker]! > 0).length;
+    const bound = `upper 95 % bound ${formatNumber(matrix.upperBound * 100, 1)} % of the answers`;
+    return `${heading(matrix)}, ${bound}, ${heard} of ${matrix.users.length} users heard their own`;
+  });
+  return figureOf(results, {
+    id: 'leaks',
+    title: 'Figure 9. Whose secret came out for whom',
+    description: `Askers against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      facet: {
+        field: 'panel',
+        type: 'nominal',
+        sort: leaks.map(heading),
+        title: null,
+        header: { labelAnchor: 'start' },
+      },
+      columns: 2,
+      spacing: { row: 14, column: 16 },
+      spec: {
+        width: HALF_PANEL_WIDTH,
+        height: HALF_PANEL_WIDTH,
+        transform: [
+          { calculate: 'datum.asker - 0.5', as: 'left' },
+          { calculate: 'datum.asker + 0.5', as: 'right' },
+          { calculate: 'datum.owner - 0.5', as: 'below' },
+          { calculate: 'datum.owner + 0.5', as: 'above' },
+        ],
+        mark: { type: 'rect' },
+        encoding: {
+          x: { field: 'left', type: 'quantitative', scale, axis: axis('User who asks') },
+          x2: { field: 'right' },
+          y: { field: 'below', type: 'quantitative', scale: { ...scale, reverse: true }, axis: axis('Owner') },
+          y2: { field: 'above' },
+          color: {
+            ...{ field: 'secret', type: 'nominal', title: null },
+            scale: { domain: [OWN, FOREIGN, GRID], range: ['#3f78c1', '#e02b2b', 'transparent'] },
+            legend: { symbolType: 'square', values: [OWN, FOREIGN] },
+          },
+        },
+      },
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import type { ConditionResults, PhaseMeans, RunResults } from '../../eval/results.ts';
+import { formatNumber } from '../table.ts';
+import { isContender } from './arm-style.ts';
+import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
+import { HALF_PANEL_WIDTH } from './theme.ts';
+
+/** What the time goes into, from the axis upwards. Light and dark in turn, for print. */
+const phases: readonly { readonly name: string; readonly colour: string; readonly ms: (of: PhaseMeans) => number }[] = [
+  { name: 'recall, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
+  { name: 'gate', colour: '#b8860b', ms: ({ gate }) => gate },
+  { name: 'load K/V', colour: '#56a0d3', ms: ({ kvLoad }) => kvLoad },
+  { name: 'build K/V', colour: '#c2571a', ms: ({ kvCompute }) => kvCompute },
+  { name: 'evaluate', colour: '#3d5a9e', ms: ({ prefill }) => prefill },
+  {
+    name: 'rest',
+    colour: '#b9b9b9',
+    ms: ({ retrieve, assemble, gate, kvLoad, kvCompute, prefill, firstToken }) =>
+      Math.max(0, firstToken - retrieve - assemble - gate - kvLoad - kvCompute - prefill),
+  },
+];
+
+/** Tokens of the memories under a condition: those of the first arm stand for all, which are given the same. */
+function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
+  return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
+}
+
+/** Figure F2: time to the first token by tokens of memory, stacked by phase; undefined without conditions. */
+export function phasesFigure(results: RunResults): Figure | undefined {
+  const conditions = results.conditions.filter(({ arm, place, n }) => place === null && n > 0 && isContender(arm));
+  const arms = [...new Set(conditions.map(({ arm }) => arm))];
+  const used = phases.filter(({ ms }) => conditions.some(({ phasesMs }) => ms(phasesMs) > 0));
+  const data = conditions.flatMap(({ arm, condition, phasesMs, metrics }) => {
+    const { low, high } = metrics.ttftMs === null ? { low: null, high: null } : estimateFields(metrics.ttftMs);
+    return used.map(({ name, ms }, order) => ({
+      ...{ arm, memories: condition, memoryTokens: tokensLabel(conditions, condition), phase: name, order },
+      ...{ ms: ms(phasesMs), ttftMs: phasesMs.firstToken, ttftLow: low, ttftHigh: high },
+    }));
+  });
+  if (data.length === 0) return undefined;
+  const steps = [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
+  const [first, last] = [steps[0]!, steps.at(-1)!];
+  const time = (arm: string, condition: number) =>
+    formatNumber(
+      conditions.find((one) => one.arm === arm && one.condition === condition)?.phasesMs.firstToken ?? NaN,
+      1,
+    );
+  const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
+  return figureOf(results, {
+    id: 'phases',
+    title: 'Figure F2. Time to the first token by tokens of memory, stacked by phase',
+    description:
+      `Means over all turns, new and seen, from ${tokensLabel(conditions, first)} to ` +
+      `${tokensLabel(conditions, last)} memory tokens: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      facet: { field: 'arm', type: 'nominal', sort: arms, title: null, header: { labelAnchor: 'start' } },
+      columns: 2,
+      spacing: { row: 12, column: 16 },
+      spec: {
+        width: HALF_PANEL_WIDTH,
+        height: 110,
+        encoding: {
+          x: {
+            field: 'memoryTokens',
+            type: 'ordinal',
+            sort: steps.map((step) => tokensLabel(conditions, step)),
+            axis: { title: 'Memory tokens', labelAngle: 0 },
+          },
+        },
+        layer: [
+          {
+            mark: { type: 'bar', stroke: 'currentColor', strokeWidth: 0.3 },
+            encoding: {
+              y: { field: 'ms', type: 'quantitative', axis: { title: 'ms', tickCount: 4 } },
+              color: {
+                field: 'phase',
+                type: 'nominal',
+                title: null,
+                scale: { domain: used.map(({ name }) => name), range: used.map(({ colour }) => colour) },
+                legend: { symbolType: 'square', columns: 3 },
+              },
+              order: { field: 'order' },
+            },
+          },
+          {
+            transform: [{ filter: 'isValid(datum.ttftLow) && datum.order == 0' }],
+            mark: { type: 'rule', color: 'currentColor' },
+            encoding: { y: { field: 'ttftLow', type: 'quantitative' }, y2: { field: 'ttftHigh' } },
+          },
+        ],
+      },
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import type { RunResults } from '../../eval/results.ts';
+import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
+import { isContender } from './arm-style.ts';
+import { estimateFields, type Figure, figureOf } from './figure.ts';
+
+const panels = [
+  { place: null, panel: 'All evidence' },
+  { place: 'early', panel: 'Evidence in the oldest third' },
+  { place: 'middle', panel: 'Evidence in the middle third' },
+  { place: 'late', panel: 'Evidence in the newest third' },
+] as const;
+
+/** Figure F3: recall by number of memories and place of the evidence; undefined where quality is unknown. */
+export function recallFigure(results: RunResults): Figure | undefined {
+  const data: CurvePoint[] = panels.flatMap(({ place, panel }) =>
+    results.conditions
+      .filter((one) => one.place === place && isContender(one.arm))
+      .sort((a, b) => a.condition - b.condition)
+      .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
+        exactMatch === null ? [] : [{ panel, arm, at: String(condition), ...estimateFields(exactMatch, 100) }],
+      ),
+  );
+  if (data.length === 0) return undefined;
+  const overall = data.filter(({ panel }) => panel === panels[0].panel).map((point) => ({ ...point, panel: '' }));
+  return figureOf(results, {
+    id: 'recall',
+    title: 'Figure F3. Recall by number of memories and place of the evidence',
+    description: `Exact match with 95 % intervals, by number of memories. ${curvesInWords(overall, '%')}.`,
+    data,
+    spec: armCurves(data, { x: 'Memories', y: 'Exact match, %' }),
+  });
+}

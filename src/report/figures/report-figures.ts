@@ -1,0 +1,28 @@
+import type { RunResults } from '../../eval/results.ts';
+import { alphaFigure } from './alpha-figure.ts';
+import { breakEvenFigure } from './break-even-figure.ts';
+import { coherenceFigure } from './coherence-figure.ts';
+import { contextFigure } from './context-figure.ts';
+import type { Figure } from './figure.ts';
+import { frontierFigure } from './frontier-figure.ts';
+import { leakFigure } from './leak-figure.ts';
+import { phasesFigure } from './phases-figure.ts';
+import { recallFigure } from './recall-figure.ts';
+import { storageFigure } from './storage-figure.ts';
+
+/** Which figures the runs of a suite have, in the order in which they stand. */
+const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
+  main: [frontierFigure, breakEvenFigure],
+  context: [contextFigure],
+  alpha: [alphaFigure],
+  latency: [breakEvenFigure],
+  coherence: [coherenceFigure],
+  storage: [storageFigure],
+  isolation: [leakFigure],
+  scaling: [frontierFigure, phasesFigure, recallFigure],
+};
+
+/** The figures of a run: those of its suite that its data allow. */
+export function reportFigures(results: RunResults): Figure[] {
+  return (figuresBySuite[results.run.suite] ?? []).flatMap((of) => of(results) ?? []);
+}

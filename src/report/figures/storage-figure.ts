@@ -1,0 +1,75 @@
+import type { RunResults, StorageMeasurement } from '../../eval/results.ts';
+import { formatNumber } from '../table.ts';
+import { type Figure, figureOf, inlineData } from './figure.ts';
+
+const tiers = ['text', 'memory', 'disk'] as const;
+
+/** Ticks of the scale; more would be lines without labels. */
+const POWERS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
+
+const label = ({ tier, kvType }: StorageMeasurement): string =>
+  tier === 'text' ? `text, ${kvType}` : `K/V, ${kvType}`;
+
+/** Bytes a token by tier and type of K/V, on a logarithmic scale; undefined where no storage was measured. */
+export function storageFigure(results: RunResults): Figure | undefined {
+  const storage = results.measured?.storage;
+  if (storage === undefined || storage.length === 0) return undefined;
+  const data = storage.map((row) => ({
+    keptAs: label(row),
+    tier: row.tier,
+    memoryTokens: row.tokens,
+    bytesPerToken: row.bytesPerToken,
+  }));
+  const largest = Math.max(...data.map(({ memoryTokens }) => memoryTokens));
+  const words = data
+    .filter(({ memoryTokens }) => memoryTokens === largest)
+    .map(({ keptAs, tier, bytesPerToken }) => {
+      return `${keptAs}${tier === 'text' ? '' : ` on ${tier}`} ${formatNumber(bytesPerToken, 1)}`;
+    });
+  return figureOf(results, {
+    id: 'storage',
+    title: 'Figure 8. Bytes that a token of memory takes, by tier and type',
+    description: `Bytes a token, logarithmic, one mark a length of memory; at ${largest} tokens: ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      width: 270,
+      height: 150,
+      encoding: {
+        y: {
+          field: 'keptAs',
+          type: 'nominal',
+          sort: [...new Set(data.map(({ keptAs }) => keptAs))],
+          axis: { title: null, grid: true, labelLimit: 0 },
+        },
+        yOffset: { field: 'tier', type: 'nominal', sort: [...tiers] },
+        x: {
+          field: 'bytesPerToken',
+          type: 'quantitative',
+          scale: { type: 'log', domainMin: 1, nice: true },
+          axis: { title: 'Bytes a token', grid: true, format: ',d', values: POWERS },
+        },
+      },
+      layer: [
+        {
+          mark: { type: 'point', size: 60 },
+          encoding: {
+            color: {
+              ...{ field: 'tier', type: 'nominal', title: null },
+              scale: { domain: [...tiers], range: ['#808080', '#d95f0e', '#3f78c1'] },
+            },
+            shape: {
+              ...{ field: 'tier', type: 'nominal', title: null },
+              scale: { domain: [...tiers], range: ['circle', 'diamond', 'square'] },
+            },
+          },
+        },
+        {
+          transform: [{ filter: `datum.memoryTokens == ${largest}` }],
+          mark: { type: 'text', align: 'left', dx: 9 },
+          encoding: { text: { field: 'bytesPerToken', type: 'quantitative', format: ',.4~r' } },
+        },
+      ],
+    },
+  });
+}

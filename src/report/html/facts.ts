@@ -1,0 +1,101 @@
+import { basename } from 'node:path';
+import type { RunResults } from '../../eval/results.ts';
+import { formatNumber } from '../table.ts';
+
+/** What a reader must know of the runs to judge or repeat them: a value, and the suites that it holds for. */
+export interface Fact {
+  readonly label: string;
+  readonly values: readonly { readonly value: string; readonly suites: readonly string[] }[];
+}
+
+const bytes = (value: unknown): string =>
+  typeof value !== 'number'
+    ? 'unknown'
+    : value >= 2 ** 30
+      ? `${formatNumber(value / 2 ** 30, 1)} GiB`
+      : `${formatNumber(value / 2 ** 20, 0)} MiB`;
+
+/** A value of JSON in words: `flashAttention false, kvType F16`. */
+function inWords(value: unknown): string {
+  if (value === null || value === undefined) return 'unknown';
+  if (Array.isArray(value)) return value.map(inWords).join(', ');
+  if (typeof value !== 'object') return typeof value === 'string' ? value : JSON.stringify(value);
+  return Object.entries(value)
+    .map(([key, part]) => `${key} ${inWords(part)}`)
+    .join(', ');
+}
+
+/** Names that say what they mean, where the keys do not. */
+const names: Readonly<Record<string, string>> = {
+  llm: 'engine',
+  gitDirty: 'uncommitted changes',
+  memoryBytes: 'memory',
+  kvBytes: 'K/V kept for a user',
+};
+
+/** `contextTokens` as `context tokens`. */
+const spaced = (key: string): string => key.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+
+/** Folders are of one machine, and say nothing of the data. */
+const paths = new Set(['dataset', 'kvStore']);
+const inBytes = new Set(['memoryBytes', 'kvBytes']);
+
+function described(key: string, value: unknown): string {
+  if (inBytes.has(key)) return bytes(value);
+  return paths.has(key) && typeof value === 'string' ? basename(value) : inWords(value);
+}
+
+/** Facts of the keys that the runs have, without those that are told elsewhere. */
+function factsOf(
+  runs: readonly RunResults[],
+  of: (results: RunResults) => Readonly<Record<string, unknown>>,
+  told: readonly string[],
+): Fact[] {
+  const keys = [...new Set(runs.flatMap((results) => Object.keys(of(results))))].filter((key) => !told.includes(key));
+  return keys.map((key) =>
+    fact(names[key] ?? spaced(key), runs, (results) => {
+      const value = of(results)[key];
+      return value === undefined ? undefined : described(key, value);
+    }),
+  );
+}
+
+/** One fact: suites that agree share a value. */
+function fact(label: string, runs: readonly RunResults[], of: (results: RunResults) => string | undefined): Fact {
+  const suites = new Map<string, string[]>();
+  for (const results of runs) {
+    const value = of(results);
+    if (value !== undefined) suites.set(value, [...(suites.get(value) ?? []), results.run.suite]);
+  }
+  return { label, values: [...suites].map(([value, having]) => ({ value, suites: having })) };
+}
+
+const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
+
+/** Model, data, machine, times: what the runs were made with. */
+export function environmentFacts(runs: readonly RunResults[]): Fact[] {
+  return [
+    fact('model', runs, ({ run: { model } }) => {
+      const size = `${formatNumber(model.parameters / 1e6, 1)} million parameters`;
+      return `${model.name}, ${size}, window of ${model.contextTokens} tokens, sha256 ${model.sha256}`;
+    }),
+    fact('embedder', runs, ({ run: { embedder } }) => `${embedder.name}, sha256 ${embedder.sha256}`),
+    fact('recall', runs, ({ run: { retriever } }) => `${retriever.name} on ${retriever.backend} ${retriever.version}`),
+    fact('data', runs, ({ run: { dataset } }) => {
+      return `${dataset.name}, ${dataset.items} items of ${dataset.users} users, sha256 ${dataset.sha256}`;
+    }),
+    fact('tokenising', runs, ({ run: { tokenisation } }) => {
+      return `${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`;
+    }),
+    ...factsOf(runs, ({ run }) => run.environment, []),
+    fact('started', runs, ({ run }) => run.startedAt),
+    fact('wall time', runs, ({ run: { profile } }) => {
+      return `${seconds(profile.wallMs)}, of which the model ${seconds(profile.modelMs)}, the embedder ${seconds(profile.embedderMs)}`;
+    }),
+  ];
+}
+
+/** The options that the turns depend on. */
+export function settingsFacts(runs: readonly RunResults[]): Fact[] {
+  return factsOf(runs, ({ run }) => run.settings, ['arms', 'suite', 'model']);
+}

@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { runResults } from '../../../test/fixtures/run-results.ts';
+import type { RunResults } from '../../eval/results.ts';
+import { reproduceCommands } from './reproduce.ts';
+import { renderReport } from './report-page.ts';
+
+const injected = '<script>alert("x")</script>\u202e';
+
+function hostile(): RunResults {
+  const { run, arms, gates } = runResults;
+  return {
+    ...runResults,
+    run: { ...run, name: injected, model: { ...run.model, name: injected }, notes: [injected] },
+    arms: arms.map((arm, index) => (index === 0 ? { ...arm, arm: injected } : arm)),
+    gates: gates.map((gate) => ({ ...gate, evidence: injected })),
+  };
+}
+
+const second: RunResults = {
+  ...runResults,
+  run: { ...runResults.run, name: 'main-7-0001/latency', suite: 'latency' },
+  breakEven: [{ arm: 'dki', newMs: 40, seenMs: 10, ragMs: 24, turn: 3, low: 2, high: null }],
+};
+const first: RunResults = { ...runResults, run: { ...runResults.run, name: 'main-7-0001/main' } };
+
+it('opens with the verdict in words', async () => {
+  const page = await renderReport([first, second]);
+  expect(page).toContain(
+    'K/V injection (dki) kept all of RAG&#39;s answers (bit by bit, on 320 of 320 items), ' +
+      'cut evaluated tokens by 83 % on seen turns, broke even at turn 3 [2, never].',
+  );
+  expect(page.indexOf('All 4 gates')).toBeLessThan(page.indexOf('id="suite-main"'));
+});
+
+it('puts a failed gate first, in red', async () => {
+  const failed: RunResults = {
+    ...runResults,
+    gates: runResults.gates.map((gate) => ({ ...gate, held: gate.gate !== 'identity' })),
+  };
+  const page = await renderReport([failed]);
+  const warning = page.indexOf('NOT PROVEN: gate identity failed. Do not quote these numbers.');
+  expect(warning).toBeGreaterThan(page.indexOf('class="verdict failed"'));
+  expect(warning).toBeLessThan(page.indexOf('K/V injection (dki)'));
+  expect(page).toContain('<b class="failed">✗ failed</b>');
+});
+
+it('needs nothing but itself, and takes no text from data for markup', async () => {
+  const page = await renderReport([hostile()]);
+  expect(page).not.toContain('<script');
+  expect(page).not.toContain('\u202e');
+  expect(page.match(/&lt;script&gt;/g)!.length).toBeGreaterThan(10);
+  expect(page.match(/(?:src|href)="[^#][^"]*"/g)).toBeNull();
+  expect(page.match(/url\(|@import|https?:\/\/(?!www\.w3\.org\/)/g)).toBeNull();
+});
+
+it('can be walked through: one main, headings in order, headers with scope, names that are one each', async () => {
+  const page = await renderReport([first, second]);
+  expect(page.match(/<main>/g)).toHaveLength(1);
+  const levels = [...page.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
+  expect(levels[0]).toBe(1);
+  expect(levels.filter((level, index) => index > 0 && level > levels[index - 1]! + 1)).toEqual([]);
+  expect(page.match(/<th(?![^>]* scope=)[\s>]/g)).toBeNull();
+  const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  const links = [...page.matchAll(/href="#([^"]+)"|aria-labelledby="([^"]+)"/g)].map(([, a, b]) => a ?? b!);
+  expect(links.filter((id) => !ids.includes(id))).toEqual([]);
+  expect(page.match(/<svg /g)).toHaveLength(2);
+});
+
+it('is the same bytes for the same results', async () => {
+  expect(await renderReport([structuredClone(first), second])).toBe(
+    await renderReport([first, structuredClone(second)]),
+  );
+});
+
+it('names the commands that make the runs again: what is common to all, and no folder of this machine', () => {
+  const settings = {
+    ...{ dataset: '/home/somebody/my data.jsonl', model: 'big.gguf', seed: 7, margin: 2, retriever: 'router' },
+    arms: [{ name: 'rag' }, { name: 'dki' }],
+  };
+  const of = (results: RunResults, topK: number): RunResults => ({
+    ...results,
+    run: { ...results.run, environment: { gitCommit: 'abc123' }, settings: { ...settings, topK, limit: 40 } },
+  });
+  expect(reproduceCommands([of(first, 5), of(second, 1000)])).toEqual([
+    'git checkout abc123',
+    'npm ci',
+    "npm run bench -- --suite main,latency --run main-7-0001 --arms rag,dki --dataset './my data.jsonl' --model big.gguf --limit 40",
+    'npm run tables -- --run main-7-0001 --check',
+  ]);
+});

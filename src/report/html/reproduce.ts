@@ -1,0 +1,66 @@
+import { basename } from 'node:path';
+import { configOptions, shippedModels } from '../../config/load-config.ts';
+import type { RunResults } from '../../eval/results.ts';
+
+const quoted = (word: string): string =>
+  /^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** These are said in another way, or lie elsewhere on another machine. */
+const saidOtherwise = new Set(['suite', 'arms', 'dataset', 'model', 'kvStore']);
+
+/** A setting as an option takes it; one that is not set is empty. */
+function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** The value of a setting that all runs have, or undefined where their suites have each their own. */
+function common(runs: readonly RunResults[], setting: (results: RunResults) => unknown): string | undefined {
+  const values = new Set(runs.map((results) => plainText(setting(results))));
+  const [value] = values;
+  return values.size > 1 || value === '' ? undefined : value;
+}
+
+function armNames({ run }: RunResults): string | undefined {
+  const { arms } = run.settings as { readonly arms?: readonly { readonly name: string }[] };
+  return arms?.map(({ name }) => name).join(',');
+}
+
+/** Options that differ from the defaults, as words of a command. A file has its name alone: it lies elsewhere elsewhere. */
+function options(runs: readonly RunResults[]): string[] {
+  const shippedDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
+  const plain = configOptions().flatMap(({ key, flag, default: preset }) => {
+    if (saidOtherwise.has(key)) return [];
+    const value = common(runs, ({ run }) => run.settings[key]);
+    return value === undefined || value === String(preset) ? [] : [flag, value];
+  });
+  const file = (flag: string, shipped: string, name: (results: RunResults) => unknown): string[] => {
+    const value = common(runs, name);
+    return value === undefined || basename(value) === basename(shipped) ? [] : [flag, basename(value)];
+  };
+  const arms = common(runs, armNames);
+  return [
+    ...(arms === undefined ? [] : ['--arms', arms]),
+    ...file('--dataset', `${String(shippedDataset)}.jsonl`, ({ run }) => run.settings['dataset']).map((word) =>
+      word.startsWith('--') ? word : `./${word}`,
+    ),
+    ...file('--model', shippedModels.model, ({ run }) => run.settings['model']),
+    ...file('--embedder', shippedModels.embedder, ({ run }) => run.embedder.name),
+    ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),
+    ...plain,
+  ];
+}
+
+/** The commands that make these runs, and their report, again; suites keep the defaults that are theirs. */
+export function reproduceCommands(runs: readonly RunResults[]): string[] {
+  const { environment, name } = runs[0]!.run;
+  const group = name.split('/')[0]!;
+  const suites = runs.map(({ run }) => run.suite).join(',');
+  const commit = environment['gitCommit'];
+  const words = ['--suite', suites, '--run', group, ...options(runs)];
+  return [
+    ...(typeof commit === 'string' ? [`git checkout ${quoted(commit)}`] : []),
+    'npm ci',
+    `npm run bench -- ${words.map(quoted).join(' ')}`,
+    `npm run tables -- --run ${quoted(group)} --check`,
+  ];
+}

@@ -1,0 +1,148 @@
+import type { ArmPair } from '../eval/compare/comparability.ts';
+import type { RunsComparison } from '../eval/compare/compare-runs.ts';
+import type { MetricDifference } from '../eval/compare/metric-differences.ts';
+import { formatProbability } from './tables/comparisons-table.ts';
+import { type Cell, type Column, countCell, estimateCell, meanCell, none, type Table, textCell } from './table.ts';
+
+/** The scores that the terminal shows; the others are in the JSON document. */
+const qualities = { exactMatch: 'exact match', abstention: 'abstention', taskSuccess: 'task success' } as const;
+
+/** `rag`, or `rag / dki` where an arm of one run is compared with another of the other. */
+export function pairName({ a, b }: ArmPair): string {
+  return a === b ? a : `${a} / ${b}`;
+}
+
+function probabilityCell(p: number | null): Cell {
+  return p === null ? none : textCell(formatProbability(p));
+}
+
+function verdictOf({ verdict, n, neededItems }: MetricDifference): string {
+  if (verdict === 'identical') return `identical on ${n} of ${n}`;
+  return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems} items)`;
+}
+
+function countColumns(): Column[] {
+  const headings = { n: 'items', users: 'users', wins: 'won', losses: 'lost', ties: 'tied' };
+  return Object.entries(headings).map(([key, heading]): Column => ({ key, heading, align: 'right' }));
+}
+
+function countCells({ n, users, wins, losses, ties }: MetricDifference): Record<string, Cell> {
+  return {
+    n: countCell(n),
+    users: countCell(users),
+    wins: countCell(wins),
+    losses: countCell(losses),
+    ties: countCell(ties),
+  };
+}
+
+function qualityTable({ a, b, differences }: RunsComparison): Table {
+  const shown = differences.filter(({ metric }) => metric in qualities);
+  return {
+    id: 'compare-quality',
+    caption: `Quality: ${a.name} (A) against ${b.name} (B), paired by item`,
+    rowHeading: 'arm: metric',
+    blocks: [
+      {
+        columns: [
+          { key: 'meanA', heading: 'A', unit: '%', align: 'right' },
+          { key: 'meanB', heading: 'B', unit: '%', align: 'right' },
+          { key: 'difference', heading: 'A − B', unit: 'points', align: 'right', interval: true },
+          { key: 'verdict', heading: 'verdict', align: 'left' },
+        ],
+      },
+      {
+        columns: [
+          { key: 'p', heading: 'p', align: 'right' },
+          { key: 'pAdjusted', heading: 'Holm', align: 'right' },
+          ...countColumns(),
+        ],
+      },
+    ],
+    rows: shown.map((difference) => ({
+      label: `${pairName(difference.arms)}: ${qualities[difference.metric as keyof typeof qualities]}`,
+      cells: {
+        meanA: meanCell(difference.meanA * 100),
+        meanB: meanCell(difference.meanB * 100),
+        difference: estimateCell({ mean: difference.delta, low: difference.low, high: difference.high }, 100),
+        verdict: textCell(verdictOf(difference)),
+        p: probabilityCell(difference.p),
+        pAdjusted: probabilityCell(difference.pAdjusted),
+        ...countCells(difference),
+      },
+    })),
+    notes: [
+      'Intervals by bootstrap over users; p by sign-flip over users; Holm: over the arms of one metric.',
+      'Token F1, memory recall and gold log-probability: --json.',
+    ],
+  };
+}
+
+function evaluatedTable({ differences }: RunsComparison): Table {
+  return {
+    id: 'compare-evaluated-tokens',
+    caption: 'Evaluated tokens a turn, over turns seen in both runs',
+    rowHeading: 'arm',
+    blocks: [
+      {
+        columns: [
+          { key: 'meanA', heading: 'A', align: 'right' },
+          { key: 'meanB', heading: 'B', align: 'right' },
+          { key: 'difference', heading: 'A − B', unit: 'tokens', align: 'right', interval: true },
+        ],
+      },
+      { columns: countColumns() },
+    ],
+    rows: differences
+      .filter(({ metric }) => metric === 'evaluatedTokens')
+      .map((difference) => ({
+        label: pairName(difference.arms),
+        cells: {
+          meanA: meanCell(difference.meanA),
+          meanB: meanCell(difference.meanB),
+          difference: estimateCell({ mean: difference.delta, low: difference.low, high: difference.high }),
+          ...countCells(difference),
+        },
+      })),
+    notes: [],
+  };
+}
+
+function latencyTable({ differences }: RunsComparison): Table {
+  return {
+    id: 'compare-ttft',
+    caption: 'Time to first token, over turns seen in both runs',
+    rowHeading: 'arm',
+    blocks: [
+      {
+        columns: [
+          { key: 'meanA', heading: 'A', unit: 'ms', align: 'right' },
+          { key: 'meanB', heading: 'B', unit: 'ms', align: 'right' },
+          { key: 'difference', heading: 'A ÷ B', unit: '%', align: 'right', interval: true },
+        ],
+      },
+      { columns: countColumns() },
+    ],
+    rows: differences
+      .filter(({ metric }) => metric === 'ttftLogRatio')
+      .map((difference) => {
+        const [mean, low, high] = [difference.delta, difference.low, difference.high].map(Math.exp);
+        return {
+          label: pairName(difference.arms),
+          cells: {
+            meanA: meanCell(difference.meanA),
+            meanB: meanCell(difference.meanB),
+            difference: estimateCell({ mean: mean!, low: low!, high: high! }, 100),
+            ...countCells(difference),
+          },
+        };
+      }),
+    notes: ['Runs follow one another, and no twin tells how far apart two equal ones are: no verdict.'],
+  };
+}
+
+/** The differences of two runs: quality, evaluated tokens, and times where they can be compared. */
+export function runsComparisonTables(comparison: RunsComparison): Table[] {
+  const tables = [qualityTable(comparison), evaluatedTable(comparison), latencyTable(comparison)];
+  return tables.filter(({ rows }) => rows.length > 0);
+}

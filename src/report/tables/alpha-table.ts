@@ -1,0 +1,56 @@
+import { parseArmName } from '../../config/arm-name.ts';
+import type { RunResults } from '../../eval/results.ts';
+import { captionOf, estimateCell, qualityCell, type Block, type Table } from '../table.ts';
+
+const right = { align: 'right', interval: true } as const;
+
+const blocks: readonly Block[] = [
+  {
+    title: 'Recall',
+    columns: [
+      { ...right, key: 'exactMatch', heading: 'exact match', unit: '%' },
+      { ...right, key: 'abstention', heading: 'abstention', unit: '%' },
+      { ...right, key: 'rougeL', heading: 'ROUGE-L', unit: '%' },
+    ],
+  },
+  {
+    title: 'Fluency',
+    columns: [
+      { ...right, key: 'goldLogProbability', heading: 'gold answer', unit: 'ln p' },
+      { ...right, key: 'freeLogProbability', heading: 'own answer', unit: 'ln p a token' },
+    ],
+  },
+  {
+    title: 'Next token against rag',
+    columns: [
+      { ...right, key: 'klDivergence', heading: 'KL divergence', unit: 'nats' },
+      { ...right, key: 'topOneAgreement', heading: 'same likeliest', unit: '%' },
+    ],
+  },
+];
+
+/** Table 4: recall and fluency by the strength of injected values. */
+export function alphaTable(results: RunResults): Table {
+  return {
+    id: 'table-4',
+    caption: captionOf('Table 4. Recall and fluency by α, which multiplies the values of injected memories', results),
+    rowHeading: 'α',
+    blocks,
+    rows: results.arms.map(({ arm, metrics }) => ({
+      label: String(parseArmName(arm)?.settings.alpha ?? arm),
+      cells: {
+        exactMatch: qualityCell(results.run, estimateCell(metrics.exactMatch, 100)),
+        abstention: qualityCell(results.run, estimateCell(metrics.abstention, 100)),
+        rougeL: qualityCell(results.run, estimateCell(metrics.rougeL, 100)),
+        goldLogProbability: qualityCell(results.run, estimateCell(metrics.goldLogProbability)),
+        freeLogProbability: qualityCell(results.run, estimateCell(metrics.freeLogProbability)),
+        klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence)),
+        topOneAgreement: qualityCell(results.run, estimateCell(metrics.topOneAgreement, 100)),
+      },
+    })),
+    notes: [
+      'α = 1 leaves the values as they are: there dki is rag, bit by bit.',
+      'An own answer is scored where it was given: a model may be sure of a wrong one.',
+    ],
+  };
+}

@@ -1,0 +1,62 @@
+import type { ConditionResults, RunResults } from '../../eval/results.ts';
+import { formatNumber, none, type Block, type Cell, type Column, type Row } from '../table.ts';
+
+/** One group of columns, an arm each. */
+export interface ArmBlock {
+  readonly title: string;
+  readonly unit?: string;
+  /** Each with its column; two blocks may show the same arm. */
+  readonly arms: readonly string[];
+  readonly interval?: true;
+  readonly cell: (results: ConditionResults) => Cell;
+}
+
+/** The conditions of a run in ascending order. */
+function conditionsOf({ conditions }: RunResults): number[] {
+  return [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
+}
+
+/** What an arm came to under a condition, over all places of the evidence. */
+export function under(
+  { conditions }: RunResults,
+  arm: string,
+  condition: number,
+  place: ConditionResults['place'] = null,
+): ConditionResults | undefined {
+  return conditions.find((one) => one.arm === arm && one.condition === condition && one.place === place);
+}
+
+/** `25 %` */
+export function shareLabel(condition: number): string {
+  return `${formatNumber(condition * 100, 0)} %`;
+}
+
+/** Conditions as rows, arms as columns in blocks. */
+export function byCondition(
+  results: RunResults,
+  blocks: readonly ArmBlock[],
+  label: (condition: number) => string,
+): { readonly blocks: readonly Block[]; readonly rows: readonly Row[] } {
+  const key = (block: ArmBlock, arm: string): string => `${block.title}: ${arm}`;
+  const column = (block: ArmBlock, arm: string): Column => ({
+    key: key(block, arm),
+    heading: arm.split('@')[0]!,
+    ...(block.unit === undefined ? {} : { unit: block.unit }),
+    align: 'right',
+    ...(block.interval === undefined ? {} : { interval: block.interval }),
+  });
+  return {
+    blocks: blocks.map((block) => ({ title: block.title, columns: block.arms.map((arm) => column(block, arm)) })),
+    rows: conditionsOf(results).map((condition) => ({
+      label: label(condition),
+      cells: Object.fromEntries(
+        blocks.flatMap((block) =>
+          block.arms.map((arm) => {
+            const found = under(results, arm, condition);
+            return [key(block, arm), found === undefined ? none : block.cell(found)] as const;
+          }),
+        ),
+      ),
+    })),
+  };
+}

@@ -1,0 +1,100 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { RunResults } from '../../eval/results.ts';
+import type { Table } from '../table.ts';
+import { ablationTable } from './ablation-table.ts';
+import { alphaTable } from './alpha-table.ts';
+import { tableBreakdown } from './breakdown-table.ts';
+import { coherenceTable } from './coherence-table.ts';
+import { contextTable } from './context-table.ts';
+import { latencyTable } from './latency-table.ts';
+import { leakTable } from './leak-table.ts';
+import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
+import { retrievalTable } from './retrieval-table.ts';
+import { storageTable } from './storage-table.ts';
+import { tableOne } from './table-one.ts';
+import { tableOneB } from './table-one-b.ts';
+
+/** A table of the paper: the name that `--table` takes, the suite that makes it, and how, where a run has its data. */
+interface PaperTable {
+  readonly name: string;
+  /** Undefined for a table that every run with arms has. */
+  readonly suite?: string;
+  /** Shown where no table is named. */
+  readonly shown: boolean;
+  readonly of: (results: RunResults) => Table | undefined;
+}
+
+const paperTables: readonly PaperTable[] = [
+  { name: '1', shown: true, of: tableOne },
+  { name: '1b', shown: true, of: tableOneB },
+  { name: 'breakdown', shown: false, of: tableBreakdown },
+  { name: '2', suite: 'context', shown: true, of: contextTable },
+  { name: '3', suite: 'ablation', shown: true, of: ablationTable },
+  { name: '4', suite: 'alpha', shown: true, of: alphaTable },
+  { name: '5', suite: 'latency', shown: true, of: latencyTable },
+  { name: '6', suite: 'coherence', shown: true, of: coherenceTable },
+  {
+    name: '7',
+    suite: 'retrieval',
+    shown: true,
+    of: (results) => results.measured?.retrieval && retrievalTable(results, results.measured.retrieval),
+  },
+  {
+    name: '8',
+    suite: 'storage',
+    shown: true,
+    of: (results) => results.measured?.storage && storageTable(results, results.measured.storage),
+  },
+  {
+    name: '9',
+    suite: 'isolation',
+    shown: true,
+    of: (results) => results.measured?.leaks && leakTable(results, results.measured.leaks),
+  },
+  { name: 'F2', suite: 'scaling', shown: true, of: latencyScalingTable },
+  { name: 'F3', suite: 'scaling', shown: true, of: recallScalingTable },
+];
+
+/** The names that `--table` takes. */
+export const tableNames: readonly string[] = paperTables.map(({ name }) => name);
+
+function isOf(table: PaperTable, { run }: RunResults): boolean {
+  return table.suite === undefined || table.suite === run.suite;
+}
+
+/** The tables of a run, its own suite's first, by name. */
+export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
+  const own = paperTables.filter((table) => isOf(table, results));
+  const ordered = [
+    ...own.filter(({ suite }) => suite !== undefined),
+    ...own.filter(({ suite }) => suite === undefined),
+  ];
+  return new Map(
+    ordered.flatMap((entry) => {
+      const table = entry.of(results);
+      return table === undefined ? [] : [[entry.name, table] as const];
+    }),
+  );
+}
+
+/** What a reader of the run is shown first: the tables of its suite, or tables 1 and 1b of a suite that has no other. */
+export function shownTables(results: RunResults): Table[] {
+  const own = paperTables.filter((table) => table.suite === results.run.suite);
+  const wanted = own.length > 0 ? own : paperTables.filter(({ suite, shown }) => suite === undefined && shown);
+  return wanted.flatMap((entry) => entry.of(results) ?? []);
+}
+
+/**
+ * The table of that name from one of several runs.
+ * @throws BenchError `not-found` where none of them can have it: names the suite that makes it
+ */
+export function namedTable(runs: readonly RunResults[], name: string): Table {
+  const entry = paperTables.find((table) => table.name === name)!;
+  const table = runs.filter((results) => isOf(entry, results)).flatMap((results) => entry.of(results) ?? [])[0];
+  if (table !== undefined) return table;
+  throw new BenchError(
+    'not-found',
+    `run "${runs.map(({ run }) => run.name).join(', ')}" has no table ${name}: suite ${entry.suite ?? 'main'} makes it`,
+    `npm run bench -- --suite ${entry.suite ?? 'main'}`,
+  );
+}

@@ -1,0 +1,50 @@
+import type { FunnelStage, RunResults, WrongClass } from '../../eval/results.ts';
+import { captionOf, type Cell, countCell, none, qualityCell, type Table } from '../table.ts';
+
+const wrongClasses: readonly { readonly key: WrongClass; readonly heading: string }[] = [
+  { key: 'wrong-abstention', heading: 'abstained' },
+  { key: 'stale', heading: 'stale' },
+  { key: 'confused', heading: 'confused' },
+  { key: 'near-copy', heading: 'near copy' },
+  { key: 'fabricated', heading: 'fabricated' },
+  { key: 'off-topic', heading: 'off topic' },
+];
+
+const stages: readonly { readonly key: FunnelStage; readonly heading: string }[] = [
+  { key: 'stored', heading: 'stored' },
+  { key: 'recalled', heading: 'recalled' },
+  { key: 'kept', heading: 'kept' },
+  { key: 'sequence', heading: 'in sequence' },
+  { key: 'answered', heading: 'answered' },
+];
+
+function cellOf(count: number | null | undefined): Cell {
+  return count === null || count === undefined ? none : countCell(count);
+}
+
+/** Table 1b: wrong answers by class, and how far the evidence of each item came. */
+export function tableOneB(results: RunResults): Table {
+  const { run, arms } = results;
+  return {
+    id: 'table-1b',
+    caption: captionOf('Table 1b. Wrong answers by class, and the funnel', results),
+    rowHeading: 'arm',
+    blocks: [
+      { title: 'Wrong answers', columns: wrongClasses.map((column) => ({ ...column, align: 'right' })) },
+      { title: 'The funnel of answerable items', columns: stages.map((column) => ({ ...column, align: 'right' })) },
+    ],
+    rows: arms.map((arm) => ({
+      label: arm.arm,
+      cells: {
+        ...Object.fromEntries(wrongClasses.map(({ key }) => [key, qualityCell(run, cellOf(arm.wrong?.[key]))])),
+        ...Object.fromEntries(stages.map(({ key }) => [key, cellOf(arm.funnel[key])])),
+        answered: qualityCell(run, cellOf(arm.funnel.answered)),
+      },
+    })),
+    notes: [
+      'A wrong answer falls into the first class that fits: abstained wrongly; stale, a superseded value; confused, ' +
+        'the value of another memory that was shown; near copy; fabricated, a value that stood nowhere; off topic.',
+      'An item leaves the funnel at the first stage that failed.',
+    ],
+  };
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { runResults } from '../../../test/fixtures/run-results.ts';
+import type { RunResults } from '../../eval/results.ts';
+import { comparisonsTables, formatProbability } from './comparisons-table.ts';
+import { gatesTable } from './gates-table.ts';
+import { tableBreakdown } from './breakdown-table.ts';
+import { tableOne } from './table-one.ts';
+import { tableOneB } from './table-one-b.ts';
+import { formatCell, formatNumber, type Table } from '../table.ts';
+import { verdictSentences } from '../verdict.ts';
+
+const failed: RunResults = { ...runResults, gates: [{ gate: 'parity', held: false, evidence: 'differs by 0.3' }] };
+
+function shown(table: Table, label: string): Record<string, string> {
+  const row = table.rows.find((candidate) => candidate.label === label)!;
+  return Object.fromEntries(Object.entries(row.cells).map(([key, cell]) => [key, formatCell(cell)]));
+}
+
+describe('table 1', () => {
+  it('shows every estimate with its interval, shares as percentages', () => {
+    expect(shown(tableOne(runResults), 'dki')).toEqual({
+      exactMatch: '97.2 [95.4, 99.0]',
+      abstention: '98.1 [96.6, 99.6]',
+      taskSuccess: '97.2 [95.6, 98.8]',
+      promptTokens: '31.3',
+      kvResidentTokens: '149.0',
+      evaluatedTokens: '31.3',
+      generatedTokens: '6.5',
+      evaluatedTokensNew: '190.5',
+      ttftMs: '9.9 [9.5, 10.3]',
+      ttftP50Ms: '9.8',
+      ttftP95Ms: '12.9',
+      ttftNewMs: '41.0 [40.0, 42.0]',
+      newTurns: '120',
+      seenTurns: '200',
+      exemptTurns: '80',
+      hitRate: '62.5',
+      errors: '0',
+    });
+  });
+
+  it('shows positions where an arm has fewer of them than cells, and nowhere else', () => {
+    const [, dki] = runResults.arms;
+    const parallel = { ...dki!, arm: 'dki-parallel', tokens: { ...dki!.tokens!, positions: 80.5 } };
+    const table = tableOne({ ...runResults, arms: [...runResults.arms, parallel] });
+    expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toContain('positions');
+    expect(shown(table, 'dki-parallel')['positions']).toBe('80.5');
+    expect(shown(table, 'dki')['positions']).toBeUndefined();
+    expect(tableOne(runResults).blocks[1]!.columns.map(({ heading }) => heading)).not.toContain('positions');
+  });
+
+  it('shows no quality of random weights, and their cost all the same', () => {
+    const run = { ...runResults.run, unknownQuality: 'random weights' };
+    expect(shown(tableOne({ ...runResults, run }), 'dki')).toMatchObject({
+      exactMatch: 'random weights',
+      taskSuccess: 'random weights',
+      evaluatedTokens: '31.3',
+    });
+    const unknown = { ...runResults, run };
+    expect(shown(tableOneB(unknown), 'dki')).toMatchObject({
+      stale: 'random weights',
+      stored: '320',
+      answered: 'random weights',
+    });
+    expect(shown(tableBreakdown(unknown), 'dki')['category:stated']).toBe('random weights');
+    expect(verdictSentences(unknown)[0]).toBe('No quality: random weights.');
+  });
+
+  it('shows no number where nothing was measured', () => {
+    const [arm] = runResults.arms;
+    const nothing = {
+      ...arm!,
+      n: 0,
+      errors: 400,
+      tokens: null,
+      metrics: { ...arm!.metrics, exactMatch: null, ttftMs: null },
+    };
+    const cells = shown(tableOne({ ...runResults, arms: [nothing] }), 'rag');
+    expect(cells).toMatchObject({ exactMatch: '–', evaluatedTokens: '–', ttftMs: '–', ttftP95Ms: '–', errors: '400' });
+  });
+
+  it('is marked where a gate failed or the run did not end', () => {
+    expect(tableOne(runResults).caption).not.toContain('NOT');
+    expect(tableOne(failed).caption).toContain('NOT PROVEN: gate parity failed');
+    const interrupted = { ...runResults, run: { ...runResults.run, status: 'interrupted' as const } };
+    expect(tableOneB(interrupted).caption).toContain('NOT COMPLETE: the run was interrupted');
+  });
+
+  it('counts errors by class and the funnel in table 1b', () => {
+    const cells = shown(tableOneB(runResults), 'rag');
+    expect(cells).toMatchObject({ 'wrong-abstention': '3', fabricated: '4', stored: '320', answered: '310' });
+  });
+
+  it('breaks down by what the data has, and by nothing else', () => {
+    const table = tableBreakdown(runResults);
+    expect(table.blocks.map(({ title }) => title)).toEqual(['By kind of user', 'By category']);
+    expect(shown(table, 'rag')['userKind:large']).toBe('92.2 [89.2, 95.2]');
+  });
+});
+
+describe('comparisons and gates', () => {
+  it('gives differences in the unit of the metric', () => {
+    const [exactMatch, ttft, tokens] = comparisonsTables(runResults);
+    expect(shown(exactMatch!, 'dki : rag')).toMatchObject({
+      p: '1.000',
+      pAdjusted: '1.000',
+      verdict: 'identical on 320 of 320',
+    });
+    expect(shown(exactMatch!, 'dki-wrong : rag')).toMatchObject({
+      difference: '−96.8 [−98.0, −95.0]',
+      p: '<.001',
+      pAdjusted: '<.001',
+      losses: '310',
+      verdict: 'lost',
+    });
+    expect(shown(ttft!, 'dki : rag')).toMatchObject({ difference: '41.0 [40.0, 42.0]', verdict: 'faster' });
+    expect(shown(tokens!, 'dki : rag')).toMatchObject({ difference: '−150.1 [−152.0, −148.0]' });
+  });
+
+  it('lists the gates that were not run with the reason', () => {
+    const table = gatesTable(failed);
+    expect(shown(table, 'parity')).toEqual({ held: '✗', evidence: 'differs by 0.3' });
+    expect(shown(table, 'isolation')).toEqual({ held: '–', evidence: 'not run: no canary users in this data set' });
+  });
+
+  it('writes numbers as people do', () => {
+    expect(formatNumber(-0.04, 1)).toBe('0.0');
+    expect(formatNumber(-1.25, 2)).toBe('−1.25');
+    expect(formatProbability(0.0321)).toBe('.032');
+  });
+});
+
+describe('the verdict', () => {
+  it('says who kept what, what was saved, and what it does not mean', () => {
+    expect(verdictSentences(runResults)).toEqual([
+      'Bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
+      'On seen turns dki evaluated 31.3 tokens where rag evaluated 181.3 (−83 %); a new turn cost 190.5 (120 of 320 turns).',
+      "The first token of a seen turn came after 9.9 ms against 24.2 ms: 0.41 [0.40, 0.42] of rag's time, faster.",
+      'This holds for recall-en-q8_0, a model of 1.5 million parameters, on recall-en, 40 users; ' +
+        'it does not show that larger models or other domains behave alike.',
+    ]);
+  });
+
+  it('sets dki beside rag-cached, its fair opponent, and leaves controls out of who kept what', () => {
+    const cached = { ...runResults.arms[0]!, arm: 'rag-cached' };
+    const comparisons = runResults.comparisons.map((comparison) =>
+      comparison.a === 'dki-wrong' ? { ...comparison, pAdjusted: null } : comparison,
+    );
+    const sentences = verdictSentences({ ...runResults, arms: [...runResults.arms, cached], comparisons });
+    expect(sentences[0]).toBe('Bit-identical to rag: dki on 320 of 320 items.');
+    expect(sentences[2]).toContain('faster; rag-cached, which keeps its prefixes too, took 24.2 ms.');
+  });
+
+  it('opens with what is not proven', () => {
+    expect(verdictSentences(failed)[0]).toBe('NOT PROVEN: gate parity failed. Do not quote these numbers.');
+  });
+
+  it('claims no saving where no turn was seen', () => {
+    const unseen = runResults.arms.map((arm) => ({ ...arm, turns: { new: 320, seen: 0, exempt: 80 } }));
+    const text = verdictSentences({ ...runResults, arms: unseen }).join(' ');
+    expect(text).toContain('No turn was seen before');
+    expect(text).not.toContain('evaluated');
+  });
+});

@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import type { RunsComparison } from '../../src/eval/compare/compare-runs.ts';
+import { type HandmadeTurn, storeRun } from '../fixtures/stored-runs.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const tsx = import.meta.resolve('tsx');
+
+let folder: TestFolder;
+
+function compare(...words: string[]) {
+  return spawnSync(process.execPath, ['--import', tsx, main, 'compare', ...words], {
+    cwd: folder.path,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+}
+
+/** Thirty users, a question each; the first `wrong` of them are answered wrongly. */
+function turns(wrong: number, more: Partial<HandmadeTurn> = {}): HandmadeTurn[] {
+  return ['oracle', 'full'].flatMap((arm) =>
+    Array.from({ length: 30 }, (_, user) => ({
+      ...{ itemId: `q${user}`, userId: `u${user}`, arm, right: user >= wrong },
+      ...more,
+    })),
+  );
+}
+
+beforeAll(() => {
+  folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('reports/dki-bench.sqlite') });
+  storeRun(database, { name: 'good', turns: turns(0) });
+  storeRun(database, { name: 'worse', turns: turns(25), settings: { topK: 1 } });
+  storeRun(database, { name: 'escape', turns: turns(1, { answer: '\u001b[2J\n我不知道' }), environment: { cpu: 'B' } });
+  storeRun(database, { name: 'foreign', turns: turns(1), datasetSha256: 'f'.repeat(64) });
+  storeRun(database, { name: 'unproven', turns: turns(1), proven: false });
+  storeRun(database, { name: 'killed', turns: turns(1).slice(0, 20), status: 'interrupted' });
+});
+afterAll(() => folder[Symbol.dispose]());
+
+describe('two runs', () => {
+  it('are shown with differences, what flipped of it, and settings', () => {
+    const { status, stdout, stderr } = compare('worse', 'good');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('settings and code differ (A / B) in topK: 1 / 5');
+    expect(stdout).toMatch(/^oracle: exact match +16\.7 +100\.0 +−83\.3 \[−96\.7, −70\.0\] +lost$/m);
+    expect(stdout).toMatch(/^oracle: exact match +<\.001 +<\.001 +30 +30 +0 +25 +5$/m);
+    expect(stdout).toContain('Time to first token');
+    expect(stdout).toContain('oracle: 0 won, 25 lost, 5 tied');
+    expect(stdout).toContain('− q0 Where does my sister live?\n  gold "Turin"\n  A    "Oslo"\n  B    "Turin"\n');
+    expect(stdout.match(/^− q/gm)).toHaveLength(20);
+    expect(stdout).toContain(
+      '  … and 5 more: --json lists all\nfull: 0 won, 25 lost, 5 tied\n  … and 25 more: --json lists all',
+    );
+  });
+
+  it('are one JSON document with all that flipped', () => {
+    const { status, stdout } = compare('worse', 'good', '--arm', 'full', '--json');
+    const { flips, differences } = JSON.parse(stdout) as RunsComparison;
+    expect(status).toBe(0);
+    expect(flips.map(({ arms, items }) => [arms.a, items.length])).toEqual([['full', 25]]);
+    expect(differences.map(({ metric }) => metric)).toEqual([
+      ...['exactMatch', 'tokenF1', 'memoryRecall', 'taskSuccess', 'goldLogProbability', 'evaluatedTokens'],
+      'ttftLogRatio',
+    ]);
+  });
+
+  it('of two machines have no times; no answer commands the terminal', () => {
+    const { stdout } = compare('good', 'escape', '--arms', 'oracle');
+    expect(stdout).not.toContain('Time to first token');
+    expect(stdout).toContain('Times are not compared: the machines differ in cpu: A CPU / B\n');
+    expect(stdout).toContain('B    "\\u001b[2J\\n我不知道"');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('of other data are compared by force, which is said', () => {
+    const { status, stdout } = compare('good', 'foreign', '--force');
+    expect(status).toBe(0);
+    expect(stdout).toContain('FORCED: the runs differ in data set: ours (dddddddddddd) / ours (ffffffffffff)');
+  });
+
+  it('are marked and end with 1 where a gate failed or one is not finished', () => {
+    const unproven = compare('good', 'unproven');
+    expect([unproven.status, unproven.stdout.includes('NOT PROVEN: gate metrics of unproven failed')]).toEqual([
+      1,
+      true,
+    ]);
+    const killed = compare('killed', 'good', '--json');
+    expect(killed.status).toBe(1);
+    expect(killed.stderr).toContain('NOT COMPLETE: killed is interrupted, its gates are not decided; go on with it: ');
+    expect((JSON.parse(killed.stdout) as RunsComparison).a.status).toBe('interrupted');
+  });
+});
+
+it.each([
+  [['good'], /^error: missing required argument 'run-b'$/],
+  [['good', 'wrose'], /^error: there is no run "wrose": did you mean worse\?$/],
+  [['good', 'good'], /^error: "good" is named twice$/],
+  [['good', 'worse', '--arm', 'orcale'], /^error: run "good" has no arm "orcale": did you mean oracle\?$/],
+  [['good', 'worse', '--arms', 'a/b/c'], /^error: --arms "a\/b\/c": expected names by comma$/],
+  [['good', 'foreign'], /^error: runs "good" and "foreign" differ in data set: /],
+  [['good', 'worse', '--margin', 'x'], /^error: --margin "x": expected a number of points, 0 or more$/],
+  [['good', 'worse', '--db', 'none.sqlite'], /^error: there is no database none\.sqlite$/],
+])('%j ends with 2 and two lines', (words, message) => {
+  const { status, stdout, stderr } = compare(...words);
+  expect(stderr.split('\n')[0]).toMatch(message);
+  expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
+  expect([status, stdout]).toEqual([2, '']);
+});

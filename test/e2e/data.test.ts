@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const fixtures = join(import.meta.dirname, '../fixtures/conversion');
+const shipped = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
+const tsx = import.meta.resolve('tsx');
+
+let folder: TestFolder;
+
+function data(words: readonly string[], nodeOptions: readonly string[] = []) {
+  return spawnSync(process.execPath, [...nodeOptions, '--import', tsx, main, 'data', ...words], {
+    cwd: folder.path,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+}
+
+beforeAll(() => {
+  folder = new TestFolder();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+it('lists what ships, with its hash', () => {
+  const { status, stdout } = data(['list', '--json']);
+  expect(status).toBe(0);
+  const entries = JSON.parse(stdout) as { name: string; sha256: string }[];
+  const made = JSON.parse(data(['make', 'recall-en', '--json']).stdout) as { sha256: string; valid: boolean };
+  expect(entries[0]).toMatchObject({
+    name: 'recall-en',
+    ships: true,
+    suites: ['main'],
+    language: 'en',
+    users: 40,
+    items: 400,
+  });
+  expect(made).toMatchObject({ sha256: entries[0]!.sha256, valid: true });
+  expect(data(['list']).stdout).toContain(`  ${entries[0]!.sha256.slice(0, 12)}  yes`);
+});
+
+it('makes the bytes that ship, and others by another seed', () => {
+  expect(data(['make', 'main', '--out', 'new/a.jsonl']).status).toBe(0);
+  expect(readFileSync(folder.file('new/a.jsonl'), 'utf8')).toBe(readFileSync(shipped, 'utf8'));
+  const { stdout } = data(['make', 'recall-en', '--seed', '8', '--users', '3', '--out', 'b.jsonl']);
+  expect(stdout).toMatch(/^b\.jsonl: recall-en, seed 8, sha256 [0-9a-f]{64}\nusers: 3, /);
+  expect(data(['verify', 'b.jsonl']).status).toBe(0);
+});
+
+describe('verify', () => {
+  const item = {
+    type: 'item',
+    itemId: 'q',
+    userId: 'u',
+    query: 'Is it Rex?',
+    answer: 'Rex',
+    askedAt: '2026-01-01T00:00:00Z',
+  };
+
+  it('ends with 0 on warnings, which it tells', () => {
+    writeFileSync(folder.file('warned.jsonl'), `${JSON.stringify(item)}\n`);
+    const { status, stdout, stderr } = data(['verify', 'warned.jsonl']);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('warning  warned.jsonl:1: query holds the answer "Rex"\n');
+    expect(stdout).toMatch(/0 errors, 2 warnings\n$/);
+  });
+
+  it('ends with 2 on errors, all of which it tells', () => {
+    const lines = [item, { ...item, evidence: ['m'] }, { ...item, itemId: 'q3', evidence: ['m'] }];
+    writeFileSync(folder.file('wrong.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { status, stdout } = data(['verify', './wrong.jsonl', '--json']);
+    expect(status).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ file: 'wrong.jsonl', valid: false, errors: 3 });
+    expect(data(['verify', 'wrong.jsonl']).stdout).toContain(
+      'error    wrong.jsonl:3: evidence expected a memory of user u',
+    );
+  });
+});
+
+describe('convert', () => {
+  it.each([
+    ['csv', 'memories.csv', '2 users, 3 memories, 5 items'],
+    ['locomo', 'conversations.json', '2 users, 6 memories, 6 items'],
+  ])('%s becomes a data set that verifies', (from, name, counts) => {
+    const { status, stdout, stderr } = data([
+      'convert',
+      '--from',
+      from,
+      join(fixtures, name),
+      '--out',
+      `${from}.jsonl`,
+    ]);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`${name} → ${from}.jsonl: ${counts}\nnote: `);
+    expect(data(['verify', `${from}.jsonl`]).status).toBe(0);
+  });
+
+  it('50 MB of CSV need little memory', () => {
+    const file = openSync(folder.file('large.csv'), 'w');
+    writeSync(file, 'user,memory,question,answer\n');
+    // Every fourth character is not Latin: text that was kept would take two bytes for each.
+    const text = 'abc记'.repeat(1_700);
+    for (let row = 0; row < 5_000; row++) writeSync(file, `u${row % 50},"${row} ""${text}""",What is ${row}?,x\n`);
+    closeSync(file);
+    const words = ['convert', '--from', 'csv', 'large.csv', '--out', 'large.jsonl'];
+    const { status, stdout, stderr } = data(words, ['--max-old-space-size=64']);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('50 users, 5000 memories, 5000 items');
+  });
+});
+
+it.each([
+  [['mkae'], "error: unknown command 'mkae'"],
+  [['make', 'recall-ne'], 'error: unknown data set or suite "recall-ne": did you mean recall-en?'],
+  [['make', 'main', '--users', '0'], 'error: --users "0": expected a whole number, 1 or more'],
+  [['make', 'main', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more'],
+  [['verify', 'none.jsonl'], 'error: none.jsonl: no such file'],
+  [['convert', 'x.csv', '--out', 'y.jsonl'], "error: required option '--from <format>' not specified"],
+  [['convert', 'x.csv', '--from', 'xml', '--out', 'y'], "error: option '--from <format>' argument 'xml' is invalid."],
+  [['convert', 'x.csv', '--from', 'csv', '--out', 'y.jsonl'], 'error: x.csv: no such file'],
+])('%j ends with 2 and two lines', (words, message) => {
+  const { status, stdout, stderr } = data(words);
+  expect(stderr.slice(0, message.length)).toBe(message);
+  expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
+  expect([status, stdout]).toEqual([2, '']);
+});

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { runBench } from '../../src/eval/bench-run.ts';
+import type { RunResults } from '../../src/eval/results.ts';
+import { storedTurn, type AnsweredTurn } from '../../src/eval/stored-turn.ts';
+import { PostgresServer } from '../fixtures/postgres-server.ts';
+import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
+import { smallConfig, TestFolder } from '../model/bench-fixture.ts';
+
+const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16' };
+
+function answeredTurns(folder: TestFolder): AnsweredTurn[] {
+  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+  const run = new RunRepository(database).findByName('tiered')!;
+  return [...new TurnRepository(database).listByRun(run.id)].map((row) => {
+    const turn = storedTurn(row);
+    return turn.state === 'answered' ? turn : expect.fail(turn.error);
+  });
+}
+
+const gatesOf = ({ gates }: RunResults) => gates.filter(({ held }) => !held).map(({ gate }) => gate);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+it('runs without any server, records how each question was recalled, and holds its gates', async () => {
+  using folder = new TestFolder();
+  const eventsPort = await freePort();
+  const heard: string[] = [];
+  let client: WebSocket | undefined;
+  const [results] = await runBench(smallConfig(folder, { ...flags, eventsPort: String(eventsPort) }), {
+    onProgress: ({ phase }) => {
+      if (phase !== 'turns' || client !== undefined) return;
+      client = new WebSocket(`ws://127.0.0.1:${eventsPort}`);
+      client.on('message', (data: Buffer) => heard.push((JSON.parse(data.toString()) as { type: string }).type));
+    },
+  });
+  expect(gatesOf(results!)).toEqual([]);
+  expect(results!.run.retriever).toMatchObject({
+    name: 'tiered',
+    tiers: { hot: 'in-process', cold: 'sqlite' },
+    stats: { hot: { name: 'in-process' }, failures: 0 },
+  });
+  const { ignored, admitted } = (results!.run.retriever.stats as { wouldBeFiltered: Record<string, number> })
+    .wouldBeFiltered;
+  expect(results!.run.notes).toContain(
+    `the ingress filter would have dropped ${ignored} of ${ignored! + admitted!} memories, ${ignored} of them for being short`,
+  );
+  const turns = answeredTurns(folder);
+  expect(turns.filter(({ arm }) => arm === 'none').every(({ retrieval }) => retrieval === null)).toBe(true);
+  for (const { arm, retrieval, item, prompt } of turns) {
+    if (arm === 'none') continue;
+    expect(retrieval).toMatchObject({ strategy: 'tiered', flags: [] });
+    const { hot, coldChunks } = retrieval!.details as Record<string, number>;
+    expect(hot).toBe(Math.min(10, item.memories));
+    expect(coldChunks).toBe(Math.min(5, item.memories - hot!));
+    expect(prompt.keptMemories).toBe(hot! + coldChunks!);
+    expect(retrieval!.timingsMs.embedding + retrieval!.timingsMs.search).toBeGreaterThan(0);
+  }
+  expect(new Set(heard)).toEqual(new Set(['node_state_change']));
+  expect(existsSync(folder.file('tiered/retriever'))).toBe(false);
+}, 300_000);
+
+it.runIf(hasRedisServer())(
+  'goes on after a server was killed in the middle, with the rows of a run without it',
+  async () => {
+    await using redis = await RedisServer.start();
+    await using postgres = await PostgresServer.start();
+    const servers = { hot: redis.url, cold: postgres.url };
+    using folder = new TestFolder();
+    using undisturbed = new TestFolder();
+    const killed = runBench(smallConfig(folder, { ...flags, ...servers }), {
+      onProgress: ({ phase, done }) => {
+        if (phase === 'turns' && done === 10) void redis.kill();
+      },
+    });
+    await expect(killed).rejects.toMatchObject({ code: 'database', message: expect.stringContaining(redis.url) });
+    await redis.restart();
+    const resume = { resume: 'tiered', retriever: 'tiered' };
+    const elsewhere = smallConfig(folder, { ...resume, hot: redis.url });
+    await expect(runBench(elsewhere)).rejects.toThrow('the place of memories is not the one that the run began with');
+    const [results] = await runBench(smallConfig(folder, { ...resume, ...servers }));
+    expect(gatesOf(results!)).toEqual([]);
+    expect(results!.run.retriever.tiers).toEqual({
+      hot: redis.url,
+      cold: postgres.url.replace('postgres:secret@', ''),
+    });
+    await runBench(smallConfig(undisturbed, flags));
+    const shape = (turns: readonly AnsweredTurn[]) =>
+      turns.map(({ itemId, arm, answer, prompt, retrieval }) => {
+        // Questions that were asked while the server was gone say so.
+        const failed = retrieval?.flags.some(({ flag }) => flag === 'failed') ?? false;
+        return failed ? { itemId, arm, failed } : { itemId, arm, answer, memories: prompt.memoryIds };
+      });
+    const disturbed = shape(answeredTurns(folder));
+    const expected = shape(answeredTurns(undisturbed));
+    const failed = disturbed.filter((turn) => 'failed' in turn);
+    expect(disturbed.filter((turn) => !('failed' in turn))).toEqual(
+      expected.filter(({ itemId, arm }) => !failed.some((turn) => turn.itemId === itemId && turn.arm === arm)),
+    );
+    expect(disturbed).toHaveLength(expected.length);
+    const note =
+      /^recall failed, and the question was asked without memories: \d+ of 16 questions, first because redis:/;
+    expect(results!.run.notes.filter((line) => note.test(line))).toHaveLength(failed.length > 0 ? 1 : 0);
+    // No trace of the run is left.
+    expect([await redis.keys(), await postgres.schemas()]).toEqual([[], []]);
+  },
+  300_000,
+);
+
+it.each([
+  [
+    { hot: 'redis://me:secret@127.0.0.1:1' },
+    'database',
+    'redis://127.0.0.1:1: connecting failed: connect ECONNREFUSED',
+  ],
+  [
+    { cold: 'postgres://me:secret@127.0.0.1:1/x' },
+    'database',
+    'postgres://127.0.0.1:1/x: opening long-term memory failed',
+  ],
+  [{ hot: 'secret' }, 'bad-option', '--hot: no address of a server that it could be'],
+])('ends with one line where a store cannot be had: %j', async (stores, code, message) => {
+  using folder = new TestFolder();
+  const run = runBench(smallConfig(folder, { ...flags, ...stores }));
+  await expect(run).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  await expect(run).rejects.not.toThrow('secret');
+});

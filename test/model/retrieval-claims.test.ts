@@ -1,0 +1,69 @@
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
+import { recallAtK } from '../../src/eval/metrics/retrieval.ts';
+import { SeededRandom } from '../../src/eval/random.ts';
+import { retrievalQuestions, type RetrievalKind } from '../../src/eval/synthesis/retrieval-set.ts';
+import { MemoryRouter } from '../../src/memory/memory-router.ts';
+import type { Retriever } from '../../src/memory/retriever.ts';
+import { HintedRetriever } from '../../src/memory/strategies/hinted/hinted-retriever.ts';
+import { readPreRetrievalConfig } from '../../src/memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { RouterRetriever } from '../../src/memory/strategies/router/router-retriever.ts';
+import { SalienceRetriever } from '../../src/memory/strategies/salience/salience-retriever.ts';
+import { chooseVectorBackend } from '../../src/memory/vector-backend.ts';
+
+const K = 5;
+const folder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
+const { backend } = chooseVectorBackend();
+const users = retrievalQuestions(new SeededRandom(23), { users: 12, memories: 160 });
+
+/** Mean recall@5 by kind of question. */
+async function recallByKind(retriever: Retriever): Promise<Readonly<Record<RetrievalKind, number>>> {
+  const scores = new Map<RetrievalKind, number[]>();
+  for (const { userId, memories, questions } of users) {
+    await retriever.addMemories(memories.map((memory) => ({ ...memory, userId })));
+    for (const { kind, query, evidence, askedAt } of questions) {
+      const options = { userId, topK: 10, threshold: -1, now: new Date(askedAt) };
+      const ranked = (await retriever.retrieve(query, options)).memories.map(({ memoryId }) => memoryId);
+      scores.set(kind, [...(scores.get(kind) ?? []), recallAtK(ranked, evidence, K)]);
+    }
+  }
+  await retriever.close();
+  const means = [...scores].map(([kind, all]) => [kind, all.reduce((sum, score) => sum + score) / all.length]);
+  return Object.fromEntries(means) as Record<RetrievalKind, number>;
+}
+
+let router: Awaited<ReturnType<typeof recallByKind>>;
+let salience: typeof router;
+let hinted: typeof router;
+beforeAll(async () => {
+  const { config, warnings } = readPreRetrievalConfig({}, 'defaults');
+  const index = new MemoryRouter(embeddings, { backend, topK: 10, threshold: -1 });
+  router = await recallByKind(new RouterRetriever(index, embeddings));
+  salience = await recallByKind(
+    new SalienceRetriever(embeddings, { backend, countTokens: (text) => Math.ceil(text.length / 4) }),
+  );
+  hinted = await recallByKind(new HintedRetriever(embeddings, { backend, config, warnings }));
+});
+
+// Each document claims something; a strategy that did not win there would have been built wrongly.
+test('the router finds paraphrases: meaning, not words', () => {
+  expect(router.paraphrase).toBeGreaterThan(0.9);
+  expect(router.paraphrase).toBeGreaterThan(salience.paraphrase);
+});
+
+test.each(['preference', 'recent', 'named-entity'] as const)(
+  'salience wins on %s: a file, the journal, words',
+  (kind) => {
+    expect(salience[kind]).toBeGreaterThan(router[kind] + 0.1);
+    expect(salience[kind]).toBeGreaterThan(hinted[kind]);
+  },
+);
+
+test('hinted wins across two memories, since it follows links, and loses no paraphrase by it', () => {
+  expect(hinted['multi-hop']).toBeGreaterThan(router['multi-hop'] + 0.1);
+  expect(hinted['multi-hop']).toBeGreaterThan(salience['multi-hop']);
+  expect(hinted.paraphrase).toBeGreaterThan(router.paraphrase - 0.05);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { runBench } from '../../src/eval/bench-run.ts';
+import type { RunResults } from '../../src/eval/results.ts';
+import { resultsOfRuns } from '../../src/eval/stored-results.ts';
+import { shownTables } from '../../src/report/tables/report-tables.ts';
+import { formatCell } from '../../src/report/table.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+let folder: TestFolder;
+let runs: ReadonlyMap<string, RunResults>;
+
+beforeAll(async () => {
+  folder = new TestFolder();
+  const flags = { suite: 'context,alpha,coherence,scaling', run: 'paper', limit: '72' };
+  const arms = 'rag,rag@budget=all,dki@alpha=0,dki@alpha=1,dki-parallel@budget=all';
+  const results = await runBench(smallConfig(folder, { ...flags, arms }));
+  runs = new Map(results.map((one) => [one.run.suite, one]));
+});
+afterAll(() => {
+  folder[Symbol.dispose]();
+});
+
+function conditionsOf(suite: string, arm: string): RunResults['conditions'] {
+  return runs.get(suite)!.conditions.filter((one) => one.arm === arm && one.place === null);
+}
+
+describe('suites that are asked for together', () => {
+  it('are runs of one name, whose gates hold, and are found again together', () => {
+    expect([...runs.values()].map(({ run }) => run.name)).toEqual([
+      'paper/context',
+      'paper/alpha',
+      'paper/coherence',
+      'paper/scaling',
+    ]);
+    for (const { gates } of runs.values()) expect(gates.filter(({ held }) => !held)).toEqual([]);
+    using database = openDatabase({ path: smallConfig(folder).db });
+    expect(resultsOfRuns(database, 'paper')).toEqual(JSON.parse(JSON.stringify([...runs.values()])));
+  });
+
+  it('draw the table of each', () => {
+    const ids = [...runs.values()].flatMap((results) => shownTables(results).map(({ id }) => id));
+    expect(ids).toEqual(['table-2', 'table-4', 'table-6', 'table-f2', 'table-f3']);
+    for (const table of [...runs.values()].flatMap(shownTables)) {
+      const cells = table.rows.flatMap(({ cells: row }) =>
+        table.blocks.flatMap(({ columns }) => columns.map(({ key }) => formatCell(row[key]))),
+      );
+      expect(
+        cells.filter((cell) => /NaN|Infinity|undefined/.test(cell)),
+        table.id,
+      ).toEqual([]);
+    }
+  });
+});
+
+describe('the context suite', () => {
+  it('fills the window: memories drop out of half of it, and fewer out of all of it', () => {
+    const [first, last] = [conditionsOf('context', 'rag')[0]!, conditionsOf('context', 'rag').at(-1)!];
+    expect(first.memories.dropped).toBe(0);
+    expect(last.memories.dropped).toBeGreaterThan(0);
+    const all = conditionsOf('context', 'rag@budget=all').at(-1)!;
+    expect(all.memories.kept).toBeGreaterThan(last.memories.kept);
+    expect(all.tokens.prompt).toBeLessThanOrEqual(runs.get('context')!.run.model.contextTokens);
+  });
+});
+
+describe('the alpha suite', () => {
+  it('shows what scaled values do to recall and to fluency, and nothing at one', () => {
+    const arms = new Map(runs.get('alpha')!.arms.map((arm) => [arm.arm, arm.metrics]));
+    const [silent, whole, rag] = [arms.get('dki@alpha=0')!, arms.get('dki@alpha=1')!, arms.get('rag')!];
+    expect(whole.exactMatch).toEqual(rag.exactMatch);
+    expect(whole.klDivergence!.mean).toBe(0);
+    expect(silent.exactMatch!.mean).toBeLessThan(rag.exactMatch!.mean);
+    expect(silent.klDivergence!.mean).toBeGreaterThan(0.1);
+    expect(silent.goldLogProbability!.mean).toBeLessThan(rag.goldLogProbability!.mean);
+    expect(rag.freeLogProbability!.mean).toBeLessThan(0);
+  });
+});
+
+describe('the coherence suite', () => {
+  it('makes a history of what the arm itself answered', () => {
+    const turns = conditionsOf('coherence', 'rag');
+    expect(turns.map(({ condition }) => condition)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const prompts = turns.map(({ tokens }) => tokens.prompt);
+    expect(prompts.at(-1)! - prompts[0]!).toBeGreaterThan(60);
+  });
+});
+
+describe('the scaling suite', () => {
+  it('asks at each number of memories for evidence at each place', () => {
+    const { conditions } = runs.get('scaling')!;
+    expect(conditionsOf('scaling', 'rag').map(({ condition }) => condition)).toEqual([1, 2, 5, 10]);
+    const places = conditions
+      .filter(({ arm, condition }) => arm === 'rag' && condition === 5)
+      .map(({ place }) => place);
+    expect(places).toEqual([null, 'early', 'middle', 'late']);
+    const tokens = conditionsOf('scaling', 'rag').map(({ memories }) => memories.tokens);
+    expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
+  });
+});
