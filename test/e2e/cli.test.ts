@@ -185,7 +185,7 @@ describe('a run', () => {
     const { code, stdout, stderr } = await dkiBench(['tables', '--run', 'first', '--table', '1']);
     expect(code).toBe(1);
     expect(stdout).toContain('NOT PROVEN: gate materialisation failed');
-    expect(stderr).toBe('NOT PROVEN: gate materialisation failed\n');
+    expect(stderr).toBe('first: NOT PROVEN: gate materialisation failed\n');
   });
 });
 

@@ -32,7 +32,7 @@ it('lists what ships, with its hash', () => {
   expect(entries[0]).toMatchObject({
     name: 'recall-en',
     ships: true,
-    suites: ['main'],
+    suites: ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'],
     language: 'en',
     users: 40,
     items: 400,
