@@ -5,7 +5,7 @@ import type { RunResults } from '../eval/results.ts';
 import { groupOf, resultsOfRuns } from '../eval/stored-results.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { tableAsJson } from '../report/render/json.ts';
-import { checkReport, renderers } from '../report/report-files.ts';
+import { checkReport, renderers, writeReport } from '../report/report-files.ts';
 import { lackOfProof } from '../report/table.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { shownPath } from './command-line.ts';
@@ -20,6 +20,7 @@ interface TablesFlags {
   readonly table?: string;
   readonly format: keyof typeof renderers;
   readonly check?: true;
+  readonly write?: true;
 }
 
 /** Declares `tables`. */
@@ -29,16 +30,18 @@ export function declareTables(command: Command): void {
     .addOption(new Option('--table <name>', "which table (default: those of the run's suite)").choices(tableNames))
     .addOption(new Option('--format <name>', 'how to write it').choices(Object.keys(renderers)).default('md'))
     .option('--check', 'compare with the report that the run wrote')
+    .option('--write', 'write the report anew')
     .action(async (flags: TablesFlags) => {
       process.exitCode = await tables(flags);
     });
 }
 
-async function tables({ run, out, db, table, format, check }: TablesFlags): Promise<number> {
+async function tables({ run, out, db, table, format, check, write }: TablesFlags): Promise<number> {
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db);
   const runs = resultsOfRuns(database, run);
   if (check === true) return await checked(config.out, runs);
+  if (write === true) return await written(config.out, runs);
   const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
   if (format === 'json' && chosen.length > 1) process.stdout.write(printableJson(chosen.map(tableAsJson)));
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));
@@ -50,13 +53,27 @@ async function tables({ run, out, db, table, format, check }: TablesFlags): Prom
   return lacking.length === 0 ? exitCodes.ok : exitCodes.gateFailed;
 }
 
+/** The report of each run, and the page of all where there are several, by folder. */
+function reportsOf(
+  out: string,
+  runs: readonly RunResults[],
+): (readonly [folder: string, runs: readonly RunResults[]])[] {
+  const reports = runs.map((results) => [join(out, results.run.name), [results]] as const);
+  return runs.length > 1 ? [...reports, [join(out, groupOf(runs[0]!.run.name)), runs] as const] : reports;
+}
+
+async function written(out: string, runs: readonly RunResults[]): Promise<number> {
+  for (const [folder, shown] of reportsOf(out, runs)) {
+    await writeReport(folder, shown);
+    process.stdout.write(`${shownPath(folder)}: written\n`);
+  }
+  return exitCodes.ok;
+}
+
 /** Says of each report, and of the page of all, whether it is what the stored turns come to. */
 async function checked(out: string, runs: readonly RunResults[]): Promise<number> {
-  const reports = runs.map((results) => [results.run.name, [results]] as const);
-  const pages = runs.length > 1 ? [[groupOf(runs[0]!.run.name), runs] as const] : [];
   let differences = 0;
-  for (const [name, shown] of [...reports, ...pages]) {
-    const folder = join(out, name);
+  for (const [folder, shown] of reportsOf(out, runs)) {
     const found = await checkReport(folder, shown);
     const lines = found.length === 0 ? ['agrees with the stored turns'] : found;
     process.stdout.write(lines.map((line) => `${shownPath(folder)}: ${printable(line)}\n`).join(''));

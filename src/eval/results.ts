@@ -163,6 +163,11 @@ export interface Comparison {
   /** Holm over the family named beforehand; null outside it. */
   readonly pAdjusted: number | null;
   readonly verdict: Verdict;
+  /**
+   * The smallest true difference that these items would show four times in five; null where no pair differs, and where
+   * nothing is tested.
+   */
+  readonly detectable: number | null;
   /** Items needed to decide, where undecided. */
   readonly neededItems?: number;
   readonly wins: number;

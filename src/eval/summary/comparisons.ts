@@ -5,6 +5,7 @@ import { bootstrapDifference, type Interval } from '../statistics/bootstrap.ts';
 import { clopperPearson } from '../statistics/clopper-pearson.ts';
 import { effectiveItems } from '../statistics/design-effect.ts';
 import { holm } from '../statistics/holm.ts';
+import { minimumDetectableEffect } from '../statistics/minimum-detectable-effect.ts';
 import { meanOf, differences, type PairedObservation } from '../statistics/observations.ts';
 import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
@@ -81,6 +82,7 @@ function quality(arm: string, { byArm, seed, margin }: Turns): Comparison | null
     delta,
     ...interval,
     ...tally(pairs, 'higher'),
+    detectable: minimumDetectableEffect(pairs) || null,
     p: FAMILY.includes(arm) ? signFlipP(pairs, seed) : null,
     pAdjusted: null,
     ...judgement,
@@ -102,6 +104,7 @@ function latency(arm: string, { byArm, regime, seed }: Turns): Comparison | null
     low,
     high,
     ...tally(pairs, 'lower'),
+    detectable: null,
     p: null,
     pAdjusted: null,
     verdict:
@@ -123,6 +126,7 @@ function evaluatedTokens(arm: string, { byArm, regime, seed }: Turns): Compariso
     delta: meanOf(differences(pairs)),
     ...bootstrapDifference(pairs, seed),
     ...tally(pairs, 'lower'),
+    detectable: null,
     p: null,
     pAdjusted: null,
     verdict: 'not judged',

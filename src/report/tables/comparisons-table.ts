@@ -1,5 +1,15 @@
 import type { Comparison, RunResults } from '../../eval/results.ts';
-import { captionOf, type Cell, type Column, countCell, estimateCell, none, type Table, textCell } from '../table.ts';
+import {
+  captionOf,
+  type Cell,
+  type Column,
+  countCell,
+  estimateCell,
+  meanCell,
+  none,
+  type Table,
+  textCell,
+} from '../table.ts';
 
 const titles: Readonly<Record<Comparison['metric'], { readonly title: string; readonly unit: string }>> = {
   exactMatch: { title: 'Exact match', unit: 'points' },
@@ -42,14 +52,19 @@ export function comparisonsTables(results: RunResults): Table[] {
       { key: 'p', heading: 'p', align: 'right' },
       { key: 'pAdjusted', heading: 'Holm', align: 'right' },
     ];
-    const counts = (['wins', 'losses', 'ties'] as const).map((key): Column => ({ key, heading: key, align: 'right' }));
+    const counts = (['n', 'users', 'wins', 'losses', 'ties'] as const).map((key): Column => ({
+      key,
+      heading: key,
+      align: 'right',
+    }));
+    const detectable: Column = { key: 'detectable', heading: 'detectable', unit, align: 'right' };
     return {
       id: `comparisons-${metric.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       caption: captionOf(`Paired by item: ${title}`, results),
       rowHeading: 'a against b',
       blocks: [
         { columns: tested ? [...judged, ...tests] : judged },
-        { title: 'Items by a against b', columns: counts },
+        { title: 'Items by a against b', columns: tested ? [...counts, detectable] : counts },
       ],
       rows: compared.map((comparison) => ({
         label: `${comparison.a} : ${comparison.b}`,
@@ -58,12 +73,20 @@ export function comparisonsTables(results: RunResults): Table[] {
           verdict: textCell(verdictOf(comparison)),
           p: probabilityCell(comparison.p),
           pAdjusted: probabilityCell(comparison.pAdjusted),
+          n: countCell(comparison.n),
+          users: countCell(comparison.users),
+          detectable: comparison.detectable === null ? none : meanCell(comparison.detectable * 100),
           wins: countCell(comparison.wins),
           losses: countCell(comparison.losses),
           ties: countCell(comparison.ties),
         },
       })),
-      notes: tested ? ['p by sign-flip over users; Holm: adjusted over the family named beforehand.'] : [],
+      notes: tested
+        ? [
+            'p by sign-flip over users; Holm: adjusted over the family named beforehand. Detectable: the smallest true difference',
+            'that these items would show four times in five; a smaller one may be there and not be seen.',
+          ]
+        : [],
     };
   });
 }
