@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { SuiteName } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { didYouMean } from '../config/nearest-name.ts';
@@ -105,6 +106,18 @@ function measuredOf({ measured, isolation }: RunProbes, judged: boolean): Measur
   return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
 }
 
+const PATHS = ['dataset', 'kvStore', 'preRetrieval'];
+
+/** The options without the folders of the machine: a report may be sent to others. */
+function shownSettings(config: StoredConfig): RunDescription['settings'] {
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [
+      key,
+      PATHS.includes(key) && typeof value === 'string' ? basename(value) : value,
+    ]),
+  );
+}
+
 function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'> {
   const model = run.model as RunDescription['model'];
   return {
@@ -121,7 +134,7 @@ function describe(run: RunRow, probes: RunProbes): Omit<RunDescription, 'notes'>
     retriever: { ...(run.retriever as RunDescription['retriever']), stats: probes.retriever ?? {} },
     unknownQuality: unknownQuality(model),
     environment: run.environment as RunDescription['environment'],
-    settings: run.config as StoredConfig,
+    settings: shownSettings(run.config as StoredConfig),
     profile: probes.profile,
     tokenisation: probes.tokenisation,
     kvStores: probes.kvStores,

@@ -38,6 +38,15 @@ describe('suites that are asked for together', () => {
     expect(resultsOfRuns(database, 'paper')).toEqual([...runs.values()]);
   });
 
+  it('name no folder of this machine in what may be sent to others', () => {
+    const { path } = folder;
+    for (const results of runs.values()) {
+      const text = JSON.stringify(results);
+      expect(text).not.toContain(path);
+      expect(text).not.toContain(process.cwd());
+    }
+  });
+
   it('draw the table of each', () => {
     const ids = [...runs.values()].flatMap((results) => shownTables(results).map(({ id }) => id));
     expect(ids).toEqual(['table-2', 'table-4', 'table-6', 'table-f2', 'table-f3']);
