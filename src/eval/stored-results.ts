@@ -70,9 +70,10 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
   const probes = run.probes as RunProbes;
   const answered: AnsweredTurn[] = [];
   const failed: FailedTurn[] = [];
+  const shared = sharing();
   for (const row of new TurnRepository(database).listForResults(run.id)) {
     const turn = storedTurn(row);
-    if (turn.state === 'answered') answered.push(turn);
+    if (turn.state === 'answered') answered.push(shared(turn));
     else failed.push(turn);
   }
   const names = arms.map((arm) => arm.name);
@@ -104,6 +105,20 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
 /** What the suite measured, and the leak matrices of the isolation probe where its answers say anything. */
 function measuredOf({ measured, isolation }: RunProbes, judged: boolean): Measured | null {
   return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
+}
+
+/** Lets all turns of an item hold one copy of what they were asked and of how it was recalled, which is the same for all. */
+function sharing(): (turn: AnsweredTurn) => AnsweredTurn {
+  const items = new Map<string, Pick<AnsweredTurn, 'itemId' | 'userId' | 'item' | 'retrieval'>>();
+  return (turn) => {
+    const { itemId, userId, item, retrieval } = turn;
+    const known = items.get(itemId);
+    if (known === undefined || (known.retrieval === null && retrieval !== null)) {
+      items.set(itemId, { itemId, userId, item, retrieval });
+      return turn;
+    }
+    return { ...turn, ...known, retrieval: retrieval === null ? null : known.retrieval };
+  };
 }
 
 const PATHS = ['dataset', 'kvStore', 'preRetrieval'];

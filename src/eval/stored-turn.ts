@@ -98,7 +98,8 @@ export function storedTurn(row: ResultRow): StoredTurn {
     state: 'answered',
     answer: row.answer,
     scores,
-    evidence,
+    // Ten texts a turn that no table shows.
+    evidence: { ...evidence, nextTokens: [] },
     item,
     retrieval,
     prompt,

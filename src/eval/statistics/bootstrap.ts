@@ -17,14 +17,14 @@ export function bootstrapMean(observations: readonly Observation[], seed: number
   const { sums, counts } = totalsByUser(observations);
   const users = sums.length;
   if (users < 2) return { low: -Infinity, high: Infinity };
-  const draws = resamples(users, seed);
+  const { numbers, scale } = resamples(users, seed);
   const means = new Float64Array(BOOTSTRAP_DRAWS);
   for (let draw = 0; draw < BOOTSTRAP_DRAWS; draw++) {
     let sum = 0;
     let count = 0;
     const end = (draw + 1) * users;
     for (let place = draw * users; place < end; place++) {
-      const user = draws[place]!;
+      const user = Math.floor(numbers[place]! * scale);
       sum += sums[user]!;
       count += counts[user]!;
     }
@@ -56,10 +56,12 @@ export function bootstrapStatistic(
     }
     return { sums, counts };
   });
-  const draws = resamples(users.length, seed);
+  const { numbers, scale } = resamples(users.length, seed);
   const values: number[] = [];
   for (let draw = 0; draw < BOOTSTRAP_DRAWS; draw++) {
-    const drawn = draws.subarray(draw * users.length, (draw + 1) * users.length);
+    const drawn = Array.from(numbers.subarray(draw * users.length, (draw + 1) * users.length), (number) =>
+      Math.floor(number * scale),
+    );
     const means = totals.map(({ sums, counts }) => {
       const sum = drawn.reduce((total, user) => total + sums[user]!, 0);
       return sum / drawn.reduce((total, user) => total + counts[user]!, 0);

@@ -3,22 +3,30 @@ import { SeededRandom } from '../random.ts';
 /** Resamples of an interval. */
 export const BOOTSTRAP_DRAWS = 10_000;
 
-/** Every estimate of a run resamples the same users by the same seed. */
-const MOST_KEPT = 8;
-const kept = new Map<string, Uint32Array>();
+const RANGE = 2 ** 32;
 
-/**
- * Which users each of 10,000 resamples draws with replacement, one resample after the other, each as long as there are
- * users. One seed and one number of users give the same draws; they are made once.
- */
-export function resamples(users: number, seed: number): Uint32Array {
-  const key = `${users}/${seed}`;
-  const known = kept.get(key);
-  if (known !== undefined) return known;
-  const random = new SeededRandom(seed);
-  const draws = new Uint32Array(BOOTSTRAP_DRAWS * users);
-  for (let draw = 0; draw < draws.length; draw++) draws[draw] = random.int(0, users - 1);
-  if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!);
-  kept.set(key, draws);
-  return draws;
+/** One stream of whole numbers below 2³² that all estimates of a run read from its beginning. */
+let stream: { readonly seed: number; readonly random: SeededRandom; numbers: Uint32Array } | undefined;
+
+function numbersOf(seed: number, length: number): Uint32Array {
+  if (stream?.seed !== seed) stream = { seed, random: new SeededRandom(seed), numbers: new Uint32Array(0) };
+  const { random, numbers } = stream;
+  if (numbers.length >= length) return numbers;
+  const longer = new Uint32Array(length);
+  longer.set(numbers);
+  for (let place = numbers.length; place < length; place++) longer[place] = Math.floor(random.float() * RANGE);
+  return (stream.numbers = longer);
+}
+
+/** Which users each of 10,000 resamples draws with replacement, each as many as there are users. */
+export interface Resamples {
+  /** One resample after the other. */
+  readonly numbers: Uint32Array;
+  /** `Math.floor(number * scale)` is the user. */
+  readonly scale: number;
+}
+
+/** One seed and one number of users give the same draws, whatever was drawn before. */
+export function resamples(users: number, seed: number): Resamples {
+  return { numbers: numbersOf(seed, BOOTSTRAP_DRAWS * users), scale: users / RANGE };
 }
