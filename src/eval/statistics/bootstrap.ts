@@ -58,13 +58,18 @@ export function bootstrapStatistic(
   });
   const { numbers, scale } = resamples(users.length, seed);
   const values: number[] = [];
+  const means = new Array<number>(totals.length);
   for (let draw = 0; draw < BOOTSTRAP_DRAWS; draw++) {
-    const drawn = Array.from(numbers.subarray(draw * users.length, (draw + 1) * users.length), (number) =>
-      Math.floor(number * scale),
-    );
-    const means = totals.map(({ sums, counts }) => {
-      const sum = drawn.reduce((total, user) => total + sums[user]!, 0);
-      return sum / drawn.reduce((total, user) => total + counts[user]!, 0);
+    const start = draw * users.length;
+    totals.forEach(({ sums, counts }, quantity) => {
+      let sum = 0;
+      let count = 0;
+      for (let place = start; place < start + users.length; place++) {
+        const user = Math.floor(numbers[place]! * scale);
+        sum += sums[user]!;
+        count += counts[user]!;
+      }
+      means[quantity] = sum / count;
     });
     if (means.every((mean) => !Number.isNaN(mean))) values.push(statistic(means));
   }
