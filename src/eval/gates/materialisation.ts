@@ -25,10 +25,11 @@ export const materialisation: Gate = ({ arms, answered }) => {
   if (kv.size === 0) return notRun('materialisation', 'no arm injects K/V');
   const turns = answered.filter((turn) => kv.has(turn.arm));
   const checked = turns.filter((turn) => turn.evidence.injectableMemories > 0);
+  const isChecked = new Set(checked);
   const wrong = [
     ...checked.filter((turn) => !keepsItsWord(turn)),
     ...answered.filter(
-      (turn) => !checked.includes(turn) && turn.tokens.evaluated !== turn.evidence.expectedEvaluatedTokens,
+      (turn) => !isChecked.has(turn) && turn.tokens.evaluated !== turn.evidence.expectedEvaluatedTokens,
     ),
   ];
   if (checked.length === 0 && wrong.length === 0) return notRun('materialisation', 'no K/V turn kept a memory');
