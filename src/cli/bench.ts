@@ -7,7 +7,7 @@ import { RunRepository } from '../db/run-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import { runBench } from '../eval/bench-run.ts';
 import type { RunResults } from '../eval/results.ts';
-import { groupOf } from '../eval/stored-results.ts';
+import { groupOf } from '../eval/run-name.ts';
 import { storedTurn } from '../eval/stored-turn.ts';
 import { printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';

@@ -4,6 +4,7 @@ import { didYouMean } from '../config/nearest-name.ts';
 import { type BenchDatabase, openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
+import { lastRunsHint } from '../eval/run-name.ts';
 import { shownPath } from './command-line.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` where there is none: reading makes no file */
@@ -17,9 +18,8 @@ export function findRun(database: BenchDatabase, name: string | undefined): RunR
   const runs = new RunRepository(database);
   const run = name === undefined ? runs.list().at(-1) : runs.findByName(name);
   if (run !== undefined) return run;
-  const known = runs.list().map((other) => other.name);
+  const known = runs.names();
   const message =
     name === undefined ? 'the database holds no run' : `there is no run "${name}"${didYouMean(name, known)}`;
-  const hint = known.length === 0 ? 'make one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`;
-  throw new BenchError('not-found', message, hint);
+  throw new BenchError('not-found', message, lastRunsHint(known));
 }

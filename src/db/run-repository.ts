@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, or, sql } from 'drizzle-orm';
 import { BenchError } from '../config/bench-error.ts';
 import type { BenchDatabase } from './database.ts';
 import { runs, type RunRow } from './schema.ts';
@@ -11,6 +11,9 @@ export type NewRun = Pick<
 >;
 /** What may change while a run goes on. */
 export type RunUpdate = Partial<Omit<RunRow, 'id' | 'name' | 'suite' | 'seed' | 'startedAt'>>;
+
+/** By the time of starting, then of writing. */
+const byAge = [asc(runs.startedAt), sql`${runs}.rowid`] as const;
 
 /** The runs of the bench. */
 export class RunRepository {
@@ -56,8 +59,33 @@ export class RunRepository {
       this.#database.query
         .select()
         .from(runs)
-        .orderBy(asc(runs.startedAt), sql`${runs}.rowid`)
+        .orderBy(...byAge)
         .all(),
+    );
+  }
+
+  /** The run of that name, and those `NAME/…` that were made together under it, the oldest first. */
+  listGroup(name: string): RunRow[] {
+    const prefix = `${name}/`;
+    return this.#database.guard(() =>
+      this.#database.query
+        .select()
+        .from(runs)
+        .where(or(eq(runs.name, name), eq(sql`substr(${runs.name}, 1, ${prefix.length})`, prefix)))
+        .orderBy(...byAge)
+        .all(),
+    );
+  }
+
+  /** The names of all runs, the oldest first. */
+  names(): string[] {
+    return this.#database.guard(() =>
+      this.#database.query
+        .select({ name: runs.name })
+        .from(runs)
+        .orderBy(...byAge)
+        .all()
+        .map(({ name }) => name),
     );
   }
 

@@ -5,6 +5,7 @@ import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { RunResults } from './results.ts';
 import type { BenchHooks } from './run/progress.ts';
+import { memberName } from './run-name.ts';
 import { findResumable, noSuchRun } from './run/run-record.ts';
 import { openRuns, runSuite, type SuiteRun } from './run/suite-run.ts';
 import { resultsOfRuns, type StoredConfig } from './stored-results.ts';
@@ -39,10 +40,6 @@ function plan(config: BenchConfig): SuiteRun[] {
   }));
 }
 
-function memberName(group: string, suite: string): string {
-  return `${group}/${suite}`;
-}
-
 /** A suite that makes its own data has no use for others. */
 function requireDataThatAreUsed({ given, dataset }: BenchConfig, suites: SuiteRun['suite'][]): void {
   if (!given.includes('dataset') || suites.some(({ data }) => data === undefined)) return;
@@ -58,7 +55,7 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   if (!existsSync(config.db)) throw noSuchRun(name, []);
   using database = openRuns(config);
   const runs = new RunRepository(database);
-  const members = runs.list().filter((run) => run.name.startsWith(`${name}/`));
+  const members = runs.listGroup(name).filter((run) => run.name !== name);
   const suitesOf = ({ config: stored }: RunRow) => suitesNamed((stored as StoredConfig).suite);
   const [first] = members;
   if (first === undefined) {

@@ -5,12 +5,12 @@ import { didYouMean } from '../config/nearest-name.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import type { RunRow } from '../db/schema.ts';
-import { TurnRepository } from '../db/turn-repository.ts';
 import { judge } from './gates/judge.ts';
 import type { Measured, RunDescription, RunResults } from './results.ts';
 import type { ArmTraits } from './run/arms.ts';
 import type { RunProbes } from './run/run-probes.ts';
-import { storedTurn, type AnsweredTurn, type FailedTurn } from './stored-turn.ts';
+import { groupOf, lastRunsHint } from './run-name.ts';
+import { readStoredTurns } from './stored-turns.ts';
 import { armResults } from './summary/arm-results.ts';
 import { breakEvens } from './summary/break-even.ts';
 import { compareWithRag } from './summary/comparisons.ts';
@@ -36,17 +36,17 @@ export interface StoredConfig {
  * @throws BenchError `not-found` where there is no such run, or one was ended before its last turn
  */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
-  const all = new RunRepository(database).list();
-  const wanted = name ?? groupOf(all.at(-1)?.name ?? '');
-  const found = all.filter((run) => run.name === wanted || groupOf(run.name) === wanted);
+  const runs = new RunRepository(database);
+  const names = runs.names();
+  const found = runs.listGroup(name ?? groupOf(names.at(-1) ?? ''));
   if (found.length === 0) {
-    const known = [...new Set(all.map((run) => groupOf(run.name)))];
+    const groups = [...new Set(names.map(groupOf))];
     throw new BenchError(
       'not-found',
       name === undefined
         ? `${database.path} holds no run`
-        : `${database.path} holds no run "${name}"${didYouMean(name, [...known, ...all.map((run) => run.name)])}`,
-      known.length === 0 ? 'make one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`,
+        : `${database.path} holds no run "${name}"${didYouMean(name, [...groups, ...names])}`,
+      lastRunsHint(groups),
     );
   }
   return found.map((run) => {
@@ -59,23 +59,11 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
   });
 }
 
-/** The name under which suites that were asked for together were made. */
-export function groupOf(runName: string): string {
-  return runName.split('/')[0]!;
-}
-
 /** The results of a run whose turns are all there. */
 export function summarise(database: BenchDatabase, run: RunRow): RunResults {
   const { arms, margin } = run.config as StoredConfig;
   const probes = run.probes as RunProbes;
-  const answered: AnsweredTurn[] = [];
-  const failed: FailedTurn[] = [];
-  const shared = sharing();
-  for (const row of new TurnRepository(database).listForResults(run.id)) {
-    const turn = storedTurn(row);
-    if (turn.state === 'answered') answered.push(shared(turn));
-    else failed.push(turn);
-  }
+  const { answered, failed } = readStoredTurns(database, run.id);
   const names = arms.map((arm) => arm.name);
   const regime = regimeOf(answered, names);
   const description = describe(run, probes);
@@ -105,20 +93,6 @@ export function summarise(database: BenchDatabase, run: RunRow): RunResults {
 /** What the suite measured, and the leak matrices of the isolation probe where its answers say anything. */
 function measuredOf({ measured, isolation }: RunProbes, judged: boolean): Measured | null {
   return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
-}
-
-/** Lets all turns of an item hold one copy of what they were asked and of how it was recalled, which is the same for all. */
-function sharing(): (turn: AnsweredTurn) => AnsweredTurn {
-  const items = new Map<string, Pick<AnsweredTurn, 'itemId' | 'userId' | 'item' | 'retrieval'>>();
-  return (turn) => {
-    const { itemId, userId, item, retrieval } = turn;
-    const known = items.get(itemId);
-    if (known === undefined || (known.retrieval === null && retrieval !== null)) {
-      items.set(itemId, { itemId, userId, item, retrieval });
-      return turn;
-    }
-    return { ...turn, ...known, retrieval: retrieval === null ? null : known.retrieval };
-  };
 }
 
 const PATHS = ['dataset', 'kvStore', 'preRetrieval'];

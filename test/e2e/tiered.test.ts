@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { openDatabase } from '../../src/db/database.ts';
@@ -12,6 +10,7 @@ import { storedTurn, type AnsweredTurn } from '../../src/eval/stored-turn.ts';
 import { PostgresServer } from '../fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
 import { smallConfig, TestFolder } from '../model/bench-fixture.ts';
+import { freePort } from '../fixtures/free-port.ts';
 
 const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16' };
 
@@ -25,15 +24,6 @@ function answeredTurns(folder: TestFolder): AnsweredTurn[] {
 }
 
 const gatesOf = ({ gates }: RunResults) => gates.filter(({ held }) => !held).map(({ gate }) => gate);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 it('runs without any server, records how each question was recalled, and holds its gates', async () => {
   using folder = new TestFolder();

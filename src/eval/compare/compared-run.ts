@@ -1,15 +1,15 @@
-import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
 import { judge } from '../gates/judge.ts';
 import { groupBy } from '../group-by.ts';
 import type { Scores } from '../metrics/scores.ts';
 import type { RunDescription } from '../results.ts';
 import type { RunProbes } from '../run/run-probes.ts';
 import type { StoredConfig } from '../stored-results.ts';
-import { storedTurn, type AnsweredTurn, type FailedTurn } from '../stored-turn.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { readStoredTurns } from '../stored-turns.ts';
 import { regimeOf } from '../summary/regime.ts';
+import { unknownQuality } from '../unknown-quality.ts';
 
 /** An answered turn, as far as another run is compared by it. */
 export interface ComparedTurn {
@@ -71,17 +71,11 @@ function comparedTurn(turn: AnsweredTurn, seen: boolean): ComparedTurn {
 /** Reads a run for a comparison; one that is not finished gives the turns that it has. */
 export function readComparedRun(database: BenchDatabase, run: RunRow): ComparedRun {
   const { arms, ...settings } = run.config as StoredConfig;
-  const answered: AnsweredTurn[] = [];
-  const failed: FailedTurn[] = [];
-  for (const row of new TurnRepository(database).listForResults(run.id)) {
-    const turn = storedTurn(row);
-    if (turn.state === 'answered') answered.push(turn);
-    else failed.push(turn);
-  }
+  const { answered, failed } = readStoredTurns(database, run.id);
   const names = arms.map(({ name }) => name);
   const { isSeen } = regimeOf(answered, names);
   const model = run.model as RunDescription['model'];
-  const randomWeights = model.name.startsWith(randomModelPrefix);
+  const randomWeights = unknownQuality(model) !== null;
   const probes = run.probes as RunProbes | null;
   const complete = probes !== null && run.status !== 'running' && run.status !== 'interrupted';
   const { gates } = complete ? judge({ arms, answered, failed, probes, seed: run.seed, randomWeights }) : { gates: [] };

@@ -3,7 +3,7 @@ import { didYouMean } from '../../config/nearest-name.ts';
 import type { DatasetGenerator, ModelRoom } from '../synthesis/dataset-generator.ts';
 import { generators } from '../synthesis/generators.ts';
 import { verifyDataset, type Verification } from './verify/verify-dataset.ts';
-import { writeLines } from './write-lines.ts';
+import { writeText } from './write-lines.ts';
 
 /**
  * The generator of a data set, or the one that a suite has.
@@ -34,6 +34,6 @@ export async function makeDataset(
     room,
   }: { readonly seed: number; readonly users: number; readonly out: string; readonly room: ModelRoom },
 ): Promise<Verification> {
-  await writeLines(out, generator.make(seed, users, room).replace(/\n$/, '').split('\n'));
+  await writeText(out, generator.make(seed, users, room));
   return verifyDataset(out);
 }

@@ -34,3 +34,8 @@ export async function writeLines(path: string, lines: Iterable<string> | AsyncIt
     throw new BenchError('disk', `${path} cannot be written: ${message}`, 'make room, or name another file', error);
   }
 }
+
+/** As `writeLines`, of a text that ends with a line's end. */
+export function writeText(path: string, text: string): Promise<void> {
+  return writeLines(path, text.replace(/\n$/, '').split('\n'));
+}

@@ -5,6 +5,7 @@ import type { RunRepository } from '../../db/run-repository.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { placesOfTiers } from '../../memory/strategies/tiered/tier-places.ts';
 import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
+import { lastRunsHint } from '../run-name.ts';
 import type { Suite } from '../suites/suite.ts';
 import type { Arm, ArmTraits } from './arms.ts';
 import { datasetCounts } from './dataset-counts.ts';
@@ -46,10 +47,7 @@ export function resumedConfig(config: BenchConfig, run: RunRow): BenchConfig {
 export function findResumable(runs: RunRepository, name: string): RunRow {
   const run = runs.findByName(name);
   if (run === undefined) {
-    throw noSuchRun(
-      name,
-      runs.list().map((other) => other.name),
-    );
+    throw noSuchRun(name, runs.names());
   }
   if (run.status === 'finished') {
     throw new BenchError(
@@ -66,7 +64,7 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   return new BenchError(
     'not-found',
     `--resume ${name}: there is no such run`,
-    known.length === 0 ? 'start one: npm run bench' : `the last runs are ${known.slice(-3).join(', ')}`,
+    lastRunsHint(known, 'start one: npm run bench'),
   );
 }
 

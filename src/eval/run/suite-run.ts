@@ -1,7 +1,5 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
 import { openDatabase, type BenchDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
 import type { RunRow } from '../../db/schema.ts';
@@ -15,6 +13,7 @@ import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import type { Dataset } from '../dataset/dataset.ts';
 import { roomOf } from '../dataset/model-room.ts';
 import { readDataset } from '../dataset/reader.ts';
+import { writeText } from '../dataset/write-lines.ts';
 import type { RunResults } from '../results.ts';
 import type { StoredConfig } from '../stored-results.ts';
 import type { Suite } from '../suites/suite.ts';
@@ -127,21 +126,8 @@ async function madeData(
   { seed }: BenchConfig,
   { model }: BenchParts,
 ): Promise<Dataset> {
-  const text = data.make(seed, data.presetUsers, roomOf(model));
   const path = join(folder, `${data.name}.jsonl`);
-  const unfinished = `${path}.${process.pid}.tmp`;
-  try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, path);
-  } catch (cause) {
-    throw new BenchError(
-      'disk',
-      `${path}: the data of the suite cannot be written`,
-      'name another folder: --out',
-      cause,
-    );
-  }
+  await writeText(path, data.make(seed, data.presetUsers, roomOf(model)));
   return readDataset(path);
 }
 

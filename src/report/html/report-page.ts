@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import type { RunResults } from '../../eval/results.ts';
+import { groupOf } from '../../eval/run-name.ts';
 import { drawnFigures } from '../figures/drawn-figures.ts';
 import { headline } from '../headline.ts';
 import { printable } from '../render/printable.ts';
@@ -143,7 +144,7 @@ function contents(runs: readonly RunResults[]): Html {
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
   const several = runs.length > 1;
-  const name = printable(several ? run.name.split('/')[0]! : run.name);
+  const name = printable(several ? groupOf(run.name) : run.name);
   const sections: Html[] = [];
   for (const results of runs) sections.push(await suite(results, several));
   const said = notes(runs);

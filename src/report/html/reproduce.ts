@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { configOptions, shippedModels } from '../../config/load-config.ts';
 import type { RunResults } from '../../eval/results.ts';
+import { groupOf } from '../../eval/run-name.ts';
 
 const quoted = (word: string): string =>
   /^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
@@ -53,7 +54,7 @@ function options(runs: readonly RunResults[]): string[] {
 /** The commands that make these runs, and their report, again; suites keep the defaults that are theirs. */
 export function reproduceCommands(runs: readonly RunResults[]): string[] {
   const { environment, name } = runs[0]!.run;
-  const group = name.split('/')[0]!;
+  const group = groupOf(name);
   const suites = runs.map(({ run }) => run.suite).join(',');
   const commit = environment['gitCommit'];
   const words = ['--suite', suites, '--run', group, ...options(runs)];
