@@ -52,6 +52,20 @@ export class BenchDatabase implements Disposable {
     }
   }
 
+  /**
+   * The rows of a query one after the other, each as its values in the order of the columns and as SQLite has them: for
+   * queries of so many rows that lists of them would fill the memory. Until the last row was read nothing can be written
+   * through this object.
+   */
+  *iterate(query: { toSQL(): { sql: string; params: unknown[] } }): Generator<unknown[], void, undefined> {
+    try {
+      const { sql, params } = query.toSQL();
+      yield* this.#client.prepare(sql).raw().iterate(params) as IterableIterator<unknown[]>;
+    } catch (error) {
+      throw databaseError(this.path, error);
+    }
+  }
+
   /** Closes the file; safe to call twice. */
   close(): void {
     this.#client.close();

@@ -154,6 +154,27 @@ describe('TurnRepository', () => {
     expect([...turns.listByRun(runId)]).toHaveLength(900);
   });
 
+  test('lists what results need as `listByRun` does, in order of writing, and says what SQLite says', () => {
+    const turns = new TurnRepository(database);
+    const { id: runId } = new RunRepository(database).create(newRun('r'));
+    const { id: otherId } = new RunRepository(database).create(newRun('other'));
+    for (const userId of ['zoe', 'ann']) turns.insert(newTurn(runId, { userId, itemId: userId, scores: { exactMatch: 0.1 } })); // prettier-ignore
+    turns.insert(newTurn(otherId, {}));
+    turns.insert(newTurn(runId, { itemId: 'lost', scores: null, answer: '', error: 'no cell left' }));
+    const columns = ['id', 'itemId', 'userId', 'arm', 'repeat', 'timings', 'tokens', 'scores', 'answer', 'error'];
+    const expected = [...turns.listByRun(runId)].map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name))),
+    );
+    expect(expected.map(({ itemId }) => itemId)).toEqual(['zoe', 'ann', 'lost']);
+    expect([...turns.listForResults(runId)]).toEqual(expected);
+    expect([...turns.listForResults(runId, { userId: 'zoe' })]).toEqual([expected[0]]);
+    const rows = turns.listForResults(runId);
+    rows.next();
+    expect(() => sessions.getOrCreate('meanwhile')).toThrow('busy');
+    rows.return();
+    expect(sessions.getOrCreate('afterwards')).toBeDefined();
+  });
+
   test('holds one turn of a kind, and finds those of an arm by repeat and turn', () => {
     const turns = new TurnRepository(database);
     const { id: runId } = new RunRepository(database).create(newRun('r'));

@@ -79,17 +79,20 @@ export class TurnRepository {
     );
   }
 
-  /** As `listByRun`, with the columns that results are computed from. */
-  listForResults(runId: string, filter: TurnFilter = {}): Generator<ResultRow, void, undefined> {
-    return this.#inPages((last) =>
-      this.#database.query
-        .select(resultColumns)
-        .from(turns)
-        .where(and(matches(runId, filter), gt(turns.id, last)))
-        .orderBy(asc(turns.id))
-        .limit(pageSize)
-        .all(),
-    );
+  /** As `listByRun`, with the columns that results are computed from; nothing can be written until the last was read. */
+  *listForResults(runId: string, filter: TurnFilter = {}): Generator<ResultRow, void, undefined> {
+    const { query } = this.#database;
+    // Ids first: SQLite then reads the rows in their order, and need not sort what they hold.
+    const ids = query.select({ id: turns.id }).from(turns).where(matches(runId, filter));
+    const rows = query.select(resultColumns).from(turns).where(inArray(turns.id, ids)).orderBy(asc(turns.id));
+    const columns = Object.entries(resultColumns);
+    for (const values of this.#database.iterate(rows)) {
+      const row = columns.map(([name, column], place) => {
+        const value = values[place];
+        return [name, value === null ? null : column.mapFromDriverValue(value)];
+      });
+      yield Object.fromEntries(row) as ResultRow;
+    }
   }
 
   /** The turns of one arm on one item, by repeat and number of the turn. */

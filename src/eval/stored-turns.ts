@@ -21,16 +21,42 @@ export function readStoredTurns(database: BenchDatabase, runId: string): StoredT
   return { answered, failed };
 }
 
-/** Lets all turns of an item hold one copy of what they were asked and of how it was recalled, which is the same for all. */
+/**
+ * Lets the turns of an item, which are written one after the other, hold one copy of what is equal in them: what was
+ * asked, how it was recalled, the prompt of arms that show the same. A long run fits into memory by that.
+ */
 function sharing(): (turn: AnsweredTurn) => AnsweredTurn {
-  const items = new Map<string, Pick<AnsweredTurn, 'itemId' | 'userId' | 'item' | 'retrieval'>>();
+  const names = new Map<string, string>();
+  let known = new Map<string, unknown>();
+  let itemId = '';
+  const one = <Value>(value: Value, among = known): Value => {
+    const key = JSON.stringify(value);
+    if (!among.has(key)) among.set(key, value);
+    return among.get(key) as Value;
+  };
   return (turn) => {
-    const { itemId, userId, item, retrieval } = turn;
-    const known = items.get(itemId);
-    if (known === undefined || (known.retrieval === null && retrieval !== null)) {
-      items.set(itemId, { itemId, userId, item, retrieval });
-      return turn;
+    if (turn.itemId !== itemId) {
+      known = new Map();
+      itemId = turn.itemId;
     }
-    return { ...turn, ...known, retrieval: retrieval === null ? null : known.retrieval };
+    const { scores, evidence } = turn;
+    return {
+      ...turn,
+      itemId,
+      userId: one(turn.userId, names),
+      arm: one(turn.arm, names),
+      answer: one(turn.answer),
+      scores: { ...scores, passedStages: one(scores.passedStages) },
+      evidence: {
+        ...evidence,
+        sequenceSha256: one(evidence.sequenceSha256),
+        parity: one(evidence.parity),
+        agreement: one(evidence.agreement),
+      },
+      tokens: one(turn.tokens),
+      item: one(turn.item),
+      retrieval: one(turn.retrieval),
+      prompt: one(turn.prompt),
+    };
   };
 }

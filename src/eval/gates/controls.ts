@@ -1,6 +1,7 @@
 import { estimateShare } from '../statistics/estimate.ts';
+import type { Observations } from '../statistics/observations.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { perItem, type ItemObservation } from '../summary/per-item.ts';
+import { perItem } from '../summary/per-item.ts';
 import { decided, notRun, type Gate } from './gate.ts';
 
 const CONTROLS = ['none', 'dki-wrong'];
@@ -14,7 +15,7 @@ interface ControlResult {
   readonly text: string;
 }
 
-function judged(arm: string, closed: readonly ItemObservation[], seed: number): ControlResult {
+function judged(arm: string, closed: Observations, seed: number): ControlResult {
   const estimate = estimateShare(closed, seed)!;
   const fails = (estimate.n >= ENOUGH_ITEMS && estimate.mean > HIGHEST_MEAN) || estimate.low > HIGHEST_LOWER_BOUND;
   return { fails, text: `${arm} ${(100 * estimate.mean).toFixed(1)} % of ${estimate.n} closed items` };

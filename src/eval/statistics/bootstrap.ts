@@ -1,5 +1,5 @@
 import { quantileSorted } from 'simple-statistics';
-import { differences, totalsByUser, type Observation, type PairedObservation } from './observations.ts';
+import { differences, totalsByUser, usersOf, type Observations, type PairedObservation } from './observations.ts';
 import { BOOTSTRAP_DRAWS, resamples } from './resamples.ts';
 
 /** A 95 % interval. */
@@ -13,7 +13,7 @@ export interface Interval {
  * of Davison and Hinkley 1997, §3.8, strategy 1). 10,000 draws; one seed gives the same bits, whatever the order of
  * the observations' users. Fewer than two users say nothing about other users: the interval is then unbounded.
  */
-export function bootstrapMean(observations: readonly Observation[], seed: number): Interval {
+export function bootstrapMean(observations: Observations, seed: number): Interval {
   const { sums, counts } = totalsByUser(observations);
   const users = sums.length;
   if (users < 2) return { low: -Infinity, high: Infinity };
@@ -40,11 +40,11 @@ export function bootstrapMean(observations: readonly Observation[], seed: number
  * @param quantities observations of each @param statistic of the means, in their order
  */
 export function bootstrapStatistic(
-  quantities: readonly (readonly Observation[])[],
+  quantities: readonly Observations[],
   statistic: (means: readonly number[]) => number,
   seed: number,
 ): Interval {
-  const users = [...new Set(quantities.flat().map(({ userId }) => userId))].sort();
+  const users = [...new Set(quantities.flatMap((observations) => [...usersOf(observations)]))].sort();
   if (users.length < 2) return { low: -Infinity, high: Infinity };
   const totals = quantities.map((observations) => {
     const place = new Map(users.map((userId, index) => [userId, index]));

@@ -1,5 +1,4 @@
-import type { Observation } from './observations.ts';
-import { totalsByUser } from './observations.ts';
+import { totalsByUser, type Observations } from './observations.ts';
 
 /**
  * How much less a sample tells because its items come in users: 1 + (m₀ − 1) · ICC, at least 1, with the intraclass
@@ -7,14 +6,15 @@ import { totalsByUser } from './observations.ts';
  * estimated (all values equal, one user, or one item a user) the worst case is taken, ICC = 1: n ÷ users.
  * @see Kish 1965; Donner and Klar 2000, §1.4
  */
-export function designEffect(observations: readonly Observation[]): number {
+export function designEffect(observations: Observations): number {
   const { sums, counts } = totalsByUser(observations);
   const n = observations.length;
   const users = sums.length;
   const worst = n / users;
   if (users < 2 || n === users) return worst;
   const grand = sums.reduce((total, sum) => total + sum, 0) / n;
-  const squares = observations.reduce((total, { value }) => total + (value - grand) ** 2, 0);
+  let squares = 0;
+  for (const { value } of observations) squares += (value - grand) ** 2;
   if (squares === 0) return worst;
   const between = sums.reduce((total, sum, user) => total + counts[user]! * (sum / counts[user]! - grand) ** 2, 0);
   const betweenMean = between / (users - 1);
@@ -25,6 +25,6 @@ export function designEffect(observations: readonly Observation[]): number {
 }
 
 /** The number of independent items that would tell as much: n ÷ design effect. */
-export function effectiveItems(observations: readonly Observation[]): number {
+export function effectiveItems(observations: Observations): number {
   return observations.length / designEffect(observations);
 }

@@ -4,6 +4,11 @@ export interface Observation {
   readonly value: number;
 }
 
+/** Observations that are gone through one by one: an array, or what makes each as it is asked for. */
+export interface Observations<One extends Observation = Observation> extends Iterable<One> {
+  readonly length: number;
+}
+
 /** Two arms' values of one item. */
 export interface PairedObservation {
   readonly userId: string;
@@ -18,7 +23,7 @@ export interface UserTotals {
 }
 
 /** Users in the order of their ids, so that a result does not depend on the order in which rows are read. */
-export function totalsByUser(observations: readonly Observation[]): UserTotals {
+export function totalsByUser(observations: Observations): UserTotals {
   const totals = new Map<string, { sum: number; count: number }>();
   for (const { userId, value } of observations) {
     const total = totals.get(userId) ?? { sum: 0, count: 0 };
@@ -33,12 +38,21 @@ export function totalsByUser(observations: readonly Observation[]): UserTotals {
   };
 }
 
+/** Those of whom there is an observation. */
+export function usersOf(observations: Observations): Set<string> {
+  const users = new Set<string>();
+  for (const { userId } of observations) users.add(userId);
+  return users;
+}
+
 /** a − b for every pair. */
 export function differences(pairs: readonly PairedObservation[]): Observation[] {
   return pairs.map(({ userId, a, b }) => ({ userId, value: a - b }));
 }
 
 /** The mean over items, each of equal weight; NaN without any. */
-export function meanOf(observations: readonly Observation[]): number {
-  return observations.reduce((total, { value }) => total + value, 0) / observations.length;
+export function meanOf(observations: Observations): number {
+  let total = 0;
+  for (const { value } of observations) total += value;
+  return total / observations.length;
 }

@@ -2,7 +2,7 @@ import { groupBy } from '../group-by.ts';
 import type { BreakEven } from '../results.ts';
 import type { ArmTraits } from '../run/arms.ts';
 import { bootstrapStatistic } from '../statistics/bootstrap.ts';
-import { meanOf, type Observation } from '../statistics/observations.ts';
+import { meanOf, type Observations } from '../statistics/observations.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { perItem } from './per-item.ts';
 
@@ -18,7 +18,7 @@ export function breakEvenTurn(newMs: number, seenMs: number, ragMs: number): num
   return seenMs < ragMs ? Math.ceil((newMs - seenMs) / (ragMs - seenMs)) : Infinity;
 }
 
-function firstToken(turns: readonly AnsweredTurn[]): Observation[] {
+function firstToken(turns: readonly AnsweredTurn[]): Observations {
   return perItem(turns, ({ timings }) => timings.firstToken);
 }
 

@@ -1,0 +1,101 @@
+/**
+ * What the tables of a long run take: `npm run bench:tables`. A small run of the main suite is made, its turns are copied
+ * under the names of other users and questions until there are as many as asked for, and a process of its own draws the
+ * tables from them. It prints and never fails: a
+ * busy machine slows it down.
+ *
+ *   npm run bench:tables -- --turns 100000
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import Sqlite from 'better-sqlite3';
+import { loadBenchConfig } from '../src/config/load-config.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { runBench } from '../src/eval/bench-run.ts';
+import { resultsOfRuns } from '../src/eval/stored-results.ts';
+import { renderers } from '../src/report/report-files.ts';
+import { shownTables } from '../src/report/tables/report-tables.ts';
+import { runScript, wholeNumber } from './run-script.ts';
+
+const RUN = 'tables';
+/** Of the run that is copied. */
+const QUESTIONS = '80';
+
+interface Figures {
+  readonly turns: number;
+  readonly seconds: number;
+  /** Of the processor, which others slow down less. */
+  readonly processorSeconds: number;
+  readonly peakRssBytes: number;
+}
+
+/** Makes a run of that many turns or a few more, whole copies of a small one. */
+async function storeLongRun(folder: string, turns: number): Promise<string> {
+  const db = join(folder, 'runs.sqlite');
+  const flags = { run: RUN, db, out: folder, limit: QUESTIONS };
+  await runBench(loadBenchConfig({ flags, environment: {}, workingFolder: folder }));
+  const client = new Sqlite(db);
+  const columns = client
+    .prepare(`SELECT name FROM pragma_table_info('turns') WHERE name NOT IN ('id', 'user_id', 'item_id')`)
+    .pluck()
+    .all()
+    .join(', ');
+  const made = client.prepare('SELECT count(*) FROM turns').pluck().get() as number;
+  const last = client.prepare('SELECT max(id) FROM turns').pluck().get();
+  const copy = client.prepare(
+    `INSERT INTO turns (user_id, item_id, ${columns})
+     SELECT user_id || @copy, item_id || @copy, ${columns} FROM turns WHERE id <= @last ORDER BY id`,
+  );
+  for (let copied = 1; copied * made < turns; copied++) copy.run({ copy: `-${copied}`, last });
+  client.close();
+  return db;
+}
+
+/** Draws the tables of the run, in this process. */
+function drawTables(db: string): Figures {
+  const start = performance.now();
+  using database = openDatabase({ path: db });
+  const runs = resultsOfRuns(database, RUN);
+  runs.flatMap(shownTables).map(renderers.md);
+  const turns = runs.reduce((sum, { arms }) => sum + arms.reduce((arm, { n }) => arm + n, 0), 0);
+  const seconds = (performance.now() - start) / 1000;
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  return { turns, seconds, processorSeconds: (userCPUTime + systemCPUTime) / 1e6, peakRssBytes: maxRSS * 1024 };
+}
+
+/** As `drawTables`, in a process of its own, so that its memory is its own. */
+async function drawTablesApart(db: string): Promise<Figures | undefined> {
+  const child = fork(fileURLToPath(import.meta.url), ['--draw', db]);
+  let figures: Figures | undefined;
+  child.on('message', (message) => (figures = message as Figures));
+  await once(child, 'exit');
+  return figures;
+}
+
+await runScript(async () => {
+  const { values } = parseArgs({
+    options: { turns: { type: 'string', default: '100000' }, draw: { type: 'string' } },
+  });
+  if (values.draw !== undefined) {
+    process.send!(drawTables(values.draw));
+    return;
+  }
+  const turns = wholeNumber('turns', values.turns, 1);
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-tables-'));
+  try {
+    const figures = await drawTablesApart(await storeLongRun(folder, turns));
+    if (figures === undefined) return;
+    const [wall, processor] = [figures.seconds.toFixed(1), figures.processorSeconds.toFixed(1)];
+    const megabytes = (figures.peakRssBytes / 1e6).toFixed(0);
+    console.log(
+      `tables of ${figures.turns} turns: ${wall} s, of the processor ${processor} s; at most ${megabytes} MB resident`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
