@@ -8,6 +8,7 @@ export const armNames = [
   'dki',
   'dki-resident',
   'dki-blocks',
+  'dki-blocks+ahead',
   'dki-link:4',
   'dki-parallel',
   'dki-hybrid',

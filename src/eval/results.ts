@@ -140,6 +140,11 @@ export interface ArmResults {
   readonly costSeen: Cost | null;
   readonly costNew: Cost | null;
   readonly costAll: Cost | null;
+  /**
+   * Tokens evaluated and time taken before turns, when memories were added: means a turn over all turns, in no other
+   * number. Missing for arms that do nothing ahead.
+   */
+  readonly ahead?: { readonly tokens: number; readonly ms: number };
   /** Seen turns ÷ turns that kept memories; null for arms that keep no K/V. */
   readonly hitRate: number | null;
   /** Wrong answers by class, counts; null where quality is unknown. */

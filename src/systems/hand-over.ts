@@ -34,10 +34,25 @@ export interface HandOverResult {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** Memory lines as they may stand in prompts to come, and the header that they stand behind. */
+export interface LinesToCome {
+  readonly header: readonly number[];
+  readonly lines: readonly { readonly memoryId: string; readonly tokenIds: readonly number[] }[];
+}
+
+/** What was done before a turn that may find it. */
+export interface AheadWork {
+  /** Tokens evaluated, by the meter. */
+  readonly tokens: number;
+  readonly ms: number;
+}
+
 /** How to hand it over: as text, or as K/V in front of it. Owns one sequence of the model. */
 export interface HandOver {
   readonly sequence: ModelSequence;
   answer(request: HandOverRequest): Promise<HandOverResult>;
+  /** Computes and keeps what turns with these lines will look for; missing where that depends on what stands beside them. */
+  prepare?(userId: string, toCome: LinesToCome): Promise<AheadWork>;
   /**
    * Brings another sequence to where the last turn's generation began, by the same way, and gives
    * the tokens that are still to be evaluated there: for scoring outside any meter.

@@ -3,7 +3,8 @@ import type { LanguageModel } from '../llm/language-model.ts';
 import type { ModelSequence } from '../llm/model-sequence.ts';
 import type { ChatRequest, ChatResponse, PromptSegment, Timings, TokenCounts } from './contracts.ts';
 import type { ConversationLog, TurnRecord } from './conversation-log.ts';
-import type { HandOver, HandOverResult } from './hand-over.ts';
+import type { AheadWork, HandOver, HandOverResult } from './hand-over.ts';
+import { linesToCome, type MemoryToCome } from './lines-to-come.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Recall } from './recall.ts';
@@ -45,6 +46,8 @@ interface Opened {
 export class TurnPipeline implements AsyncDisposable {
   readonly #parts: TurnParts;
   #opened: Opened | undefined;
+  /** Done since the last turn. */
+  #ahead: AheadWork | undefined;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -122,6 +125,7 @@ export class TurnPipeline implements AsyncDisposable {
         expectedEvaluatedTokens: result.expectedEvaluatedTokens + (gated?.evaluatedTokens ?? 0),
         sharesPositions: result.positions < prompt.tokenIds.length,
         ...(gated === undefined ? {} : { gating: gated.details }),
+        ...(this.#ahead === undefined ? {} : { ahead: this.#ahead }),
         sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
         answerTokenIds: result.generation.tokens,
         stop: result.generation.stop,
@@ -131,8 +135,21 @@ export class TurnPipeline implements AsyncDisposable {
       timings,
       tokens,
     };
+    this.#ahead = undefined;
     this.#record(request, response, prompt);
     return response;
+  }
+
+  /** Computes what turns that show one of these memories will look for. The work is told with the next turn. */
+  async prepare(userId: string, memories: readonly MemoryToCome[]): Promise<void> {
+    const { model, handOver, tokenizer } = await this.#open();
+    const { rules, topK } = this.#parts;
+    const { contextTokens } = model.info;
+    const toCome = linesToCome(memories, rules.labels, topK, contextTokens, tokenizer);
+    const work = await handOver.prepare?.(userId, toCome);
+    if (work === undefined) return;
+    const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
+    this.#ahead = { tokens: tokens + work.tokens, ms: ms + work.ms };
   }
 
   /** Brings another sequence to where the last answer began; gives the tokens still to be evaluated there. */

@@ -123,6 +123,33 @@ describe('the ways to join', () => {
     expect(system.getStats().kvStore).toMatchObject({ memory: { hits: 4, entries: 4 }, disk: { entries: 4, hits: 0 } });
   });
 
+  it('find every block in the first turn where they are built when memories are added, at whatever place', async () => {
+    await using system = dki([three[2]!, three[0]!], { mode: 'blocks', ahead: true });
+    for (const { memoryId, content } of three) await system.addMemory('s', content, { userId: 'ann', memoryId });
+    const first = await ask(system);
+    expect(first.metadata['reuse']).toBe('seen');
+    expect(first.tokens.evaluated).toBe(first.tokens.prompt);
+    expect(first.timings.kvCompute).toBe(0);
+    const tokensOf = (role: string) =>
+      first.promptInfo.segments.filter((one) => one.role === role).flatMap(({ tokenIds }) => tokenIds).length;
+    const header = tokensOf('bos') + tokensOf('system') + tokensOf('memoryHeader');
+    // Two of three memories are shown, each once; all were built for five places.
+    const ahead = first.metadata['ahead'] as { readonly tokens: number };
+    const line = model.tokenizeText(`[1] ${three[1]!.content}\n`).length;
+    expect(ahead.tokens).toBe(header + 5 * (tokensOf('memory') + line));
+
+    const second = await ask(system);
+    expect(second.metadata).not.toHaveProperty('ahead');
+    await system.addMemory('s', 'My dog is called Zorka.', { userId: 'ann', memoryId: 'm1' });
+    expect((await ask(system)).metadata['reuse']).toBe('new');
+    expect((await ask(system, 'bob')).metadata['reuse']).toBe('new');
+    await using plain = dki([three[2]!, three[0]!], { mode: 'blocks' });
+    await ask(plain);
+    const score = await scoreOf(model, plain, ANSWER);
+    await ask(system);
+    expect(compareScores(await scoreOf(model, system, ANSWER), score).bitwiseEqual).toBe(true);
+  });
+
   it('evaluate the link tokens in every turn, two where one is asked for', async () => {
     await using system = dki(three, { mode: linkMode(1) });
     await ask(system);

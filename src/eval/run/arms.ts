@@ -103,6 +103,8 @@ function injectingArm({ base, linkTokens }: ArmName, alpha: number, threshold: n
       return dkiArm({ ...all, claims: alpha === 1 ? 'bits' : 'ids' }, alpha, () => ({ staysResident: true }));
     case 'dki-blocks':
       return dkiArm({ ...all, claims: 'ids' }, alpha, () => ({ mode: 'blocks' }));
+    case 'dki-blocks+ahead':
+      return dkiArm({ ...all, claims: 'ids' }, alpha, () => ({ mode: 'blocks', ahead: true }));
     case 'dki-parallel':
       return dkiArm({ ...all, claims: 'nothing' }, alpha, () => ({ mode: 'parallel' }));
     case 'dki-hybrid':

@@ -12,6 +12,9 @@ export interface TurnEvidence {
   readonly injectableTokens: number;
   /** Tokens evaluated to build K/V that was not there. */
   readonly builtTokens: number;
+  /** Tokens evaluated since the arm's last turn, outside this turn's clock and meter; missing where nothing is done ahead. */
+  readonly aheadTokens?: number;
+  readonly aheadMs?: number;
   /** Tokens of blocks evaluated again in sight of what precedes them. */
   readonly linkTokens: number;
   /** Tokens evaluated to decide whether to inject. */

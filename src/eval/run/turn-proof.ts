@@ -3,6 +3,7 @@ import type { ModelSequence } from '../../llm/model-sequence.ts';
 import { compareScores, type SequenceScore } from '../../llm/token-probabilities.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
+import type { AheadWork } from '../../systems/hand-over.ts';
 import { isPreference } from '../../systems/prompt/placement.ts';
 import type { Dataset, DatasetItem } from '../dataset/dataset.ts';
 import { containsTokens } from '../metrics/normalise.ts';
@@ -24,12 +25,19 @@ export interface ProvenTurn {
   readonly nextProbabilities: Float64Array;
 }
 
-type Account = Pick<TurnEvidence, 'reuse' | 'builtTokens' | 'linkTokens' | 'gateTokens' | 'sharesPositions'>;
+type Account = Pick<
+  TurnEvidence,
+  'reuse' | 'builtTokens' | 'linkTokens' | 'gateTokens' | 'sharesPositions' | 'aheadTokens' | 'aheadMs'
+>;
 
 /** What the hand-over says of its turn. */
 function accountOf({ metadata }: ChatResponse): Account {
   const { reuse, builtTokens, linkTokens, gateTokens, sharesPositions } = metadata as unknown as Account;
-  return { reuse, builtTokens, linkTokens, gateTokens, sharesPositions };
+  const ahead = metadata['ahead'] as AheadWork | undefined;
+  return {
+    ...{ reuse, builtTokens, linkTokens, gateTokens, sharesPositions },
+    ...(ahead === undefined ? {} : { aheadTokens: ahead.tokens, aheadMs: ahead.ms }),
+  };
 }
 
 /** What an arm was to inject, by the prompt and not by its own account. */

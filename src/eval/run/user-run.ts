@@ -122,6 +122,7 @@ export class UserRun {
     const { userId } = this.#user;
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
+    for (const { system } of this.#bench.arms) await system.prepare?.(userId, visible);
     const recalled = await keeper.recall(item.query, {
       userId,
       topK: settings.topK,

@@ -4,6 +4,16 @@ import type { Suite } from './suite.ts';
 export const latencySuite: Suite = {
   name: 'latency',
   question: 'new against seen turns, where the time to first token goes, and from which turn on K/V pays',
-  arms: ['rag', 'rag-cached', 'dki', 'dki-resident', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'rag-twin'],
+  arms: [
+    'rag',
+    'rag-cached',
+    'dki',
+    'dki-resident',
+    'dki-blocks',
+    'dki-blocks+ahead',
+    'dki-link:4',
+    'dki-parallel',
+    'rag-twin',
+  ],
   defaults: { limit: 200, repeats: 2 },
 };

@@ -40,6 +40,16 @@ function counts<Name extends string>(names: readonly Name[], of: readonly (Name 
   >;
 }
 
+function aheadOf(turns: readonly AnsweredTurn[]): Pick<ArmResults, 'ahead'> {
+  const [tokens, ms] = [
+    turns.flatMap((turn) => turn.evidence.aheadTokens ?? []),
+    turns.map((turn) => turn.evidence.aheadMs ?? 0),
+  ];
+  if (tokens.length === 0) return {};
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / turns.length;
+  return { ahead: { tokens: mean(tokens), ms: mean(ms) } };
+}
+
 /** What all arms of a run share. */
 interface ResultsSettings {
   readonly regime: Regime;
@@ -84,6 +94,7 @@ export function armResults(
     costSeen: cost(seenTurns, seed),
     costNew: cost(answered.filter(regime.isNew), seed),
     costAll: cost(answered, seed),
+    ...aheadOf(answered),
     hitRate: !injects || kept === 0 ? null : reuse('seen') / kept,
     wrong: judged
       ? counts(

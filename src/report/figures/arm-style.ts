@@ -16,6 +16,7 @@ const styles: Readonly<Record<string, ArmStyle>> = {
   'rag-cached': { colour: '#1b93a8', shape: 'square', dash: [6, 3] },
   dki: { colour: '#d95f0e', shape: 'triangle-up', dash: [1, 0] },
   'dki-blocks': { colour: '#2b8c4b', shape: 'diamond', dash: [6, 3] },
+  'dki-blocks+ahead': { colour: '#5d8a1f', shape: 'triangle-right', dash: [10, 3] },
   'dki-link': { colour: '#b8458a', shape: 'triangle-down', dash: [2, 2] },
   'dki-parallel': { colour: '#9c7c14', shape: 'cross', dash: [8, 3, 2, 3] },
   'dki-hybrid': { colour: '#8a63d2', shape: 'triangle-right', dash: [4, 2] },

@@ -45,6 +45,15 @@ const blocks: readonly Block[] = [
   },
 ];
 
+/** Drawn where an arm did anything ahead. */
+const aheadBlock: Block = {
+  title: 'Built before the turns, a turn',
+  columns: [
+    { align: 'right', key: 'aheadTokens', heading: 'tokens' },
+    { ...ms, key: 'aheadMs', heading: 'build K/V' },
+  ],
+};
+
 const orNever = (turn: number | null): string => (turn === null ? 'never' : formatNumber(turn, 0));
 
 function phaseCells(cost: ArmResults['costNew'], kind: 'Seen' | 'New'): Record<string, Cell> {
@@ -67,16 +76,20 @@ function breakEvenCells(found: BreakEven | undefined): Record<string, Cell> {
 
 /** Table 5: new against seen turns, where the time goes, and from which turn on K/V pays. */
 export function latencyTable(results: RunResults): Table {
+  const ahead = results.arms.filter((arm) => arm.ahead !== undefined).map(({ arm }) => arm);
   return {
     id: 'table-5',
     caption: captionOf('Table 5. Time to the first token, and from which turn on K/V pays', results),
     rowHeading: 'arm',
-    blocks,
+    blocks: ahead.length === 0 ? blocks : [...blocks, aheadBlock],
     rows: results.arms.map((arm) => ({
       label: arm.arm,
       cells: {
         ...phaseCells(arm.costSeen, 'Seen'),
         ...phaseCells(arm.costNew, 'New'),
+        ...(arm.ahead === undefined
+          ? {}
+          : { aheadTokens: meanCell(arm.ahead.tokens), aheadMs: meanCell(arm.ahead.ms) }),
         ...breakEvenCells(results.breakEven.find((one) => one.arm === arm.arm)),
       },
     })),
@@ -84,6 +97,11 @@ export function latencyTable(results: RunResults): Table {
       'Seen and new by the K/V set of dki, the same turns for every arm.',
       'Break-even is the first turn with one set of memories after which an arm has taken no longer than rag in all, by its own',
       'new and seen turns: building costs once. "Never" is an answer.',
+      ...(ahead.length === 0
+        ? []
+        : [
+            `What ${ahead.join(', ')} built when memories were added stands in its last columns and in no other number.`,
+          ]),
     ],
   };
 }

@@ -5,6 +5,7 @@ import type { ModelSequence } from '../../llm/model-sequence.ts';
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { BenchSystem } from '../bench-system.ts';
 import type { AddMemoryOptions, ChatRequest, ChatResponse, SearchOptions, SystemStats } from '../contracts.ts';
+import type { MemoryToCome } from '../lines-to-come.ts';
 import type { Recall } from '../recall.ts';
 import type { SystemParts } from '../system-parts.ts';
 import { TurnPipeline } from '../turn-pipeline.ts';
@@ -25,6 +26,8 @@ export interface DKISystemParts extends SystemParts {
   readonly mode?: InjectionMode;
   /** Leaves the K/V of a prefix in the sequence, so that the same set of memories is not even loaded. Default off. */
   readonly staysResident?: boolean;
+  /** Computes the blocks of a memory when it is added, at every place that a prompt may give it. Default off. */
+  readonly ahead?: boolean;
   /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
   readonly alpha?: number;
   /** Injects only where recall is relevant enough, and the more strongly the less certain the model is. Default off. */
@@ -47,6 +50,8 @@ export class DKISystem implements BenchSystem {
   readonly #pipeline: TurnPipeline;
   readonly #mode: InjectionMode;
   readonly #blocks: BlockStore;
+  /** Memories whose blocks were computed ahead. */
+  readonly #prepared = new Set<string>();
 
   constructor(parts: DKISystemParts) {
     const { memories, store, gating, preferences } = parts;
@@ -76,7 +81,19 @@ export class DKISystem implements BenchSystem {
   /** Replacing a memory deletes all K/V that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     if (options.memoryId !== undefined) this.#forget(options.userId, options.memoryId);
-    return this.#parts.memories.add(sessionId, content, options);
+    const memoryId = await this.#parts.memories.add(sessionId, content, options);
+    await this.prepare(options.userId ?? '', [{ memoryId, content }]);
+    return memoryId;
+  }
+
+  /** Computes the blocks of memories that were not given before, where that is done ahead. */
+  async prepare(userId: string, memories: readonly MemoryToCome[]): Promise<void> {
+    if (this.#parts.ahead !== true) return;
+    const keyOf = ({ memoryId, content }: MemoryToCome): string => JSON.stringify([userId, memoryId, content]);
+    const added = memories.filter((memory) => !this.#prepared.has(keyOf(memory)));
+    if (added.length === 0) return;
+    await this.#pipeline.prepare(userId, added);
+    for (const memory of added) this.#prepared.add(keyOf(memory));
   }
 
   /** Removes a memory and all K/V that contains it before it returns; false where there was none. */
@@ -105,6 +122,7 @@ export class DKISystem implements BenchSystem {
         threshold,
         mode: modeName(this.#mode),
         alpha,
+        ahead: this.#parts.ahead ?? false,
         gating: gating ?? null,
         hybrid: preferences !== undefined,
       },
@@ -117,6 +135,7 @@ export class DKISystem implements BenchSystem {
   }
 
   reset(): void {
+    this.#prepared.clear();
     this.#pipeline.reset();
   }
 
@@ -134,6 +153,8 @@ export class DKISystem implements BenchSystem {
   }
 
   #forget(userId = '', memoryId: string): void {
+    // Whatever is given again is looked for: what is there still is found.
+    this.#prepared.clear();
     this.#blocks.forgetMemory(userId, memoryId);
     this.#pipeline.forget(userId, memoryId);
   }

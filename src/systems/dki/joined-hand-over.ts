@@ -3,7 +3,14 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import type { StateStore } from '../../kv/state-store.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
-import { answerAsText, type HandOver, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
+import {
+  answerAsText,
+  type AheadWork,
+  type HandOver,
+  type HandOverRequest,
+  type HandOverResult,
+  type LinesToCome,
+} from '../hand-over.ts';
 import { type BlockWorkshop, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
 import { type JoinedMode, modeName } from './injection-mode.ts';
 import { LastTurn } from '../last-turn.ts';
@@ -68,6 +75,15 @@ export class JoinedHandOver implements HandOver {
       reuse: gathered.builtTokens > 0 ? 'new' : 'seen',
       details: { kv: describe(modeName(this.#mode), alpha, parts, joined) },
     };
+  }
+
+  async prepare(userId: string, toCome: LinesToCome): Promise<AheadWork> {
+    const start = performance.now();
+    const before = this.sequence.meter;
+    await gatherBlocks(this.#workshop, userId, toCome);
+    const { inputTokens, outputTokens } = this.sequence.meter;
+    const tokens = inputTokens - before.inputTokens + outputTokens - before.outputTokens;
+    return { tokens, ms: performance.now() - start };
   }
 
   replay(sequence: ModelSequence): Promise<readonly number[]> {
