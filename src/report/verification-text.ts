@@ -35,6 +35,7 @@ export function statisticsLines({ statistics: held }: Pick<Verification, 'statis
   return [
     `users: ${held.users}, memories each ${spread(held.memoriesAUser)}, items each ${spread(held.itemsAUser)}`,
     `memories: ${held.memories}, characters ${spread(held.memoryCharacters)}, ${counted(held.preferences, 'preference')}, ${held.superseding} supersede an earlier one`,
+    ...(held.questions === 0 ? [] : [`questions: ${held.questions}, without answers: for the suite retrieval alone`]),
     `items: ${held.items}, ${held.answerable} answerable, ${held.absent} absent, ${held.withHistory} with history`,
     `evidence: memories an answerable item ${spread(held.evidenceAnItem)}${share}`,
     ...lists.flatMap(([name, counts]) => (Object.keys(counts).length === 0 ? [] : [`${name}: ${tally(counts)}`])),

@@ -2,7 +2,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import { didYouMean } from '../../config/nearest-name.ts';
 import { shown, type Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './records.ts';
-import type { ItemRecord, MemoryRecord } from './schema.ts';
+import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
 type Memories = ReadonlyMap<string, Placed<MemoryRecord>>;
 
@@ -59,8 +59,13 @@ function checkSupersession({ record, place }: Placed<MemoryRecord>, memories: Me
   }
 }
 
-function checkEvidence({ record, place }: Placed<ItemRecord>, memories: Memories, report: Report): void {
-  const { answer, askedAt, evidence, userId } = record;
+function checkEvidence(
+  { record, place }: Placed<ItemRecord | QuestionRecord>,
+  memories: Memories,
+  report: Report,
+): void {
+  const { askedAt, evidence, userId } = record;
+  const answer = record.type === 'item' ? record.answer : undefined;
   if (answer === null && evidence.length > 0) {
     const message = `${place}: evidence expected none where answer is null, got ${shown(evidence)}`;
     const hint = 'an absent item is one that no memory answers';
@@ -78,9 +83,9 @@ function checkEvidence({ record, place }: Placed<ItemRecord>, memories: Memories
   }
 }
 
-function checkKinds({ header, memories, items }: DatasetRecords, report: Report): void {
+function checkKinds({ header, memories, items, questions }: DatasetRecords, report: Report): void {
   if (header?.record.userKinds === undefined) return;
-  const users = new Set([...memories, ...items].map(({ record }) => record.userId));
+  const users = new Set([...memories, ...items, ...questions].map(({ record }) => record.userId));
   for (const userId of Object.keys(header.record.userKinds)) {
     if (users.has(userId)) continue;
     const message = `${header.place}: userKinds expected users of this file, got ${shown(userId)}`;
@@ -90,15 +95,23 @@ function checkKinds({ header, memories, items }: DatasetRecords, report: Report)
 
 /**
  * Checks the records of a file against one another: ids that stand twice, evidence or `supersedes` that names no earlier
- * memory of the same user, evidence of absent items, kinds of users that are not there, and no items at all.
+ * memory of the same user, evidence of absent items, kinds of users that are not there, questions without
+ * answers among items, and no items at all.
  */
 export function checkConsistency(records: DatasetRecords, report: Report): void {
   const memories = byId(records.memories, 'memoryId', (record) => record.memoryId, report);
-  byId(records.items, 'itemId', (record) => record.itemId, report);
+  const asked = [...records.items, ...records.questions];
+  byId<ItemRecord | QuestionRecord>(asked, 'itemId', (record) => record.itemId, report);
   for (const memory of memories.values()) checkSupersession(memory, memories, report);
-  for (const item of records.items) checkEvidence(item, memories, report);
+  for (const one of asked) checkEvidence(one, memories, report);
   checkKinds(records, report);
-  if (records.items.length > 0) return;
+  const [first] = records.questions;
+  if (first !== undefined && records.items.length > 0) {
+    const message = `${first.place}: type expected item, as in the rest of the file, got "question"`;
+    const hint = 'items have answers, questions have none: put them into files of their own';
+    report('schema', new BenchError('bad-data', message, hint));
+  }
+  if (asked.length > 0) return;
   const hint = 'add records with "type":"item": without questions nothing is measured';
   report('schema', new BenchError('bad-data', `${records.path}: has no items`, hint));
 }

@@ -28,7 +28,7 @@ function madeEntry({ name, suites, language, presetUsers, make }: DatasetGenerat
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as WrittenRecord);
   const memories = records.filter(({ type }) => type === 'memory').length;
-  const items = records.filter(({ type }) => type === 'item').length;
+  const items = records.filter(({ type }) => type === 'item' || type === 'question').length;
   const sha256 = createHash('sha256').update(text).digest('hex');
   return { name, ships: false, suites, language, users: presetUsers, memories, items, sha256 };
 }

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { BenchError } from '../../config/bench-error.ts';
 import { didYouMean } from '../../config/nearest-name.ts';
-import { recordSchemas, type DatasetRecord, type ItemRecord, type MemoryRecord } from './schema.ts';
+import {
+  recordSchemas,
+  type DatasetRecord,
+  type ItemRecord,
+  type MemoryRecord,
+  type QuestionRecord,
+} from './schema.ts';
 
 /** A record and where it stands: `file:line`. */
 export interface Placed<T> {
@@ -72,7 +78,10 @@ export function parsedObject(text: string, place: string): Readonly<Record<strin
  * One line of a data set as a record of its `type`.
  * @throws BenchError `bad-data` that names file, line and field, says what was expected and what stands there
  */
-export function parseRecord(text: string, place: string): Placed<DatasetRecord | MemoryRecord | ItemRecord> {
+export function parseRecord(
+  text: string,
+  place: string,
+): Placed<DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord> {
   const value = parsedObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
   const hint = `a record is one JSON object with type ${kinds.join(', ')}`;

@@ -49,6 +49,17 @@ async function failure(path: string): Promise<{ code: string; message: string }>
   return { code, message: message.replaceAll(`${folder}/`, '').replace(/data-\d+/, 'f') };
 }
 
+test('refuses questions without answers, which no arm can be asked, and says who asks them', async () => {
+  const question = { type: 'question', itemId: 'q', userId: 'u01', query: 'My dog?', evidence: ['m'] };
+  const path = file([memory('m'), { ...question, askedAt: '2026-06-01T09:00:00Z' }]);
+  const error = await readDataset(path).catch((thrown: unknown) => thrown as BenchError);
+  expect(error).toMatchObject({
+    code: 'bad-data',
+    message: `${path}:2: a question without an answer, on which recall alone can be measured`,
+    hint: expect.stringContaining('--suite retrieval') as string,
+  });
+});
+
 test('memories come in order of creation, items and users in order of the file', async () => {
   const path = file([
     item('q2', { userId: 'u02', history: [{ role: 'user', content: '../../etc/passwd' }] }),
@@ -108,9 +119,9 @@ const bad: readonly (readonly [string, readonly (object | string)[], string])[] 
   [
     'a near type',
     [memory('m', { type: 'memroy' })],
-    'f.jsonl:1: type expected dataset or memory or item, got "memroy": did you mean memory?',
+    'f.jsonl:1: type expected dataset or memory or item or question, got "memroy": did you mean memory?',
   ],
-  ['no type', [{}], 'f.jsonl:1: type expected dataset or memory or item, got nothing'],
+  ['no type', [{}], 'f.jsonl:1: type expected dataset or memory or item or question, got nothing'],
   ['a field left out', [item('q', { query: undefined })], 'f.jsonl:1: query expected string, got nothing'],
   ['a wrong type', [item('q', { answer: 7 })], 'f.jsonl:1: answer expected string, got 7'],
   [

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../config/bench-error.ts';
 import { templates } from '../../config/templates.ts';
 import { assembleUsers } from './assemble.ts';
 import { checkConsistency } from './consistency.ts';
@@ -7,7 +7,7 @@ import type { Dataset } from './dataset.ts';
 import { readRecords } from './records.ts';
 
 /**
- * Reads a data set in JSON Lines, one record a line: an optional `dataset` record first, then `memory` and `item`
+ * Reads a data set that arms can be asked, in JSON Lines, one record a line: an optional `dataset` record first, then `memory` and `item`
  * records in any order. The text in it is data: none of it is used as a path or a command.
  * @throws BenchError `not-found` for a missing file, `bad-data` for the first thing else that is wrong with it, naming
  * file, line and field
@@ -18,6 +18,14 @@ export async function readDataset(path: string): Promise<Dataset> {
   };
   const records = await readRecords(path, refuse);
   checkConsistency(records, refuse);
+  const [unanswered] = records.questions;
+  if (unanswered !== undefined) {
+    throw new BenchError(
+      'bad-data',
+      `${unanswered.place}: a question without an answer, on which recall alone can be measured`,
+      'choose a data set with items; the suite retrieval makes such questions itself: --suite retrieval --seed N',
+    );
+  }
   const header = records.header?.record;
   return {
     name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),

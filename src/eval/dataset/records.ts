@@ -1,7 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import { fileLines } from './file-lines.ts';
 import { parseRecord, type Placed } from './parse-record.ts';
-import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
+import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
 /** What a data set can break, by name: a program may look for one. */
 export type Rule =
@@ -18,6 +18,8 @@ export interface DatasetRecords {
   readonly header: Placed<DatasetRecord> | undefined;
   readonly memories: readonly Placed<MemoryRecord>[];
   readonly items: readonly Placed<ItemRecord>[];
+  /** Questions without answers; a sound file has no items beside them. */
+  readonly questions: readonly Placed<QuestionRecord>[];
 }
 
 /**
@@ -29,6 +31,7 @@ export async function readRecords(path: string, report: Report): Promise<Dataset
   const lines = fileLines(path);
   const memories: Placed<MemoryRecord>[] = [];
   const items: Placed<ItemRecord>[] = [];
+  const questions: Placed<QuestionRecord>[] = [];
   let header: Placed<DatasetRecord> | undefined;
   let count = 0;
   for await (const line of lines) {
@@ -38,6 +41,7 @@ export async function readRecords(path: string, report: Report): Promise<Dataset
     const { record, place } = placed;
     if (record.type === 'memory') memories.push({ record, place });
     else if (record.type === 'item') items.push({ record, place });
+    else if (record.type === 'question') questions.push({ record, place });
     else if (count === 1) header = { record, place };
     else {
       const message = `${place}: type expected memory or item, got "dataset" after the first record`;
@@ -45,7 +49,7 @@ export async function readRecords(path: string, report: Report): Promise<Dataset
     }
   }
   if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'a data set holds at least one item record');
-  return { path, sha256: lines.sha256(), header, memories, items };
+  return { path, sha256: lines.sha256(), header, memories, items, questions };
 }
 
 function parsed(text: string, place: string, report: Report): ReturnType<typeof parseRecord> | undefined {

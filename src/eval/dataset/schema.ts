@@ -32,6 +32,10 @@ const memoryRecord = z.strictObject({
   preference: z.boolean().default(false),
   /** The earlier memory that this one makes out of date. */
   supersedes: id.optional(),
+  /** What strategies of recall may go by: under which heading it is filed, what it is about, how often it was said. */
+  section: id.optional(),
+  memoryType: id.optional(),
+  reinforcement: z.number().int().min(0).optional(),
 });
 
 /** One question; `answer` null means that nothing the user said answers it. */
@@ -58,11 +62,27 @@ const itemRecord = z.strictObject({
   history: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: text })).default([]),
 });
 
+/** A question whose evidence is known and whose answer is not: recall can be measured on it, and nothing else. */
+const questionRecord = z.strictObject({
+  type: z.literal('question'),
+  itemId: id,
+  userId: id,
+  query: text,
+  /** The memories that it needs, all of them. */
+  evidence: z.array(id).min(1, 'expected the memories that it needs, at least one'),
+  category: id.default('uncategorised'),
+  askedAt: instant,
+});
+
 /** The records of a data set by their `type`. */
-export const recordSchemas = { dataset: datasetRecord, memory: memoryRecord, item: itemRecord } as const;
+export const recordSchemas = {
+  ...{ dataset: datasetRecord, memory: memoryRecord, item: itemRecord },
+  question: questionRecord,
+} as const;
 
 export type DatasetRecord = z.infer<typeof datasetRecord>;
 export type MemoryRecord = z.infer<typeof memoryRecord>;
 export type ItemRecord = z.infer<typeof itemRecord>;
+export type QuestionRecord = z.infer<typeof questionRecord>;
 /** Any line of a data set as it may be written, defaults left out. */
-export type WrittenRecord = z.input<typeof datasetRecord> | z.input<typeof memoryRecord> | z.input<typeof itemRecord>;
+export type WrittenRecord = z.input<(typeof recordSchemas)[keyof typeof recordSchemas]>;

@@ -1,18 +1,16 @@
-import { retrieverNames } from '../../config/bench-config.ts';
+import { retrieverNames, type BenchConfig, type ColdIndexName, type RetrieverName } from '../../config/bench-config.ts';
 import type { Retriever } from '../../memory/retriever.ts';
 import { groupBy } from '../group-by.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../metrics/retrieval.ts';
-import { SeededRandom } from '../random.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../results.ts';
 import { bootstrapDifference } from '../statistics/bootstrap.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { differences, meanOf, type PairedObservation } from '../statistics/observations.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import type { MeasureRoom } from '../suites/suite.ts';
-import { retrievalQuestions, type RetrievalUser } from '../synthesis/retrieval-set.ts';
+import { RETRIEVAL_MEMORIES, retrievalUsers } from '../synthesis/retrieval-data.ts';
+import type { RetrievalUser } from '../synthesis/retrieval-set.ts';
 
-const USERS = 30;
-const MEMORIES = 160;
 const TOP_K = 10;
 const BASE = 'router';
 
@@ -114,17 +112,31 @@ function row(
   };
 }
 
+/** How pgvector searches ivfflat by itself: one list, not all of them. */
+const OWN_PROBES = 'ivfflat-approximate';
+
+type Strategy = readonly [label: string, name: RetrieverName, coldIndex?: ColdIndexName];
+
+/** Every strategy as the run opens it; where long-term memory lies in PostgreSQL, `tiered` by pgvector's own probes, too. */
+function strategiesOf({ cold, coldIndex }: BenchConfig): Strategy[] {
+  return retrieverNames.flatMap((name): Strategy[] =>
+    name === 'tiered' && cold !== undefined && coldIndex !== OWN_PROBES
+      ? [[name, name] as const, [`${name}, ${OWN_PROBES}`, name, OWN_PROBES] as const]
+      : [[name, name] as const],
+  );
+}
+
 /** Every strategy of recall on the same questions, by kind; recall@5 against the router, paired by question. */
 export async function measureRetrieval({ config, openRetriever, signal }: MeasureRoom): Promise<RetrievalMeasurements> {
   const { seed } = config;
-  const users = retrievalQuestions(new SeededRandom(seed), { users: USERS, memories: MEMORIES });
+  const users = retrievalUsers(seed);
   const stats: Record<string, Readonly<Record<string, unknown>>> = {};
   const asked = new Map<string, Asked[]>();
-  for (const name of retrieverNames) {
-    const retriever = await openRetriever(name);
+  for (const [strategy, ...opening] of strategiesOf(config)) {
+    const retriever = await openRetriever(...opening);
     try {
-      asked.set(name, await askAll(retriever, users, signal));
-      stats[name] = retriever.stats();
+      asked.set(strategy, await askAll(retriever, users, signal));
+      stats[strategy] = retriever.stats();
     } finally {
       await retriever.close();
     }
@@ -134,5 +146,5 @@ export async function measureRetrieval({ config, openRetriever, signal }: Measur
     row(strategy, 'all', all, router, seed),
     ...[...groupBy(all, ({ kind }) => kind)].map(([kind, some]) => row(strategy, kind, some, router, seed)),
   ]);
-  return { users: USERS, memories: MEMORIES, rows, stats };
+  return { users: users.length, memories: RETRIEVAL_MEMORIES, rows, stats };
 }

@@ -99,8 +99,12 @@ export async function runSuite(
     modelLoadMs: parts.modelLoadMs,
     started,
     folder,
-    openRetriever: (retriever) =>
-      openRunRetriever(parts, { ...settings, retriever }, `${run.id}/${retriever}`, join(folder, retriever)),
+    openRetriever: (retriever, coldIndex = settings.coldIndex) => {
+      // Each pays for its own vectors, whoever was asked before.
+      parts.embeddings.clear();
+      const place = join(folder, retriever);
+      return openRunRetriever(parts, { ...settings, retriever, coldIndex }, `${run.id}/${retriever}`, place);
+    },
   });
   try {
     return await session.finish(settings, hooks);

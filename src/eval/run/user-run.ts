@@ -202,6 +202,14 @@ function keeperEntry(memory: DatasetUser['memories'][number]): {
   readonly content: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 } {
-  const { memoryId, content, createdAt, preference, value } = memory;
-  return { memoryId, content, metadata: { createdAt, preference, ...(value === undefined ? {} : { value }) } };
+  const { memoryId, content, createdAt, preference, value, section, memoryType, reinforcement } = memory;
+  const metadata = {
+    ...{ createdAt, preference },
+    ...(value === undefined ? {} : { value }),
+    // By the names of the source documents.
+    ...(section === undefined ? {} : { section }),
+    ...(memoryType === undefined ? {} : { memory_type: memoryType }),
+    ...(reinforcement === undefined ? {} : { reinforcement }),
+  };
+  return { memoryId, content, metadata };
 }

@@ -1,4 +1,4 @@
-import type { BenchConfig, RetrieverName, SuiteName } from '../../config/bench-config.ts';
+import type { BenchConfig, ColdIndexName, RetrieverName, SuiteName } from '../../config/bench-config.ts';
 import type { Retriever } from '../../memory/retriever.ts';
 import type { DatasetUser } from '../dataset/dataset.ts';
 import type { Measured } from '../results.ts';
@@ -12,8 +12,8 @@ export interface MeasureRoom {
   /** The folder of the run's report; what is written there and stays is part of it. */
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** Opens a strategy of recall in a place of its own; who opens it closes it. */
-  readonly openRetriever: (name: RetrieverName) => Promise<Retriever>;
+  /** Opens a strategy of recall in a place of its own, searched as the run says or by `coldIndex`; who opens it closes it. */
+  readonly openRetriever: (name: RetrieverName, coldIndex?: ColdIndexName) => Promise<Retriever>;
 }
 
 /** A question of the paper, and how the bench answers it. */

@@ -2,6 +2,7 @@ import { coherenceData } from './coherence-data.ts';
 import { contextData } from './context-data.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { makeRecallDataset } from './recall-dataset.ts';
+import { retrievalData } from './retrieval-data.ts';
 import { scalingData } from './scaling-data.ts';
 
 /** The seed of the data sets that ship. */
@@ -16,4 +17,10 @@ const recallData: DatasetGenerator = {
 };
 
 /** Every data set that is made by seed; what a suite makes for itself stands here, too. */
-export const generators: readonly DatasetGenerator[] = [recallData, contextData, coherenceData, scalingData];
+export const generators: readonly DatasetGenerator[] = [
+  recallData,
+  contextData,
+  coherenceData,
+  retrievalData,
+  scalingData,
+];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compile } from 'vega-lite';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { ConditionResults, RunResults } from '../../eval/results.ts';
+import type { ConditionResults, RetrievalMeasurement, RunResults } from '../../eval/results.ts';
 import { drawnFigures, figureFiles } from './drawn-figures.ts';
 import { reportFigures } from './report-figures.ts';
 
@@ -35,6 +35,14 @@ const of = (suite: string, more: Partial<RunResults>): RunResults => ({
 
 const varied = [0, 0.5, 1].map((alpha) => ({ ...dki, arm: `dki@alpha=${alpha}` }));
 
+const recalled = (kind: string): RetrievalMeasurement[] =>
+  ['router', 'salience'].map((strategy, place) => {
+    const recallAt5 = { mean: 0.5 + place / 4, low: 0.4, high: 0.8, n: 48, users: 2 };
+    const metrics = { recallAt1: null, recallAt5, recallAt10: null, mrr: null, ndcgAt10: null };
+    const timingsMs = { embedding: 0.25, search: 0.5, ranking: place, total: 0.75 + place };
+    return { strategy, kind, n: 48, metrics, againstRouter: null, timingsMs, budgetTokens: null };
+  });
+
 const runs: readonly RunResults[] = [
   of('main', {}),
   of('latency', {
@@ -47,6 +55,10 @@ const runs: readonly RunResults[] = [
   of('context', { conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]) }),
   of('coherence', { conditions: conditions(['rag', 'dki'], [null]) }),
   of('alpha', { arms: [rag, ...varied] }),
+  of('ablation', {}),
+  of('retrieval', {
+    measured: { retrieval: { users: 2, memories: 9, stats: {}, rows: [...recalled('all'), ...recalled('recent')] } },
+  }),
   of('storage', {
     measured: {
       storage: (['text', 'memory', 'disk'] as const).map((tier) => ({
@@ -99,15 +111,17 @@ const figure = (suite: string, id: string) =>
 it('gives each suite its figures', () => {
   expect(Object.fromEntries(runs.map((run) => [run.run.suite, reportFigures(run).map(({ id }) => id)]))).toEqual({
     ...{ main: ['frontier'], latency: ['break-even'], scaling: ['frontier', 'phases', 'recall'], context: ['context'] },
+    ...{ ablation: ['ablation'], retrieval: ['retrieval'] },
     ...{ coherence: ['coherence'], alpha: ['alpha'], storage: ['storage'], isolation: ['leaks'] },
   });
 });
 
 it('has none where the run has not the data, or no quality', () => {
-  const suites = runs.map(({ run }) => run.suite).filter((suite) => suite !== 'main' && suite !== 'scaling');
+  const suites = runs.map(({ run }) => run.suite).filter((suite) => !['main', 'ablation', 'scaling'].includes(suite));
   expect(suites.flatMap((suite) => reportFigures(of(suite, {})))).toEqual([]);
   const unknown = runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, exactMatch: null } }));
   expect(reportFigures(of('main', { arms: unknown }))).toEqual([]);
+  expect(reportFigures(of('ablation', { comparisons: [] }))).toEqual([]);
 });
 
 it('compiles without a warning', () => {
@@ -155,6 +169,24 @@ it('stacks phases to the time to the first token', () => {
   const rows = figure('scaling', 'phases').data.filter(({ arm, memories }) => arm === 'dki' && memories === 20);
   expect(rows.reduce((sum, { ms }) => sum + Number(ms), 0)).toBeCloseTo(rag.costAll!.phasesMs.firstToken, 9);
   expect(new Set(rows.map(({ memoryTokens }) => memoryTokens))).toEqual(new Set(['328']));
+});
+
+it('shows what each part changes against rag, in points, and says what dki is', () => {
+  const { data, title, description } = figure('ablation', 'ablation');
+  expect(data).toEqual([{ arm: 'dki', value: 0, low: 0, high: 0 }]);
+  expect(title).toContain('against dki with every part on, which is rag bit for bit');
+  expect(description).toContain('dki 0.0 [0.0, 0.0] points');
+  const other = runResults.comparisons.map((one) => ({ ...one, verdict: 'kept' as const }));
+  expect(reportFigures(of('ablation', { comparisons: other }))[0]!.title).toContain('off in turn, against rag');
+});
+
+it('shows recall over all questions beside the time of one', () => {
+  const { data, description } = figure('retrieval', 'retrieval');
+  expect(data).toEqual([
+    { strategy: 'router', value: 50, low: 40, high: 80, ms: 0.75 },
+    { strategy: 'salience', value: 75, low: 40, high: 80, ms: 1.75 },
+  ]);
+  expect(description).toContain('salience 75.0 [40.0, 80.0] % in 1.75 ms');
 });
 
 it('says of a leak that it is one', () => {

@@ -1,4 +1,5 @@
 import type { RunResults } from '../../eval/results.ts';
+import { ablationFigure } from './ablation-figure.ts';
 import { alphaFigure } from './alpha-figure.ts';
 import { breakEvenFigure } from './break-even-figure.ts';
 import { coherenceFigure } from './coherence-figure.ts';
@@ -8,15 +9,18 @@ import { frontierFigure } from './frontier-figure.ts';
 import { leakFigure } from './leak-figure.ts';
 import { phasesFigure } from './phases-figure.ts';
 import { recallFigure } from './recall-figure.ts';
+import { retrievalFigure } from './retrieval-figure.ts';
 import { storageFigure } from './storage-figure.ts';
 
 /** Which figures the runs of a suite have, in the order in which they stand. */
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
   main: [frontierFigure, breakEvenFigure],
   context: [contextFigure],
+  ablation: [ablationFigure],
   alpha: [alphaFigure],
   latency: [breakEvenFigure],
   coherence: [coherenceFigure],
+  retrieval: [retrievalFigure],
   storage: [storageFigure],
   isolation: [leakFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],

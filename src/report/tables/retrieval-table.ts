@@ -75,9 +75,18 @@ function filterNotes({ stats }: RetrievalMeasurements): string[] {
   );
 }
 
+/** On which kinds of questions a strategy recalls more than the router, by the intervals. */
+function winsOf(strategy: string, rows: readonly RetrievalMeasurement[]): string {
+  const won = rows.filter((one) => one.strategy === strategy && (one.againstRouter?.low ?? 0) > 0);
+  if (won.length === 0) return `${strategy} on none`;
+  const kinds = won.map(({ kind }) => (kind === 'all' ? 'all questions together' : kind));
+  return `${strategy} on ${kinds.join(', ')}`;
+}
+
 /** Table 7: what each strategy recalls, by kind of question. */
 export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
   const { users, memories, rows } = retrieval;
+  const others = [...new Set(rows.flatMap(({ strategy, againstRouter }) => (againstRouter === null ? [] : strategy)))];
   const kinds = [...new Set(rows.map(({ kind }) => kind))];
   return {
     id: 'table-7',
@@ -92,6 +101,14 @@ export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurem
     notes: [
       `${rows[0]?.n ?? 0} questions of ${users} users with ${memories} memories or more, made by seed; evidence is known, and a`,
       'question may need several memories. Means with 95 % intervals over users; p by sign-flip over users, not adjusted.',
+      ...(others.length === 0
+        ? []
+        : [
+            "Kinds of questions on which recall@5 is above the router's, the whole interval of the difference above zero: " +
+              `${others.map((strategy) => winsOf(strategy, rows)).join('; ')}.`,
+          ]),
+      "Where --cold is PostgreSQL, tiered stands here once more by pgvector's own probes (ivfflat-approximate): one list. So few",
+      'memories PostgreSQL may read whole, and both rows then agree.',
       'A strategy may give fewer than ten memories: its budget, its files or its journal decide.',
       ...filterNotes(retrieval),
     ],

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { RunResults } from '../../eval/results.ts';
+import type { RetrievalMeasurement, RunResults } from '../../eval/results.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { gatesTable } from './gates-table.ts';
+import { latencyTable } from './latency-table.ts';
+import { retrievalTable } from './retrieval-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { tableOne } from './table-one.ts';
 import { tableOneB } from './table-one-b.ts';
@@ -95,6 +97,39 @@ describe('table 1', () => {
     const table = tableBreakdown(runResults);
     expect(table.blocks.map(({ title }) => title)).toEqual(['By kind of user', 'By category']);
     expect(shown(table, 'rag')['userKind:large']).toBe('92.2 [89.2, 95.2]');
+  });
+});
+
+describe('table 7', () => {
+  it('says where each strategy recalls more than the router, and where none of its intervals does', () => {
+    const measured = (strategy: string, kind: string, low: number | null): RetrievalMeasurement => ({
+      ...{ strategy, kind, n: 4, budgetTokens: null },
+      metrics: { recallAt1: null, recallAt5: null, recallAt10: null, mrr: null, ndcgAt10: null },
+      againstRouter: low === null ? null : { delta: 0.2, low, high: 0.4, p: 0.01 },
+      timingsMs: { embedding: 0, search: 0, ranking: 0, total: 0 },
+    });
+    const rows = ['all', 'recent'].flatMap((kind, place) => [
+      measured('router', kind, null),
+      measured('salience', kind, 0.1),
+      measured('tiered', kind, place / 8),
+      measured('hinted', kind, 0),
+    ]);
+    const table = retrievalTable(runResults, { users: 2, memories: 9, rows, stats: {} });
+    expect(table.notes.join(' ')).toContain(
+      'above zero: salience on all questions together, recent; tiered on recent; hinted on none.',
+    );
+  });
+});
+
+describe('table 5', () => {
+  it('shows what an arm built before the turns in columns of their own, and only then', () => {
+    const [, dki] = runResults.arms;
+    const ahead = { ...dki!, arm: 'dki-blocks+ahead', ahead: { tokens: 190.25, ms: 12.5 } };
+    const table = latencyTable({ ...runResults, arms: [dki!, ahead] });
+    expect(shown(table, 'dki-blocks+ahead')).toMatchObject({ aheadTokens: '190.3', aheadMs: '12.5' });
+    expect(shown(table, 'dki')).not.toHaveProperty('aheadTokens');
+    expect(table.blocks.at(-1)!.title).toBe('Built before the turns, a turn');
+    expect(latencyTable(runResults).blocks.map(({ title }) => title)).not.toContain('Built before the turns, a turn');
   });
 });
 

@@ -16,6 +16,8 @@ export interface DatasetStatistics {
   readonly items: number;
   readonly answerable: number;
   readonly absent: number;
+  /** Without answers, for the measurement of recall; not among the items. */
+  readonly questions: number;
   readonly withHistory: number;
   readonly preferences: number;
   readonly superseding: number;
@@ -60,8 +62,12 @@ function evidenceHoldsAnswer(item: ItemRecord, contents: ReadonlyMap<string, str
 }
 
 /** Counts what the records hold. */
-export function datasetStatistics({ header, memories, items }: DatasetRecords, language: Language): DatasetStatistics {
-  const users = new Set([...memories, ...items].map(({ record }) => record.userId));
+export function datasetStatistics(
+  { header, memories, items, questions }: DatasetRecords,
+  language: Language,
+): DatasetStatistics {
+  const asked = [...items, ...questions];
+  const users = new Set([...memories, ...asked].map(({ record }) => record.userId));
   const contents = new Map(memories.map(({ record }) => [record.memoryId, record.content]));
   const answerable = items.filter(({ record }) => record.answer !== null);
   const supported = answerable.filter(({ record }) => record.evidence.length > 0);
@@ -71,18 +77,19 @@ export function datasetStatistics({ header, memories, items }: DatasetRecords, l
     items: items.length,
     answerable: answerable.length,
     absent: items.length - answerable.length,
+    questions: questions.length,
     withHistory: items.filter(({ record }) => record.history.length > 0).length,
     preferences: memories.filter(({ record }) => record.preference).length,
     superseding: memories.filter(({ record }) => record.supersedes !== undefined).length,
     memoriesAUser: spreadOf(byUser(users, memories)),
-    itemsAUser: spreadOf(byUser(users, items)),
+    itemsAUser: spreadOf(byUser(users, asked)),
     memoryCharacters: spreadOf(memories.map(({ record }) => [...record.content].length)),
-    evidenceAnItem: spreadOf(answerable.map(({ record }) => record.evidence.length)),
+    evidenceAnItem: spreadOf([...answerable, ...questions].map(({ record }) => record.evidence.length)),
     answersInEvidence: {
       items: supported.filter(({ record }) => evidenceHoldsAnswer(record, contents, language)).length,
       of: supported.length,
     },
-    categories: countsOf(items.map(({ record }) => record.category)),
+    categories: countsOf(asked.map(({ record }) => record.category)),
     phrasings: countsOf(items.flatMap(({ record }) => record.phrasing ?? [])),
     userKinds: countsOf(Object.values(header?.record.userKinds ?? {})),
   };

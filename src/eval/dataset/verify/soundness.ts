@@ -1,7 +1,7 @@
 import { containsTokens, normalise, type Language } from '../../metrics/normalise.ts';
 import { shown, type Placed } from '../parse-record.ts';
 import type { DatasetRecords } from '../records.ts';
-import type { ItemRecord, MemoryRecord } from '../schema.ts';
+import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';
 import type { Finding, SoundnessRule } from './finding.ts';
 
 /** A finding, but for the number of its line. */
@@ -56,7 +56,7 @@ function* repeated<T>(
   }
 }
 
-function* duplicates({ memories, items }: DatasetRecords, language: Language): Generator<Draft> {
+function* duplicates({ memories, items, questions }: DatasetRecords, language: Language): Generator<Draft> {
   yield* repeated(
     memories,
     ({ userId, content }: MemoryRecord) => JSON.stringify([userId, normalise(content, language)]),
@@ -65,10 +65,12 @@ function* duplicates({ memories, items }: DatasetRecords, language: Language): G
       return draft('warning', 'duplicate-content', message, 'both take a place among the recalled: keep one');
     },
   );
-  yield* repeated(
-    items,
-    ({ userId, query, answer, askedAt, condition, history }: ItemRecord) =>
-      JSON.stringify([userId, normalise(query, language), answer, askedAt, condition, history]),
+  yield* repeated<ItemRecord | QuestionRecord>(
+    [...items, ...questions],
+    ({ userId, query, askedAt, ...more }) => {
+      const { answer, condition, history } = 'answer' in more ? more : {};
+      return JSON.stringify([userId, normalise(query, language), answer, askedAt, condition, history]);
+    },
     ({ record, place }, first) => {
       const message = `${place}: query ${shown(record.query)} of user ${record.userId} stands in ${first.place}, too`;
       return draft('warning', 'duplicate-question', message, 'it counts twice in every mean: keep one');
@@ -76,8 +78,8 @@ function* duplicates({ memories, items }: DatasetRecords, language: Language): G
   );
 }
 
-function* idleUsers({ path, memories, items }: DatasetRecords): Generator<Draft> {
-  const asked = new Set(items.map(({ record }) => record.userId));
+function* idleUsers({ path, memories, items, questions }: DatasetRecords): Generator<Draft> {
+  const asked = new Set([...items, ...questions].map(({ record }) => record.userId));
   const idle = new Map<string, string>();
   for (const { record, place } of memories) {
     if (!asked.has(record.userId) && !idle.has(record.userId)) idle.set(record.userId, place);

@@ -38,6 +38,12 @@ const header = (more: object) => ({
   ...more,
 });
 
+const question = (id: string, more: object = {}) => ({
+  ...{ type: 'question', itemId: id, userId: 'u01', query: `Where is my dog, ${id}?`, evidence: ['m'] },
+  askedAt: '2026-06-01T09:00:00Z',
+  ...more,
+});
+
 let written = 0;
 function file(lines: readonly (object | string)[]): string {
   const path = join(folder, `${++written}.jsonl`);
@@ -121,6 +127,22 @@ test.each<[string, readonly (object | string)[], readonly string[]]>([
     ['error header 1'],
   ],
   ['a late header', [memory('m'), header({}), item('q')], ['error header 2']],
+  ['questions without answers', [memory('m'), question('q'), question('r', { category: 'chinese' })], []],
+  [
+    'wrong questions',
+    [
+      ...[memory('m'), question('q', { evidence: [] }), question('r', { answer: null })],
+      question('s', { evidence: ['n'] }),
+    ],
+    ['error schema 2', 'error schema 3'],
+  ],
+  ['foreign evidence of a question', [memory('m'), question('q', { evidence: ['n'] })], ['error evidence 2']],
+  [
+    'a question twice',
+    [memory('m'), question('q'), question('q')],
+    ['error duplicate-id 3', 'warning duplicate-question 3'],
+  ],
+  ['questions among items', [memory('m'), item('q'), question('r')], ['error schema 3']],
   ['no items', [memory('m')], ['warning user-without-items 1', 'error schema file']],
 ])('finds %s', async (_, lines, expected) => {
   expect((await found(lines)).sort()).toEqual([...expected].sort());
@@ -149,6 +171,7 @@ test('counts what a file holds', async () => {
   );
   expect(statistics).toEqual({
     ...{ users: 2, memories: 3, items: 4, answerable: 3, absent: 1, withHistory: 1, preferences: 1, superseding: 1 },
+    questions: 0,
     memoriesAUser: { least: 1, median: 1.5, most: 2 },
     itemsAUser: { least: 1, median: 2, most: 3 },
     memoryCharacters: { least: 2, median: 26, most: 26 },

@@ -1,0 +1,64 @@
+import type { RunResults } from '../../eval/results.ts';
+import { isContender } from './arm-style.ts';
+import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
+
+/** Leaves room for the longest name of an arm. */
+const WIDTH = 190;
+const HEIGHT_AN_ARM = 20;
+const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
+
+/** The arm with every part on: the bits of `rag`, wherever they are equal. */
+const FULL = 'dki';
+
+/**
+ * What each part off, or another, changes in exact match: the difference to `rag`, which is that to `dki`, with all parts
+ * on, where both are identical. Undefined where quality is unknown.
+ */
+export function ablationFigure(results: RunResults): Figure | undefined {
+  const compared = results.comparisons.filter(({ a, b, metric }) => {
+    return metric === 'exactMatch' && b === 'rag' && isContender(a);
+  });
+  if (compared.length === 0) return undefined;
+  const same = compared.some(({ a, verdict }) => a === FULL && verdict.startsWith('identical'));
+  const data = compared.map(({ a, delta, low, high }) => ({
+    arm: a,
+    ...estimateFields({ mean: delta, low, high }, 100),
+  }));
+  const x = {
+    type: 'quantitative' as const,
+    // One part may cost eighty points and the others one each: both are to be seen.
+    scale: { type: 'symlog' as const, constant: 1 },
+    axis: { title: 'Points of exact match, logarithmic', grid: true, values: TICKS },
+  };
+  const y = {
+    field: 'arm',
+    type: 'nominal' as const,
+    sort: data.map(({ arm }) => arm),
+    axis: { title: null, grid: true, labelLimit: 0 },
+  };
+  const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, 'points')}`);
+  return figureOf(results, {
+    id: 'ablation',
+    title: `Figure 3. Each part off in turn, against ${same ? 'dki with every part on, which is rag bit for bit' : 'rag'}`,
+    description: `Differences in exact match with 95 % intervals, paired by question: ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      width: WIDTH,
+      height: HEIGHT_AN_ARM * data.length,
+      layer: [
+        {
+          data: { values: [{ none: 0 }] },
+          mark: { type: 'rule', color: 'currentColor', strokeDash: [3, 3], opacity: 0.6 },
+          encoding: { x: { ...x, field: 'none' } },
+        },
+        {
+          transform: [{ filter: 'isValid(datum.low)' }],
+          mark: { type: 'rule', color: '#d95f0e' },
+          encoding: { y, x: { ...x, field: 'low' }, x2: { field: 'high' } },
+        },
+        { mark: { type: 'point', color: '#d95f0e' }, encoding: { y, x: { ...x, field: 'value' } } },
+      ],
+    },
+  });
+}
