@@ -58,7 +58,10 @@ async function run(config: BenchConfig): Promise<RunResults[] | undefined> {
   const onInterrupt = () => display?.note('stopping after this turn; press ^C again to stop at once');
   try {
     const { signal } = interruption;
-    const hooks = { signal, ...(display === undefined ? {} : { onProgress: display.show }) };
+    const hooks = {
+      signal,
+      ...(display === undefined ? {} : { onProgress: display.show, onDownload: display.showDownload }),
+    };
     return await interruptible(interruption, () => runBench(config, hooks), onInterrupt, exitCodes.interrupted);
   } catch (error) {
     if (!interruption.signal.aborted) throw error;

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { expect, it } from 'vitest';
-import { duration, ProgressDisplay, turnsText } from './progress.ts';
+import { downloadText, duration, ProgressDisplay, turnsText } from './progress.ts';
 
 it('says the share, the speed of this session and the time left', () => {
   expect(turnsText({ phase: 'turns', done: 60, total: 240 }, 2000, 40)).toBe(
@@ -21,5 +21,21 @@ it('writes a line for a phase and for each tenth of the turns where there is no 
   expect(lines[0]).toBe('loading model, embedder and data');
   expect(lines.slice(1).map((line) => /\d+ %/.exec(line)![0])).toEqual(
     Array.from({ length: 10 }, (_, tenth) => `${(tenth + 1) * 10} %`),
+  );
+});
+
+it('says how far a download is, in a line for its begin and each tenth where there is no terminal', () => {
+  const MiB = 2 ** 20;
+  expect(downloadText({ name: 'org/repo/a.gguf', doneBytes: 60 * MiB, totalBytes: 240 * MiB }, 2000, 40 * MiB)).toBe(
+    '██████░░░░░░░░░░░░░░░░░░ 25 % of 240.0 MiB · org/repo/a.gguf · 10.0 MiB/s · 18 s left',
+  );
+  const stream = new PassThrough();
+  using display = new ProgressDisplay(stream as unknown as WriteStream);
+  for (const name of ['a', 'b']) {
+    for (let done = 50; done <= 100; done++) display.showDownload({ name, doneBytes: done, totalBytes: 100 });
+  }
+  const lines = String(stream.read()).trimEnd().split('\n');
+  expect(lines.map((line) => /(\d+) % of 0\.0 MiB · (.)/.exec(line)!.slice(1, 3).join(' '))).toEqual(
+    ['a', 'b'].flatMap((name) => [50, 60, 70, 80, 90, 100].map((share) => `${share} ${name}`)),
   );
 });

@@ -1,5 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import ora from 'ora';
+import type { DownloadProgress } from '../config/hub/hub-file.ts';
 import type { Progress } from '../eval/run/progress.ts';
 
 const phases: Readonly<Record<Progress['phase'], string>> = {
@@ -21,15 +22,33 @@ export function duration(ms: number): string {
 
 /** Turns of the phase as percent, speed and remaining time; `startedMs` and `startedAtTurn` are those of this session. */
 export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
-  const share = total === 0 ? 1 : done / total;
-  const filled = Math.round(share * barColumns);
-  const bar = '█'.repeat(filled) + '░'.repeat(barColumns - filled);
   const turnsPerMs = elapsedMs > 0 ? (done - startedAtTurn) / elapsedMs : 0;
   const speed =
     turnsPerMs > 0
       ? ` · ${(turnsPerMs * 1000).toFixed(1)} turns/s · ${duration((total - done) / turnsPerMs)} left`
       : '';
-  return `${bar} ${Math.floor(share * 100)} % of ${total} turns${speed}`;
+  return `${barText(done, total)} of ${total} turns${speed}`;
+}
+
+/** A bar and its percentage. */
+function barText(done: number, total: number): string {
+  const share = total === 0 ? 1 : done / total;
+  const filled = Math.round(share * barColumns);
+  return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share * 100)} %`;
+}
+
+/** A download as percent, speed and remaining time; `startedAtByte` is where this session began. */
+export function downloadText(
+  { name, doneBytes, totalBytes }: DownloadProgress,
+  elapsedMs: number,
+  startedAtByte: number,
+): string {
+  const bytesPerMs = elapsedMs > 0 ? (doneBytes - startedAtByte) / elapsedMs : 0;
+  const speed =
+    bytesPerMs > 0
+      ? ` · ${((bytesPerMs * 1000) / 2 ** 20).toFixed(1)} MiB/s · ${duration((totalBytes - doneBytes) / bytesPerMs)} left`
+      : '';
+  return `${barText(doneBytes, totalBytes)} of ${(totalBytes / 2 ** 20).toFixed(1)} MiB · ${name}${speed}`;
 }
 
 /** Shows how far a run is: a bar at a terminal, elsewhere a line for each phase and each tenth of the turns. */
@@ -39,6 +58,7 @@ export class ProgressDisplay implements Disposable {
   #phase: Progress['phase'] | undefined;
   #start = { ms: 0, turn: 0 };
   #tenth = 0;
+  #download = { name: '', ms: 0, byte: 0, tenth: 0 };
 
   constructor(stream: WriteStream) {
     this.#stream = stream;
@@ -66,6 +86,21 @@ export class ProgressDisplay implements Disposable {
     const tenth = Math.floor((progress.done / progress.total) * 10);
     if (tenth > this.#tenth) this.#say(text);
     this.#tenth = tenth;
+  };
+
+  readonly showDownload = (progress: DownloadProgress): void => {
+    const { name, doneBytes, totalBytes } = progress;
+    const entered = name !== this.#download.name;
+    if (entered) this.#download = { name, ms: performance.now(), byte: doneBytes, tenth: 0 };
+    const { ms, byte, tenth } = this.#download;
+    const text = downloadText(progress, performance.now() - ms, byte);
+    if (this.#spinner !== undefined) {
+      this.#spinner.text = text;
+      return;
+    }
+    const reached = Math.floor((doneBytes / totalBytes) * 10);
+    if (entered || reached > tenth) this.#say(text);
+    this.#download = { ...this.#download, tenth: reached };
   };
 
   /** Says something that stays; the bar goes on below it. */

@@ -7,6 +7,7 @@ export type BenchErrorCode =
   | 'context-overflow'
   | 'database'
   | 'disk'
+  | 'network'
   | 'not-found'
   | 'port';
 

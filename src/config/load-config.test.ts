@@ -38,6 +38,10 @@ describe('the configuration', () => {
     expect(config.embedder).toBe(join(workingFolder, 'mine'));
     expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
     expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');
+    expect(load({ model: 'hf:a/b/c.gguf', embedder: 'hf:a/b' })).toMatchObject({
+      model: 'hf:a/b/c.gguf',
+      embedder: 'hf:a/b',
+    });
     expect(config.dataset).toBe(join(workingFolder, 'data.jsonl'));
     expect(config.db).toBe(join(workingFolder, 'reports/dki-bench.sqlite'));
     expect(load({ out: 'elsewhere' }).db).toBe(join(workingFolder, 'elsewhere/dki-bench.sqlite'));

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { type BenchConfig, benchConfigSchema, optionDescriptions, randomModelPrefix } from './bench-config.ts';
+import { hubPrefix } from './hub/hub-reference.ts';
 import { didYouMean } from './nearest-name.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 
@@ -194,13 +195,15 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   }
   requireUse(data, given);
   const out = resolve(workingFolder, data.out);
-  const user = (path: string | undefined, shipped: string): string =>
-    path === undefined ? resolve(packageRoot, shipped) : resolve(workingFolder, path);
+  // What is named by its kind is no path.
+  const named = (name: string): boolean => [randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix));
+  const user = (name: string | undefined, shipped: string): string =>
+    name === undefined ? resolve(packageRoot, shipped) : named(name) ? name : resolve(workingFolder, name);
   return {
     ...data,
     given: [...given.keys()],
     dataset: datasetPath(data.dataset, workingFolder),
-    model: data.model?.startsWith(randomModelPrefix) ? data.model : user(data.model, shippedModels.model),
+    model: user(data.model, shippedModels.model),
     embedder: user(data.embedder, shippedModels.embedder),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),

@@ -1,6 +1,6 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { LanguageModel } from '../../llm/language-model.ts';
-import { modelPathOf } from '../../llm/random-model/random-model.ts';
+import { modelFileOf } from '../../llm/model-file.ts';
 import type { ModelRoom } from '../synthesis/dataset-generator.ts';
 
 /** The room that a loaded model gives data. */
@@ -17,7 +17,7 @@ export async function inModelRoom<T>(
   use: (room: ModelRoom) => T | Promise<T>,
 ): Promise<T> {
   await using model = await LanguageModel.load({
-    modelPath: await modelPathOf(name),
+    modelPath: await modelFileOf(name),
     ...(contextTokens === undefined ? {} : { contextTokens }),
   });
   return await use(roomOf(model));

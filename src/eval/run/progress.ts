@@ -1,3 +1,4 @@
+import type { DownloadProgress } from '../../config/hub/hub-file.ts';
 import type { ArmDefinition } from './arms.ts';
 
 /** How far a run is; `done` of `total` steps of its phase. */
@@ -11,7 +12,9 @@ export interface Progress {
 
 export interface BenchHooks {
   readonly onProgress?: (progress: Progress) => void;
-  /** Ends the run between two turns; it can be resumed. */
+  /** While a model is fetched from the hub. */
+  readonly onDownload?: (progress: DownloadProgress) => void;
+  /** Ends the run between two turns; it can be resumed. A download goes on where it ended as well. */
   readonly signal?: AbortSignal;
   /** Arms of one's own, asked for by name in `config.arms`. */
   readonly arms?: readonly ArmDefinition[];

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { RunResults } from '../../src/eval/results.ts';
+import { modelPathOf } from '../../src/llm/random-model/random-model.ts';
+import { program, runProcess } from '../fixtures/bench-process.ts';
+import { HubServer } from '../fixtures/hub-server.ts';
+import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const shippedEmbedder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+afterEach(() => vi.unstubAllEnvs());
+
+async function hubFiles(): Promise<Record<string, Buffer>> {
+  const entries = readdirSync(shippedEmbedder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return {
+    'org/tiny/main/q8/tiny.gguf': readFileSync(await modelPathOf('random:tiny-qwen2-chat')),
+    ...Object.fromEntries(
+      paths.map((path) => [`org/embed/main${path.slice(shippedEmbedder.length)}`, readFileSync(path)]),
+    ),
+  };
+}
+
+function use(server: HubServer, cache: string): void {
+  vi.stubEnv('HF_ENDPOINT', server.endpoint);
+  vi.stubEnv('XDG_CACHE_HOME', cache);
+  vi.stubEnv('HF_TOKEN', 'a-secret');
+}
+
+it('a run on a model and an embedder of the hub fetches them with its progress, and the next makes no request', async () => {
+  using folder = new TestFolder();
+  await using server = await HubServer.start(await hubFiles(), { token: 'a-secret' });
+  use(server, folder.file('cache'));
+  const models = ['--model', 'hf:org/tiny/q8/tiny.gguf', '--embedder', 'hf:org/embed', '--template', 'chat'];
+  const words = ['bench', ...models, '--arms', 'rag,dki', '--limit', '8', '--json'];
+  const first = await runProcess([...program, ...words], { cwd: folder.path });
+  expect([first.code, first.stderr.split('\n').filter((line) => / of .* MiB · org\//.test(line)).length > 1]).toEqual([
+    0,
+    true,
+  ]);
+  expect(first.stderr).toMatch(/ 100 % of \d\.\d MiB · org\/tiny\/q8\/tiny\.gguf/);
+  const { run } = JSON.parse(first.stdout) as RunResults;
+  expect([run.model.name, run.embedder.name, run.settings['model']]).toEqual([
+    'random:tiny-qwen2-chat',
+    'embed',
+    'tiny.gguf',
+  ]);
+  expect(first.stdout + first.stderr).not.toContain('a-secret');
+  await server[Symbol.asyncDispose]();
+  const second = await runProcess([...program, ...words, '--quiet'], { cwd: folder.path });
+  expect([second.code, second.stderr.includes('MiB')]).toEqual([0, false]);
+});
+
+it('a disk that is too small for a model is named, and what was fetched goes on where there is space', async ({
+  skip,
+}) => {
+  const mounts = ['--mount', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', '/tmp'];
+  skip(spawnSync('unshare', mounts).status !== 0, 'nobody may mount a tmpfs here');
+  using folder = new TestFolder();
+  await using server = await HubServer.start(await hubFiles());
+  mkdirSync(folder.file('disk'));
+  use(server, folder.file('disk'));
+  const doctor = `${program.map((word) => `'${word}'`).join(' ')} doctor --model hf:org/tiny/q8/tiny.gguf`;
+  const script = `mount -t tmpfs -o size=300k tmpfs disk || exit 99
+    ${doctor} >first.out 2>first.err; echo $? >first.code
+    mount -o remount,size=64m disk
+    ${doctor} --json`;
+  const resumed = await runProcess(['unshare', '--mount', 'sh', '-c', script], { cwd: folder.path });
+  const written = (file: string): string => readFileSync(folder.file(file), 'utf8');
+  expect(written('first.code')).toBe('2\n');
+  expect(written('first.err')).toMatch(
+    /\nerror: \S+tiny\.gguf could not be written: ENOSPC\n {2}hint: free some space/,
+  );
+  expect(JSON.parse(resumed.stdout)).toMatchObject({
+    model: { name: 'random:tiny-qwen2-chat', hasChatTemplate: true },
+  });
+  const ranges = server.requests
+    .filter(({ server: name, method }) => name === 'files' && method === 'GET')
+    .map(({ range }) => range);
+  expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+});
+
+it('the doctor says of a model which arms it can run and why not the others', async () => {
+  using folder = new TestFolder();
+  const header = { ...tinyHeader('gemma3'), 'gemma3.attention.sliding_window': 64, 'tokenizer.ggml.eos_token_id': 1 };
+  writeFileSync(folder.file('gemma.gguf'), tinyGguf(header, { 'output_norm.weight': [1, 2, 3] }));
+  const { stdout } = await runProcess([...program, 'doctor', '--model', 'gemma.gguf'], { cwd: folder.path });
+  const text = stdout.replace(/\s+/g, ' ');
+  expect(text).toContain('✓ runs none, oracle, full, rag, rag-twin ✗ cannot run rag-cached, dki, ');
+  expect(text).toContain(': the K/V layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)');
+  // 2 layers × 2 heads × 8 numbers of keys and of values.
+  expect(text).toContain('K/V 128 bytes in f16, 68 bytes in q8_0, a memory token');
+  expect(text).toContain('stops at b (1)');
+  const refused = await runProcess([...program, 'bench', '--model', 'gemma.gguf', '--arms', 'rag,dki'], {
+    cwd: folder.path,
+  });
+  expect(refused.stderr).toContain(
+    'gemma.gguf cannot run dki: the K/V layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)\n',
+  );
+});
