@@ -69,7 +69,7 @@ async function benchRouter(timeMs: number): Promise<void> {
   await router.addMemories(
     contents.map((content, i) => ({ memoryId: `m${i}`, userId: USER, content, embedding: vectors[i]! })),
   );
-  const question = await embeddings.embed(questionOf(0));
+  const question = await embeddings.embed(questionOf(0), 'query');
   const steps: readonly Step[] = [
     [`${backend.name} ${backend.version}`, () => index.search(question, TOP_K)],
     ['router, given the vector', () => router.searchVector(question, { userId: USER })],

@@ -31,7 +31,7 @@ function innerProduct(a: Float32Array, b: Float32Array): number {
 async function samplesOf(embeddings: EmbeddingService, random: SeededRandom): Promise<Sample[]> {
   const pairs = drawEmbeddingPairs(random, 2 * MEMORIES_OF_A_USER, { heldOut: false, phrasing: 'known' });
   const memories = await embeddings.embedMany(pairs.memories.slice(0, MEMORIES_OF_A_USER));
-  const questions = await embeddings.embedMany(pairs.questions);
+  const questions = await embeddings.embedMany(pairs.questions, 'query');
   return questions.map((question, index) => ({
     best: memories.reduce((best, memory) => Math.max(best, innerProduct(question, memory)), -1),
     answerable: index < MEMORIES_OF_A_USER,

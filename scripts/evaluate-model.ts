@@ -90,7 +90,7 @@ async function embedderRow(folder: string, seed: number, questions: number, phra
   while (found.length < questions) {
     const pairs = drawEmbeddingPairs(random, MEMORIES_OF_A_USER, { heldOut: true, phrasing });
     const memories = await embeddings.embedMany(pairs.memories);
-    const asked = await embeddings.embedMany(pairs.questions);
+    const asked = await embeddings.embedMany(pairs.questions, 'query');
     found.push(...asked.map((question, own) => rankOf(question, memories, own) <= TOP_K));
   }
   const words = phrasing === 'known' ? '' : ', held-out phrasings';

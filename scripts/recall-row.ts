@@ -40,7 +40,7 @@ export interface RecallFigures {
 /** A direction of its own for each text: what embedding means, and takes, is not measured here. */
 export function embeddingsByHash(): EmbeddingService {
   const embedder: Embedder = {
-    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '' },
+    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', prompts: { query: '', document: '' } },
     embed: (texts) => Promise.resolve(texts.map(directionOf)),
   };
   return new EmbeddingService(() => Promise.resolve(embedder), { maxCachedTexts: 1 });

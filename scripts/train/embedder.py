@@ -148,7 +148,7 @@ def recall(model: TextEncoder, memories: int, phrasing: str, users: int = 20) ->
 
 
 def export(model: TextEncoder, folder: Path) -> None:
-    """Writes what transformers.js reads: onnx/model.onnx, config.json, tokenizer.json, tokenizer_config.json."""
+    """Writes what transformers.js reads, and how tokens are pooled, as sentence-transformers says it."""
     (folder / "onnx").mkdir(parents=True, exist_ok=True)
     names = ["input_ids", "attention_mask", "token_type_ids"]
     fresh = folder / "onnx" / "model.fresh"
@@ -184,7 +184,13 @@ def export(model: TextEncoder, folder: Path) -> None:
         "pad_token": PAD,
         "clean_up_tokenization_spaces": False,
     }
-    for name, content in (("config.json", config), ("tokenizer_config.json", tokenizer_config)):
+    pooling = {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True}
+    (folder / "1_Pooling").mkdir(exist_ok=True)
+    for name, content in (
+        ("config.json", config),
+        ("tokenizer_config.json", tokenizer_config),
+        ("1_Pooling/config.json", pooling),
+    ):
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 

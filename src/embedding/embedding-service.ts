@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { BenchError } from '../config/bench-error.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
+import type { TextPurpose } from './sentence-layout.ts';
 
 /** What the service was asked for and what it cost, since it was made. */
 export interface EmbeddingStats {
@@ -43,9 +44,9 @@ export class EmbeddingService {
     this.#maxCachedTexts = maxCachedTexts;
   }
 
-  /** The unit vector of a text; the caller's own copy. */
-  async embed(text: string): Promise<Float32Array> {
-    const [vector] = await this.embedMany([text]);
+  /** The unit vector of a text; the caller's own copy. A question is embedded as `query`, what it looks for is not. */
+  async embed(text: string, purpose: TextPurpose = 'document'): Promise<Float32Array> {
+    const [vector] = await this.embedMany([text], purpose);
     return vector!;
   }
 
@@ -54,15 +55,16 @@ export class EmbeddingService {
    *
    * @throws BenchError `bad-model` where the model cannot be loaded or gives numbers that are none
    */
-  async embedMany(texts: readonly string[]): Promise<Float32Array[]> {
+  async embedMany(texts: readonly string[], purpose: TextPurpose = 'document'): Promise<Float32Array[]> {
     const { info, embed } = await this.#loaded();
-    const keys = texts.map((text) => createHash('sha256').update(text).digest('base64'));
+    const prompted = texts.map((text) => info.prompts[purpose] + text);
+    const keys = prompted.map((text) => createHash('sha256').update(text).digest('base64'));
     const vectors = new Map<string, Float32Array>();
     const missing = new Map<string, string>();
     for (const [i, key] of keys.entries()) {
       const text = texts[i]!;
       const kept = text.trim() === '' ? new Float32Array(info.dimension) : this.#cache.get(key);
-      if (kept === undefined) missing.set(key, text);
+      if (kept === undefined) missing.set(key, prompted[i]!);
       else vectors.set(key, kept);
     }
     const start = performance.now();

@@ -15,7 +15,14 @@ export interface ModelFolder {
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
 }
 
-const weights = ['onnx/model.onnx', 'onnx/model_quantized.onnx'];
+/** The files of a sentence encoder that are read, by their places in its folder. */
+export const modelFiles = {
+  required: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
+  /** The first of them that is there. */
+  weights: ['onnx/model.onnx', 'onnx/model_quantized.onnx'],
+  /** What sentence-transformers writes beside them: pooling, the longest text, prompts. */
+  optional: ['modules.json', '1_Pooling/config.json', 'sentence_bert_config.json', 'config_sentence_transformers.json'],
+} as const;
 
 /**
  * Reads all of a model's folder but its weights.
@@ -24,11 +31,9 @@ const weights = ['onnx/model.onnx', 'onnx/model_quantized.onnx'];
  */
 export function readModelFolder(folder: string): ModelFolder {
   const path = resolve(folder);
-  const weightsPath = weights.map((file) => join(path, file)).find((file) => existsSync(file));
-  const missing = ['config.json', 'tokenizer.json', 'tokenizer_config.json'].filter(
-    (file) => !existsSync(join(path, file)),
-  );
-  if (weightsPath === undefined) missing.push(weights.join(' or '));
+  const weightsPath = modelFiles.weights.map((file) => join(path, file)).find((file) => existsSync(file));
+  const missing: string[] = modelFiles.required.filter((file) => !existsSync(join(path, file)));
+  if (weightsPath === undefined) missing.push(modelFiles.weights.join(' or '));
   if (weightsPath === undefined || missing.length > 0) {
     throw badModel(path, existsSync(path) ? `lacks ${missing.join(', ')}` : 'does not exist');
   }
@@ -54,7 +59,7 @@ export function badModel(path: string, problem: string, cause?: unknown): BenchE
   return new BenchError(
     'bad-model',
     `embedding model ${path} ${problem}`,
-    `--embedder takes a folder with config.json, tokenizer.json, tokenizer_config.json and ${weights.join(' or ')}`,
+    `--embedder takes a folder with config.json, tokenizer.json, tokenizer_config.json and ${modelFiles.weights.join(' or ')}`,
     cause,
   );
 }

@@ -1,52 +1,70 @@
 import type { PreTrainedTokenizer, Tensor } from '@xenova/transformers';
+import { BenchError } from '../config/bench-error.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
 import { badModel, fileSha256, readModelFolder, type ModelFolder } from './model-folder.ts';
 import { openOnnxSession } from './onnx-session.ts';
+import { pool, type Pooling } from './pooling.ts';
+import { readSentenceLayout } from './sentence-layout.ts';
+
+/** A tokenizer and an encoder, and how the vectors of tokens become one. */
+interface Encoder {
+  readonly tokenizer: PreTrainedTokenizer;
+  readonly encode: Encode;
+  /** Undefined where the folder does not say: then the weights must give the vector of a text themselves. */
+  readonly pooling: Pooling | undefined;
+}
 
 type Encode = (inputs: object) => Promise<Readonly<Record<string, Tensor | undefined>>>;
 
 /**
- * A sentence encoder on transformers.js: mean pooling over the tokens, the text cut at the model's maximum, nothing
+ * A sentence encoder on transformers.js: pooled as its own files say, the text cut at the model's maximum, nothing
  * ever fetched. Each text is evaluated alone: in a padded batch the scales of a dynamically quantised model, and the
  * last bits of any other, would depend on the neighbours.
  */
 export class TransformersEmbedder implements Embedder {
   readonly info: EmbedderInfo;
-  readonly #tokenizer: PreTrainedTokenizer;
-  readonly #encode: Encode;
+  readonly #encoder: Encoder;
 
-  private constructor(info: EmbedderInfo, tokenizer: PreTrainedTokenizer, encode: Encode) {
+  private constructor(info: EmbedderInfo, encoder: Encoder) {
     this.info = info;
-    this.#tokenizer = tokenizer;
-    this.#encode = encode;
+    this.#encoder = encoder;
   }
 
   /**
    * Loads the model of a folder and proves it on one text.
    *
-   * @throws BenchError `bad-model` where files are missing or broken
+   * @throws BenchError `bad-model` where files are missing or broken, or do not say how tokens are pooled
    */
   static async open(folder: string): Promise<TransformersEmbedder> {
     const model = readModelFolder(folder);
     const { path, name, weightsPath, config } = model;
+    const { pooling, dimension: written, maxTokens, prompts } = readSentenceLayout(path);
     try {
       const { PreTrainedModel } = await import('@xenova/transformers');
       const tokenizer = await openTokenizer(model);
-      const encoder = new PreTrainedModel(config, await openOnnxSession(weightsPath)) as unknown as Encode;
+      const encode = new PreTrainedModel(config, await openOnnxSession(weightsPath)) as unknown as Encode;
       tokenizer.model_max_length = Math.min(
         limit(tokenizer.model_max_length),
         limit(config['max_position_embeddings']),
+        limit(maxTokens),
       );
-      const [vector] = await embedAll(['proof'], tokenizer, encoder);
-      const info = { name, dimension: vector?.length ?? 0, sha256: await fileSha256(weightsPath), path: weightsPath };
-      return new TransformersEmbedder(info, tokenizer, encoder);
+      const encoder = { tokenizer, encode, pooling };
+      const [vector] = await embedAll(['proof'], encoder);
+      const dimension = vector?.length ?? 0;
+      if (written !== undefined && written !== dimension) {
+        throw badModel(path, `gives ${dimension} numbers a text, and its 1_Pooling/config.json says ${written}`);
+      }
+      const info = { name, dimension, sha256: await fileSha256(weightsPath), path: weightsPath, prompts };
+      return new TransformersEmbedder(info, encoder);
     } catch (error) {
+      if (error instanceof UnknownPooling) throw unknownPooling(path);
+      if (error instanceof BenchError) throw error;
       throw badModel(path, `cannot be run: ${(error as Error).message.split('\n')[0]}`, error);
     }
   }
 
   async embed(texts: readonly string[]): Promise<Float32Array[]> {
-    const vectors = await embedAll(texts, this.#tokenizer, this.#encode);
+    const vectors = await embedAll(texts, this.#encoder);
     return vectors.map((vector) => vector ?? new Float32Array(this.info.dimension));
   }
 }
@@ -63,8 +81,7 @@ async function openTokenizer({ tokenizer, tokenizerConfig }: ModelFolder): Promi
 /** Null for a text without a token. */
 async function embedAll(
   texts: readonly string[],
-  tokenizer: PreTrainedTokenizer,
-  encode: Encode,
+  { tokenizer, encode, pooling }: Encoder,
 ): Promise<(Float32Array | null)[]> {
   const vectors: (Float32Array | null)[] = [];
   for (const text of texts) {
@@ -74,21 +91,33 @@ async function embedAll(
       vectors.push(null);
       continue;
     }
-    const output = await encode(inputs);
-    const hidden = output['last_hidden_state'] ?? output['token_embeddings'];
-    if (hidden === undefined)
-      throw new Error(`no last_hidden_state among its outputs: ${Object.keys(output).join(', ')}`);
-    vectors.push(mean(hidden));
+    vectors.push(vectorOf(await encode(inputs), pooling));
   }
   return vectors;
 }
 
-/** Mean over the tokens of a [1, tokens, dimension] tensor; a text alone has no padding to leave out. */
-function mean({ data, dims }: Tensor): Float32Array {
-  const [, tokens = 0, dimension = 0] = dims;
-  const sum = new Float64Array(dimension);
-  for (let i = 0; i < tokens * dimension; i++) sum[i % dimension]! += (data as Float32Array)[i]!;
-  return Float32Array.from(sum, (value) => value / tokens);
+/** The vector of a text: the model's own, pooling included, or the vectors of its tokens pooled. */
+function vectorOf(output: Awaited<ReturnType<Encode>>, pooling: Pooling | undefined): Float32Array {
+  const whole = output['sentence_embedding'];
+  if (pooling === undefined && whole !== undefined) return Float32Array.from(whole.data as Float32Array);
+  const hidden = output['last_hidden_state'] ?? output['token_embeddings'];
+  if (hidden === undefined) {
+    throw new Error(`no last_hidden_state among its outputs: ${Object.keys(output).join(', ')}`);
+  }
+  if (pooling === undefined) throw new UnknownPooling();
+  return pool(hidden.data as Float32Array, hidden.dims.at(-1)!, pooling);
+}
+
+/** Neither the files nor the weights say how the vectors of tokens become that of a text. */
+class UnknownPooling extends Error {}
+
+function unknownPooling(folder: string): BenchError {
+  return new BenchError(
+    'bad-model',
+    `embedding model ${folder} does not say how the vectors of its tokens become one`,
+    'write what its authors say into 1_Pooling/config.json in that folder:' +
+      ' {"pooling_mode_mean_tokens": true} or {"pooling_mode_cls_token": true}',
+  );
 }
 
 /** Tokenisers without a limit of their own carry an absurd one, or none. */

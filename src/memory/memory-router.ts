@@ -84,7 +84,7 @@ export class MemoryRouter {
   async search(query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult[]> {
     const { topK } = this.#checked(options);
     if (topK === 0 || !this.#namespaces.has(options.userId)) return [];
-    return this.searchVector(await this.#embeddings.embed(query), options);
+    return this.searchVector(await this.#embeddings.embed(query, 'query'), options);
   }
 
   /** As `search`, for the unit vector of a query. */

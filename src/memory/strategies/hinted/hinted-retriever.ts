@@ -59,7 +59,7 @@ export class HintedRetriever implements Retriever {
     this.#warnings = warnings;
     this.#model = model;
     const { train: examples, test: probes } = routeExamples;
-    const embed = (texts: readonly string[]): Promise<Float32Array[]> => embeddings.embedMany(texts);
+    const embed = (texts: readonly string[]): Promise<Float32Array[]> => embeddings.embedMany(texts, 'query');
     this.#preparation = new PreRetrieval(config, { embed, examples, probes, model });
   }
 
@@ -162,7 +162,7 @@ export class HintedRetriever implements Retriever {
   /** Makes the vector that no action has made. */
   async #embedded(record: QueryRecord): Promise<QueryRecord> {
     if (record.invalid !== undefined || record.query_embedding !== undefined) return record;
-    return { ...record, query_embedding: await this.#embeddings.embed(record.question) };
+    return { ...record, query_embedding: await this.#embeddings.embed(record.question, 'query') };
   }
 
   #search(

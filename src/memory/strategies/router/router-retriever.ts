@@ -25,7 +25,7 @@ export class RouterRetriever implements Retriever {
 
   async retrieve(query: string, { userId, topK, threshold }: RetrieveOptions): Promise<Retrieval> {
     const start = performance.now();
-    const vector = await this.#embeddings.embed(query);
+    const vector = await this.#embeddings.embed(query, 'query');
     const embedded = performance.now();
     const memories = this.#router.searchVector(vector, { userId, topK, threshold });
     const searched = performance.now();

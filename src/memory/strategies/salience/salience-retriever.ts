@@ -167,7 +167,7 @@ export class SalienceRetriever implements Retriever {
       const { path, files, entries } = read;
       return this.#finished(path, threshold > 1 ? [] : entries, maxTokens, { start, library, files });
     }
-    const vector = await this.#embeddings.embed(query);
+    const vector = await this.#embeddings.embed(query, 'query');
     const embedded = performance.now();
     // The last memory may have been removed while the query was embedded.
     if (this.#libraries.get(userId) !== library) return this.#finished('hybrid', [], maxTokens, { start, embedded });

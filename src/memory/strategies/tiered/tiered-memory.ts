@@ -158,7 +158,7 @@ export class TieredMemory {
     let embeddingMs = 0;
     if (hits === undefined) {
       const embeddingStart = performance.now();
-      const vector = await this.#embeddings.embed(query);
+      const vector = await this.#embeddings.embed(query, 'query');
       embeddingMs = performance.now() - embeddingStart;
       hits = await this.#cold.search(key, vector, limit, without);
       this.#cache.set(cacheKey, hits);
