@@ -13,6 +13,7 @@ import { LlamaQueryModel } from '../memory/strategies/hinted/llama-query-model.t
 import { assessRouting, describeAbility } from '../memory/strategies/hinted/pre-retrieval/model-route.ts';
 import { routeExamples } from '../memory/strategies/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../memory/vector-backend.ts';
+import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { shownPath } from './command-line.ts';
 
 /** What a check found; `warning` where the bench runs all the same. */
@@ -120,8 +121,24 @@ async function model({ model: name, contextTokens, threads }: BenchConfig): Prom
     ...loaded.tokenizeText('User: hello\n\nAI:', { first: true }),
   ];
   const { tokens } = await sequence.generate(prompt, { maxTokens: 8 });
+  const problem = chatProblem(loaded);
   const engine = `llama.cpp ${info.backend.llamaCppRelease}, node-llama-cpp ${info.backend.nodeLlamaCpp}`;
-  return { state: 'works', found: `${info.name} answered a prompt with ${tokens.length} tokens (${engine})` };
+  const found = `${info.name} answered a prompt with ${tokens.length} tokens (${engine})`;
+  return problem === undefined
+    ? { state: 'works', found }
+    : { state: 'warning', found: `${found}; ${problem.message}`, advice: problem.hint };
+}
+
+/** Why the chat template of a model that has one cannot be used. */
+function chatProblem(loaded: LanguageModel): BenchError | undefined {
+  if (loaded.info.chatTemplate === undefined) return undefined;
+  try {
+    promptFormOf('chat', loaded);
+    return undefined;
+  } catch (error) {
+    if (error instanceof BenchError) return error;
+    throw error;
+  }
 }
 
 /** Whether the model can choose how to search, for `--retriever hinted` with `"route_strategy": "llm"`. */

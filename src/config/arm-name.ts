@@ -28,6 +28,8 @@ export interface ArmSettings {
   readonly placement?: 'chronological' | 'rank';
   /** How much of the window that is left memories may take: `half` of it, or `all`. */
   readonly budget?: 'half' | 'all';
+  /** In the words of the bench, or in the model's own chat template. */
+  readonly template?: 'plain' | 'chat';
 }
 
 /** A name in its parts. */
@@ -44,10 +46,12 @@ const choices: Readonly<Partial<Record<string, readonly string[]>>> = {
   labels: ['index', 'bullet'],
   placement: ['chronological', 'rank'],
   budget: ['half', 'all'],
+  template: ['plain', 'chat'],
 };
 
 /** What may stand behind an arm's name, for help and for messages. */
-export const armSettingsHelp = '@alpha=N, @labels=index|bullet, @placement=chronological|rank, @budget=half|all';
+export const armSettingsHelp =
+  '@alpha=N, @labels=index|bullet, @placement=chronological|rank, @budget=half|all, @template=plain|chat';
 
 function settingOf(text: string): ArmSettings | undefined {
   const [key = '', value = ''] = text.split('=', 2);

@@ -118,9 +118,13 @@ export const benchConfigSchema = z.strictObject({
   }).default('recall-en'),
   model: path(
     '<file>',
-    'the language model, GGUF, or random:SHAPE for random weights (default: the one that ships)',
+    'the language model: a GGUF file, hf:org/repo/file.gguf to fetch one, or random:SHAPE for random weights' +
+      ' (default: the one that ships)',
   ).exactOptional(),
-  embedder: path('<dir>', 'the embedding model, ONNX (default: the one that ships)').exactOptional(),
+  embedder: path(
+    '<dir>',
+    'the embedding model: a folder with ONNX weights, or hf:org/repo to fetch one (default: the one that ships)',
+  ).exactOptional(),
   retriever: oneOf('retriever', retrieverNames, 'how memories are recalled').default('router'),
   hot: describe(z.string().min(1), {
     value: '<url>',
@@ -160,6 +164,11 @@ export const benchConfigSchema = z.strictObject({
   placement: oneOf('placement', ['chronological', 'rank'], 'the order of the memories in the prompt').default(
     'chronological',
   ),
+  template: oneOf(
+    'template',
+    ['plain', 'chat'],
+    "the form of a prompt: in the bench's words, or in the model's own chat template",
+  ).default('plain'),
   reserve: wholeFrom(1, '<tokens>', 'tokens kept free for the answer').exactOptional(),
   contextTokens: wholeFrom(1, '<tokens>', "size of the window (default: the model's)").exactOptional(),
   threads: wholeFrom(1, '<n>', 'threads of the model (default: by the machine)').exactOptional(),
@@ -185,7 +194,7 @@ export const benchConfigSchema = z.strictObject({
 
 type Options = z.output<typeof benchConfigSchema>;
 
-/** What a run is told to do. All paths are absolute; a model of random weights has its name. */
+/** What a run is told to do. All paths are absolute; models of random weights and of the hub have their names. */
 export interface BenchConfig extends Readonly<Omit<Options, 'arms'>> {
   /** Names of arms; of one's own too, where the program brings them. */
   readonly arms?: readonly string[];

@@ -8,6 +8,7 @@ import type { RunRow } from '../db/schema.ts';
 import { judge } from './gates/judge.ts';
 import type { Measured, RunDescription, RunResults } from './results.ts';
 import type { ArmTraits } from './run/arms.ts';
+import type { ArmNotRun } from './run/model-ability.ts';
 import type { RunProbes } from './run/run-probes.ts';
 import { groupOf, lastRunsHint } from './run-name.ts';
 import { readStoredTurns } from './stored-turns.ts';
@@ -25,6 +26,8 @@ import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 export interface StoredConfig {
   readonly arms: readonly ArmTraits[];
   readonly margin: number;
+  /** Arms of the suite that the model could not run. */
+  readonly armsNotRun?: readonly ArmNotRun[];
   /** The suites that were asked for together; the run is one of them. */
   readonly suite: readonly (SuiteName | 'all')[];
   readonly [option: string]: unknown;

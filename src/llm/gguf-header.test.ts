@@ -14,8 +14,10 @@ function write(name: string, bytes: Buffer): string {
   return path;
 }
 
+const stops = { 'tokenizer.ggml.eos_token_id': 2, 'tokenizer.ggml.eot_token_id': 1, 'tokenizer.ggml.eom_token_id': 2 };
+
 test('reads shape, rotation and frequency factors of a llama model', async () => {
-  const header = { ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages }}' };
+  const header = { ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages }}', ...stops };
   const path = write(
     'llama.gguf',
     tinyGguf(header, { 'output_norm.weight': [1, 2, 3], 'rope_freqs.weight': [1, 0.5, 8, 32] }),
@@ -30,6 +32,13 @@ test('reads shape, rotation and frequency factors of a llama model', async () =>
     kvHeads: 2,
     headDimension: 8,
     valueDimension: 8,
+    kvNumbersPerToken: 2 * 2 * 16,
+    positionDimensions: 1,
+    slidingWindowTokens: undefined,
+    stopTokens: [
+      { id: 2, text: 'c' },
+      { id: 1, text: 'b' },
+    ],
     rope: {
       base: 500_000,
       frequencyScale: 1,
@@ -53,6 +62,22 @@ test('qwen models rotate the halves of a head, with their own head size and line
   const { headDimension, rope } = await readGgufHeader(write('qwen3.gguf', tinyGguf(header)));
   expect(headDimension).toBe(16);
   expect(rope).toMatchObject({ pairing: 'neox', dimensions: 16, scaling: 'linear', frequencyScale: 0.25 });
+});
+
+test('sees what keeps keys from being moved: another scaling, a window of layers', async () => {
+  const header = {
+    ...tinyHeader('llama'),
+    'llama.attention.sliding_window': 64,
+    'llama.rope.scale_linear': { float: 2 },
+  };
+  const factors = { 'rope_factors_long.weight': [1, 2, 3, 4] };
+  expect(await readGgufHeader(write('window.gguf', tinyGguf(header)))).toMatchObject({
+    slidingWindowTokens: 64,
+    rope: { scaling: 'linear', frequencyScale: 0.5 },
+  });
+  expect((await readGgufHeader(write('long.gguf', tinyGguf(tinyHeader('llama'), factors)))).rope.scaling).toBe(
+    'longrope',
+  );
 });
 
 test.each([

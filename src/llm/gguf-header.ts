@@ -8,6 +8,7 @@ import type { GgufHeader, RopeLayout } from './model-info.ts';
 const NEIGHBOUR_PAIRING = ['llama'];
 const DEFAULT_ROPE_BASE = 10_000;
 const FLOAT_BYTES = 4;
+const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
 /**
  * Reads what a GGUF file says of its model, without loading it.
@@ -18,10 +19,7 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
   const { metadata } = file;
   const { architecture } = metadata.general;
   const read = (key: string): unknown => valueAt(metadata, `${architecture}.${key}`);
-  const count = (key: string): number | undefined => {
-    const value = read(key);
-    return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
-  };
+  const count = (key: string): number | undefined => countOf(read(key));
   const required = (key: string): number => {
     const value = count(key);
     if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
@@ -31,15 +29,22 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
   const vocabulary = valueAt(metadata, 'tokenizer.ggml.tokens');
   if (!Array.isArray(vocabulary)) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
   const heads = required('attention.head_count');
-  const kvHeads = read('attention.head_count_kv') === undefined ? heads : count('attention.head_count_kv');
+  const kvHeadCount = read('attention.head_count_kv') ?? heads;
+  const kvHeads = countOf(kvHeadCount);
+  const layers = required('block_count');
   const headDimension = count('attention.key_length') ?? required('embedding_length') / heads;
-  const scaling = read('rope.scaling.type');
+  const valueDimension = count('attention.value_length') ?? headDimension;
+  const scaling = scalingOf(read('rope.scaling.type'), file);
+  // The second is what older files say in place of the first; 0 stands for neither.
+  const scalingFactor = count('rope.scaling.factor') ?? count('rope.scale_linear') ?? 0;
+  const slidingWindowTokens = count('attention.sliding_window') ?? 0;
+  const sections = read('rope.dimension_sections');
   const rope: RopeLayout = {
     base: count('rope.freq_base') ?? DEFAULT_ROPE_BASE,
-    frequencyScale: scaling === 'none' ? 1 : 1 / (count('rope.scaling.factor') ?? 1),
+    frequencyScale: scaling === 'none' || scalingFactor === 0 ? 1 : 1 / scalingFactor,
     dimensions: count('rope.dimension_count') ?? headDimension,
     pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
-    scaling: typeof scaling === 'string' ? scaling : 'none',
+    scaling: scaling ?? (scalingFactor === 0 ? 'none' : 'linear'),
     frequencyFactors: await readFrequencyFactors(path, file),
   };
   return {
@@ -48,11 +53,15 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
     parameters: (file.fullTensorInfo ?? []).reduce((sum, tensor) => sum + elements(tensor.dimensions), 0),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.length,
-    layers: required('block_count'),
+    layers,
     kvHeads,
     headDimension,
-    valueDimension: count('attention.value_length') ?? headDimension,
+    valueDimension,
+    kvNumbersPerToken: sumOverLayers(kvHeadCount, layers) * (headDimension + valueDimension),
     rope,
+    positionDimensions: Array.isArray(sections) ? sections.filter((size) => Number(size) > 0).length : 1,
+    slidingWindowTokens: slidingWindowTokens === 0 ? undefined : slidingWindowTokens,
+    stopTokens: stopTokensOf(metadata, vocabulary),
     chatTemplate: metadata.tokenizer.chat_template,
   };
 }
@@ -95,6 +104,30 @@ function valueAt(metadata: unknown, key: string): unknown {
     value = (value as Readonly<Record<string, unknown>>)[part];
   }
   return value;
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+/** Of a number that holds for every layer, or of one for each. */
+function sumOverLayers(value: unknown, layers: number): number {
+  return Array.isArray(value)
+    ? value.reduce<number>((sum, one) => sum + Number(one), 0)
+    : (countOf(value) ?? 0) * layers;
+}
+
+function scalingOf(type: unknown, { tensorInfo = [] }: GgufFileInfo): string | undefined {
+  if (tensorInfo.some(({ name }) => name === 'rope_factors_long.weight')) return 'longrope';
+  return typeof type === 'string' ? type : undefined;
+}
+
+function stopTokensOf(metadata: unknown, vocabulary: readonly unknown[]): GgufHeader['stopTokens'] {
+  const ids = STOP_TOKENS.map((key) => countOf(valueAt(metadata, `tokenizer.ggml.${key}`)));
+  return [...new Set(ids)].flatMap((id) => {
+    const text = id === undefined ? undefined : vocabulary[id];
+    return id === undefined || typeof text !== 'string' ? [] : [{ id, text }];
+  });
 }
 
 function elements(dimensions: readonly (number | bigint)[]): number {

@@ -167,6 +167,18 @@ export class LanguageModel {
     return this.#parts.model.detokenize(tokens as readonly Token[]);
   }
 
+  /** The texts of the tokens that open and close a text, which chat templates write themselves; empty where there is none. */
+  get markers(): { readonly bos: string; readonly eos: string } {
+    const { model } = this.#parts;
+    const textOf = (token: Token | null): string => (token === null ? '' : model.detokenize([token], true));
+    return { bos: textOf(model.tokens.bos), eos: textOf(model.tokens.eos) };
+  }
+
+  /** Whether generation ends where the model gives this token: the ends of text and of turn that its file names. */
+  endsText(token: TokenId): boolean {
+    return this.#parts.model.isEogToken(token as Token);
+  }
+
   /** A new, empty sequence. @throws RangeError where as many are open as the model was loaded for */
   openSequence(): ModelSequence {
     const { context, backend } = this.#parts;

@@ -13,7 +13,15 @@ const rope: RopeLayout = {
   scaling: 'none',
   frequencyFactors: undefined,
 };
-const model = { architecture: 'llama', kvHeads: 2, headDimension: 32, valueDimension: 32, rope };
+const model = {
+  architecture: 'llama',
+  kvHeads: 2,
+  headDimension: 32,
+  valueDimension: 32,
+  rope,
+  positionDimensions: 1,
+  slidingWindowTokens: undefined,
+};
 
 test.each(['llama', 'qwen2', 'qwen3'])('K/V of %s is supported', (architecture) => {
   expect(kvSupport({ ...model, architecture })).toEqual({ supported: true });
@@ -23,6 +31,9 @@ test.each([
   [{ architecture: 'gemma3' }, /architecture gemma3 .*llama, qwen2, qwen3/],
   [{ architecture: 'mamba' }, /architecture mamba/],
   [{ rope: { ...rope, scaling: 'yarn' } }, /yarn/],
+  [{ rope: { ...rope, scaling: 'longrope' } }, /longrope/],
+  [{ positionDimensions: 3 }, /positions in 3 dimensions \(M-RoPE\)/],
+  [{ slidingWindowTokens: 4096 }, /see 4096 tokens back/],
   [{ kvHeads: undefined }, /layers differ/],
   [{ valueDimension: 16 }, /differ in size/],
 ])('K/V of %o is not, and the reason says why', (difference, reason) => {

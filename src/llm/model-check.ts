@@ -13,7 +13,16 @@ export type KvSupport = { readonly supported: true } | { readonly supported: fal
  * The reason is one line that names what is in the way.
  */
 export function kvSupport(
-  model: Pick<GgufHeader, 'architecture' | 'kvHeads' | 'headDimension' | 'valueDimension' | 'rope'>,
+  model: Pick<
+    GgufHeader,
+    | 'architecture'
+    | 'kvHeads'
+    | 'headDimension'
+    | 'valueDimension'
+    | 'rope'
+    | 'positionDimensions'
+    | 'slidingWindowTokens'
+  >,
 ): KvSupport {
   const { architecture, rope } = model;
   if (!KV_ARCHITECTURES.includes(architecture)) {
@@ -22,6 +31,12 @@ export function kvSupport(
   }
   if (rope.scaling !== 'none' && rope.scaling !== 'linear') {
     return unsupported(`keys of a model with ${rope.scaling} RoPE scaling cannot be re-positioned`);
+  }
+  if (model.positionDimensions > 1) {
+    return unsupported(`its tokens have positions in ${model.positionDimensions} dimensions (M-RoPE)`);
+  }
+  if (model.slidingWindowTokens !== undefined) {
+    return unsupported(`its layers see ${model.slidingWindowTokens} tokens back and no further (sliding window)`);
   }
   if (model.kvHeads === undefined) return unsupported('its layers differ in their number of K/V heads');
   if (model.headDimension !== model.valueDimension) return unsupported('its keys and values differ in size');

@@ -12,7 +12,7 @@ export interface RopeLayout {
   readonly dimensions: number;
   /** `norm` turns the pairs (2j, 2j+1), `neox` the pairs (j, j + dimensions/2). */
   readonly pairing: 'norm' | 'neox';
-  /** As the file names it: `none`, `linear`, `yarn`, `longrope`. */
+  /** As the file names it: `none`, `linear`, `yarn`; `longrope` also where the file has factors for it. */
   readonly scaling: string;
   /** Divides the angle of pair j; undefined where the model has no tensor `rope_freqs.weight` (Llama 3 has one). */
   readonly frequencyFactors: readonly number[] | undefined;
@@ -32,7 +32,15 @@ export interface GgufHeader {
   readonly headDimension: number;
   /** Numbers in the value of one head. */
   readonly valueDimension: number;
+  /** Numbers that a token has in the keys and values of all layers. */
+  readonly kvNumbersPerToken: number;
   readonly rope: RopeLayout;
+  /** In how many dimensions a token has a position: more than one with M-RoPE. */
+  readonly positionDimensions: number;
+  /** How far back some or all layers see; undefined where all see everything. */
+  readonly slidingWindowTokens: number | undefined;
+  /** The tokens at which generation ends, as the file names them: of a text, of a turn, of a message. */
+  readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   /** The Jinja template of the model's own chat format. */
   readonly chatTemplate: string | undefined;
 }

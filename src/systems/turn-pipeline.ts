@@ -6,14 +6,14 @@ import type { ConversationLog, TurnRecord } from './conversation-log.ts';
 import type { AheadWork, HandOver, HandOverResult } from './hand-over.ts';
 import { linesToCome, type MemoryToCome } from './lines-to-come.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
+import { promptFormOf } from './prompt/chat-form.ts';
+import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Recall } from './recall.ts';
 import type { TurnGate } from './turn-gate.ts';
 
 const MAX_NEW_TOKENS = 48;
 const MAX_HISTORY_TURNS = 10;
-/** Where a model that knows no end-of-text would start to write the user's next line. */
-const STOP_TEXTS = ['\nUser:', '\n\n'];
 
 /** What every system is made of; two systems differ in `recall`, `openHandOver` and what they log. */
 export interface TurnParts {
@@ -39,6 +39,7 @@ export interface TurnParts {
 interface Opened {
   readonly model: LanguageModel;
   readonly tokenizer: PromptTokenizer;
+  readonly form: PromptForm;
   readonly handOver: HandOver;
 }
 
@@ -77,7 +78,7 @@ export class TurnPipeline implements AsyncDisposable {
     const gateStart = performance.now();
     const gated = await parts.gate?.(opened.handOver.sequence, recalled.memories, () => {
       const bare = { query: request.query, systemPrompt, memories: [], history: [] };
-      return buildPrompt(bare, rules, opened.tokenizer).tokenIds;
+      return buildPrompt(bare, rules, opened.tokenizer, opened.form).tokenIds;
     });
     const assembleStart = performance.now();
     const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
@@ -90,6 +91,7 @@ export class TurnPipeline implements AsyncDisposable {
       },
       rules,
       opened.tokenizer,
+      opened.form,
     );
     prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
     const assemble = historyMs + performance.now() - assembleStart;
@@ -100,7 +102,7 @@ export class TurnPipeline implements AsyncDisposable {
       userId,
       limits: {
         maxTokens: request.maxNewTokens ?? Math.min(MAX_NEW_TOKENS, prompt.info.budget.reserveTokens),
-        stopTexts: STOP_TEXTS,
+        stopTexts: opened.form.stopTexts,
         temperature: request.temperature ?? 0,
       },
       alpha: (parts.alpha ?? 1) * (gated?.alpha ?? 1),
@@ -129,6 +131,7 @@ export class TurnPipeline implements AsyncDisposable {
         sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
         answerTokenIds: result.generation.tokens,
         stop: result.generation.stop,
+        answerLead: opened.form.answerLead,
         ...result.details,
       },
       promptInfo: { ...prompt.info, segments: withOrigins(prompt, result) },
@@ -183,7 +186,8 @@ export class TurnPipeline implements AsyncDisposable {
     if (this.#opened === undefined) {
       const model = await this.#parts.model();
       const tokenizer = new PromptTokenizer(model, model.info.bosToken);
-      this.#opened ??= { model, tokenizer, handOver: this.#parts.openHandOver(model) };
+      const form = promptFormOf(this.#parts.rules.template, model);
+      this.#opened ??= { model, tokenizer, form, handOver: this.#parts.openHandOver(model) };
     }
     return this.#opened;
   }

@@ -28,7 +28,8 @@ function couldDiffer(name: string, own: readonly AnsweredTurn[], base: ReadonlyM
     return own.some((turn) => turn.item.memories > (base.get(turnKey(turn))?.prompt.keptMemories ?? 0));
   if (name === 'oracle') return own.some((turn) => turn.item.evidence !== base.get(turnKey(turn))?.prompt.keptMemories);
   if (name === 'none' || name === 'dki-wrong') return others.some((turn) => turn.prompt.keptMemories > 0);
-  const { alpha, placement, labels, budget } = parseArmName(name)?.settings ?? {};
+  const { alpha, placement, labels, budget, template } = parseArmName(name)?.settings ?? {};
+  if (template !== undefined) return others.length > 0;
   const most = Math.max(0, ...others.map((turn) => turn.prompt.keptMemories));
   if (alpha !== undefined || labels !== undefined) return most > 0;
   if (placement !== undefined) return most > 1;

@@ -121,10 +121,11 @@ function injectingArm({ base, linkTokens }: ArmName, alpha: number, threshold: n
 }
 
 /** The settings of an arm that decide how its prompt is made. */
-function promptSettings({ labels, placement, budget }: ArmSettings): Partial<SystemParts['rules']> {
+function promptSettings({ labels, placement, budget, template }: ArmSettings): Partial<SystemParts['rules']> {
   return {
     ...(labels === undefined ? {} : { labels }),
     ...(placement === undefined ? {} : { placement }),
+    ...(template === undefined ? {} : { template }),
     ...(budget === undefined ? {} : { memoryShare: budget === 'all' ? 1 : 0.5 }),
   };
 }

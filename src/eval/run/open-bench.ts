@@ -1,14 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
 import { StateStore } from '../../kv/state-store.ts';
-import { readGgufHeader } from '../../llm/gguf-header.ts';
 import { LanguageModel } from '../../llm/language-model.ts';
-import { checkModelFile, kvSupport } from '../../llm/model-check.ts';
 import { modelPathOf } from '../../llm/random-model/random-model.ts';
 import type { Retriever } from '../../memory/retriever.ts';
 import {
@@ -56,7 +53,6 @@ export class BenchParts implements AsyncDisposable {
     const start = performance.now();
     const preRetrieval = readPreRetrievalFile(config);
     const modelPath = await modelPathOf(config.model);
-    await requireKvSupport(modelPath, arms);
     const model = await LanguageModel.load({
       modelPath,
       // One for every arm, one for scoring, one for the self-test, one for the preparation of questions.
@@ -76,24 +72,10 @@ export class BenchParts implements AsyncDisposable {
   }
 }
 
-/** Refuses a model whose K/V cannot be kept, before its weights are read, where an arm keeps K/V. */
-async function requireKvSupport(path: string, arms: readonly Arm[]): Promise<void> {
-  const keeping = arms.filter((arm) => arm.injects !== 'nothing' || arm.name === 'rag-cached').map((arm) => arm.name);
-  if (keeping.length === 0) return;
-  checkModelFile(path, process.availableMemory());
-  const support = kvSupport(await readGgufHeader(path));
-  if (support.supported) return;
-  throw new BenchError(
-    'bad-model',
-    `${path}: ${support.reason}, and ${keeping.join(', ')} keep K/V`,
-    'choose other arms, such as --arms none,rag, or another model',
-  );
-}
-
 /** How every prompt of the run is made. */
 export function promptRules(config: BenchConfig): Omit<PromptRules, 'windowTokens'> {
-  const { placement, labels, reserve } = config;
-  return { placement, labels, ...(reserve === undefined ? {} : { reserveTokens: reserve }) };
+  const { placement, labels, template, reserve } = config;
+  return { placement, labels, template, ...(reserve === undefined ? {} : { reserveTokens: reserve }) };
 }
 
 /** Where the K/V of a run lies: a folder that was named, shared on purpose, or one of the run's own that goes with it. */

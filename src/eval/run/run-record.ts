@@ -10,6 +10,7 @@ import type { Suite } from '../suites/suite.ts';
 import type { Arm, ArmTraits } from './arms.ts';
 import { datasetCounts } from './dataset-counts.ts';
 import { describeEnvironment } from './environment.ts';
+import type { ArmNotRun } from './model-ability.ts';
 import type { BenchParts } from './open-bench.ts';
 
 /** Options that the turns of a run depend on: a run is resumed with those that it began with. */
@@ -24,6 +25,7 @@ const DECISIVE = [
   'repeats',
   'labels',
   'placement',
+  'template',
   'reserve',
   'contextTokens',
   'margin',
@@ -116,6 +118,7 @@ export async function createRun(
   suite: Suite,
   config: BenchConfig,
   arms: readonly Arm[],
+  armsNotRun: readonly ArmNotRun[],
   dataset: Dataset,
   users: readonly DatasetUser[],
   parts: BenchParts,
@@ -136,6 +139,7 @@ export async function createRun(
       ...decisive(config),
       model: basename(config.model),
       arms: arms.map(({ open: _, ...traits }): ArmTraits => traits),
+      ...(armsNotRun.length === 0 ? {} : { armsNotRun }),
     },
     environment: {
       ...describeEnvironment(),

@@ -2,6 +2,7 @@ import { templates } from '../../config/templates.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import { paritySelfTest } from '../../llm/parity-self-test.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from '../../systems/prompt/build-prompt.ts';
+import { promptFormOf } from '../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../systems/prompt/prompt-tokenizer.ts';
 import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
 import { metricsSelfTest } from '../metrics/self-test.ts';
@@ -18,6 +19,7 @@ function samplePrompts(
   topK: number,
 ): BuiltPrompt[] {
   const tokenizer = new PromptTokenizer(model, model.info.bosToken);
+  const form = promptFormOf(rules.template, model);
   const questions = users.flatMap((user) => user.items.map((item) => ({ user, item })));
   const step = Math.max(1, Math.floor(questions.length / PROMPTS));
   return questions
@@ -33,6 +35,7 @@ function samplePrompts(
         },
         { ...rules, windowTokens: model.info.contextTokens },
         tokenizer,
+        form,
       ),
     );
 }
@@ -40,7 +43,11 @@ function samplePrompts(
 /** Ids that tokenising the joined text would change: all between the common beginning and the common end. */
 function differingIds(model: LanguageModel, prompt: BuiltPrompt): number {
   const own = prompt.tokenIds.slice(model.info.bosToken === undefined ? 0 : 1);
-  const joined = model.tokenizeText(prompt.info.finalPrompt, { first: true });
+  const isChat = prompt.info.segments.some(({ role }) => role === 'template');
+  // The data set's own text, which nobody generates behind.
+  const joined = isChat
+    ? model.tokenizeControl(prompt.info.finalPrompt)
+    : model.tokenizeText(prompt.info.finalPrompt, { first: true });
   const shorter = Math.min(own.length, joined.length);
   let start = 0;
   while (start < shorter && own[start] === joined[start]) start++;

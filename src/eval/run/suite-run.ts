@@ -8,6 +8,9 @@ import {
   requireCalibrationFor,
   type GatingCalibration,
 } from '../../embedding/gating-threshold.ts';
+import { readGgufHeader } from '../../llm/gguf-header.ts';
+import { checkModelFile } from '../../llm/model-check.ts';
+import { modelFileOf } from '../../llm/model-file.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/dki/dual-factor-gate.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import type { Dataset } from '../dataset/dataset.ts';
@@ -20,7 +23,9 @@ import type { Suite } from '../suites/suite.ts';
 import type { DatasetGenerator } from '../synthesis/dataset-generator.ts';
 import { armsNamed } from './arms.ts';
 import { drawUsers } from './draw-users.ts';
+import { withFetchedModels } from './fetch-models.ts';
 import { BenchParts, openBench, openRunRetriever, StoreFolder } from './open-bench.ts';
+import { armsOfSuite, armsWithForms, requireAbility } from './model-ability.ts';
 import type { BenchHooks } from './progress.ts';
 import { RunLock } from './run-lock.ts';
 import { checkSame, createRun, resumedConfig } from './run-record.ts';
@@ -51,18 +56,26 @@ export async function runSuite(
 ): Promise<RunResults> {
   const started = performance.now();
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
-  const settings = begun === undefined ? withDefaults(config, suite) : resumedConfig(config, begun);
+  const options = begun === undefined ? withDefaults(config, suite) : resumedConfig(config, begun);
+  const settings = await withFetchedModels(options, { onProgress: hooks.onDownload, signal: hooks.signal });
   const stored = begun?.config as StoredConfig | undefined;
   const calibration = gatingCalibrationOf(settings.embedder);
-  const arms = armsNamed(
-    stored?.arms.map((arm) => arm.name) ?? settings.arms ?? suite.arms,
+  const modelPath = await modelFileOf(settings.model);
+  checkModelFile(modelPath, process.availableMemory());
+  const header = await readGgufHeader(modelPath);
+  const ofSuite = armsOfSuite(suite, header, settings);
+  const named = stored?.arms.map((arm) => arm.name) ?? settings.arms;
+  const wanted = armsNamed(
+    named ?? ofSuite.names,
     { alpha: settings.alpha, gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD },
     hooks.arms,
   );
+  requireAbility(modelPath, header, wanted, settings);
   const folder = join(settings.out, name);
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
   const given = suite.data === undefined ? await readDataset(settings.dataset) : undefined;
-  await using parts = await BenchParts.open(settings, suite, arms);
+  await using parts = await BenchParts.open(settings, suite, wanted);
+  const { arms, notRun } = armsWithForms(wanted, parts.model, settings, named === undefined);
   reserveFor(parts.model.info.contextTokens, settings.reserve);
   const dataset = given ?? (await madeData(suite.data!, folder, settings, parts));
   const users = drawUsers(dataset, settings.limit, settings.seed);
@@ -74,7 +87,19 @@ export async function runSuite(
   // Only now is anything written: a mistake above leaves no trace.
   using database = openRuns(settings);
   const runs = new RunRepository(database);
-  const run = begun ?? (await createRun(runs, name, suite, settings, arms, dataset, users, parts));
+  const run =
+    begun ??
+    (await createRun(
+      runs,
+      name,
+      suite,
+      settings,
+      arms,
+      named === undefined ? [...ofSuite.notRun, ...notRun] : [],
+      dataset,
+      users,
+      parts,
+    ));
   using _lock = new RunLock(folder, run.name);
   using stores = new StoreFolder(settings, folder);
   const retriever = await openRunRetriever(parts, settings, run.id, folder);

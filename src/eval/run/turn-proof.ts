@@ -58,13 +58,13 @@ function injectable(
 export class TurnProof {
   readonly #bench: ProofBench;
   readonly #item: DatasetItem;
-  readonly #gold: readonly number[];
+  readonly #gold: string;
   readonly #references = new Map<string, SequenceScore>();
 
   constructor(bench: ProofBench, item: DatasetItem) {
     this.#bench = bench;
     this.#item = item;
-    this.#gold = bench.model.tokenizeText(` ${item.answer ?? bench.dataset.unknownAnswer}`);
+    this.#gold = item.answer ?? bench.dataset.unknownAnswer;
   }
 
   /** Replays the last turn of a system and scores the gold answer where its generation began. */
@@ -72,7 +72,8 @@ export class TurnProof {
     const { model, scoring } = this.#bench;
     const own = response.promptInfo.segments.flatMap((segment) => segment.tokenIds);
     const readBack = response.metadata['sequenceTokenIds'] as readonly number[];
-    const score = await scoring.score(await system.replay(scoring), this.#gold);
+    const gold = model.tokenizeText(`${response.metadata['answerLead'] as string}${this.#gold}`);
+    const score = await scoring.score(await system.replay(scoring), gold);
     const evidence = {
       ...accountOf(response),
       ...injectable(arm, response),
@@ -82,7 +83,7 @@ export class TurnProof {
       firstForeignToken: firstDifference(own, readBack),
       goldLogProbability: score.logProbabilities.reduce((sum, value) => sum + value, 0),
       freeLogProbability: await this.#freeLogProbability(system, response),
-      parity: arm.claims === 'bits' ? compareScores(score, await this.#reference(own)) : null,
+      parity: arm.claims === 'bits' ? compareScores(score, await this.#reference(own, gold)) : null,
       nextTokens: likeliest(model, score.nextProbabilities),
       closed: this.#isClosed(response),
     };
@@ -114,12 +115,12 @@ export class TurnProof {
   }
 
   /** The same token sequence evaluated whole, as text: the measure of the exact arms. */
-  async #reference(ids: readonly number[]): Promise<SequenceScore> {
+  async #reference(ids: readonly number[], gold: readonly number[]): Promise<SequenceScore> {
     const key = hashOfIds(ids);
     const known = this.#references.get(key);
     if (known !== undefined) return known;
     await this.#bench.scoring.clear();
-    const reference = await this.#bench.scoring.score(ids, this.#gold);
+    const reference = await this.#bench.scoring.score(ids, gold);
     this.#references.set(key, reference);
     return reference;
   }

@@ -23,6 +23,8 @@ export interface Suite {
   readonly question: string;
   /** The arms that run where none are named, in the order of the tables. */
   readonly arms: readonly string[];
+  /** Of these arms, those that try the form of prompts which the run has not, plain or chat, where the model has both. */
+  readonly triesTemplate?: readonly string[];
   /** Its own data; without them the suite asks what `--dataset` holds. */
   readonly data?: DatasetGenerator;
   /** Options that it sets where the user does not. */

@@ -22,6 +22,8 @@ export interface ModelShape {
   readonly contextTokens: number;
   readonly ropeBase: number;
   readonly ropeScaling?: LlamaThreeScaling;
+  /** The model's own chat template, whose markers its vocabulary then has as control tokens. */
+  readonly chatTemplate?: string;
   readonly normEpsilon: number;
   /** Whether the matrix of the embeddings also gives the logits. */
   readonly tiedOutput: boolean;
@@ -41,6 +43,11 @@ const tiny = {
   weights: 'F32',
 } as const;
 
+/** ChatML, as Qwen's models have it. */
+const chatTemplate =
+  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}" +
+  "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
 /**
  * The shapes that a random model can have: tiny ones, in which each kind of layer occurs, for tests; and those of
  * real models, for timing, which does not depend on the weights.
@@ -57,6 +64,14 @@ export const modelShapes = {
     tiedOutput: true,
   },
   'tiny-qwen2': { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true },
+  'tiny-qwen2-chat': {
+    ...tiny,
+    architecture: 'qwen2',
+    ropeBase: 1_000_000,
+    normEpsilon: 1e-6,
+    tiedOutput: true,
+    chatTemplate,
+  },
   // As in Qwen3's own models, a head is wider than its part of the embedding.
   'tiny-qwen3': {
     ...tiny,

@@ -72,7 +72,8 @@ function modelHeader(name: ModelShapeName, shape: ModelShape): Record<string, Gg
     [`${architecture}.rope.freq_base`]: { float: shape.ropeBase },
     [`${architecture}.rope.dimension_count`]: shape.headDimension,
     [`${architecture}.vocab_size`]: shape.vocabularyTokens,
-    ...paddedVocabulary(shape.vocabularyTokens),
+    ...paddedVocabulary(shape.vocabularyTokens, shape.chatTemplate !== undefined),
+    ...(shape.chatTemplate === undefined ? {} : { 'tokenizer.chat_template': shape.chatTemplate }),
     // As their own tokenisers do: Qwen's put nothing in front of a text.
     'tokenizer.ggml.add_bos_token': architecture === 'llama',
     'tokenizer.ggml.add_eos_token': false,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { RetrievalMeasurement, RunResults } from '../../eval/results.ts';
+import { ablationTable } from './ablation-table.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { gatesTable } from './gates-table.ts';
 import { latencyTable } from './latency-table.ts';
@@ -17,6 +18,16 @@ function shown(table: Table, label: string): Record<string, string> {
   const row = table.rows.find((candidate) => candidate.label === label)!;
   return Object.fromEntries(Object.entries(row.cells).map(([key, cell]) => [key, formatCell(cell)]));
 }
+
+describe('table 3', () => {
+  it('has a row for an arm that the model could not run, and says why', () => {
+    const armsNotRun = [{ arm: 'rag@template=chat', why: 'the model has no chat template' }];
+    const run = { ...runResults.run, settings: { ...runResults.run.settings, armsNotRun } };
+    const table = ablationTable({ ...runResults, run });
+    expect(table.rows).toHaveLength(runResults.arms.length + 1);
+    expect(shown(table, 'rag@template=chat')).toEqual({ verdict: 'not run: the model has no chat template' });
+  });
+});
 
 describe('table 1', () => {
   it('shows every estimate with its interval, shares as percentages', () => {

@@ -146,7 +146,7 @@ export class DKISystem implements BenchSystem {
 
   #openHandOver(model: LanguageModel): HandOver {
     const { store, rules } = this.#parts;
-    const template = `plain/${rules.labels}`;
+    const template = `${rules.template ?? 'plain'}/${rules.labels}`;
     return this.#mode === 'prefix'
       ? new PrefixHandOver(model, store, template, this.#parts.staysResident)
       : new JoinedHandOver(model, this.#mode, this.#blocks, store, template);

@@ -4,11 +4,12 @@ import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import { buildPrompt, reserveFor, type PromptParts, type PromptRules } from './build-prompt.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';
 
+function codePoints(text: string): number[] {
+  return Array.from(text, (character) => character.codePointAt(0)!);
+}
+
 /** One token a code point, so that budgets can be counted by hand. */
-const characters = new PromptTokenizer(
-  { tokenizeText: (text) => Array.from(text, (character) => character.codePointAt(0)!) },
-  0,
-);
+const characters = new PromptTokenizer({ tokenizeText: codePoints, tokenizeControl: codePoints }, 0);
 const rules: PromptRules = { windowTokens: 400, reserveTokens: 100, placement: 'rank', labels: 'index' };
 
 function memory(memoryId: string, content: string, createdAt = '2026-01-01T00:00:00Z'): MemorySearchResult {

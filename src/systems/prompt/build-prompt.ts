@@ -3,19 +3,8 @@ import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { Budget, DroppedPart, PromptInfo, PromptSegment } from '../contracts.ts';
 import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import {
-  forcedSegments,
-  historySegments,
-  joinSegments,
-  memoryFooterSegment,
-  memoryHeaderSegment,
-  memorySegment,
-  querySegments,
-  systemSegment,
-  type HistoryMessage,
-  type LabelStyle,
-  type Segment,
-} from './segments.ts';
+import { plainForm, type PromptForm } from './prompt-form.ts';
+import { joinSegments, memorySegment, type HistoryMessage, type LabelStyle, type Segment } from './segments.ts';
 import { selectHistory, selectMemories } from './select.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
@@ -39,6 +28,8 @@ export interface PromptRules {
   readonly reserveTokens?: number;
   readonly placement: Placement;
   readonly labels: LabelStyle;
+  /** In the words of the bench, or in the model's own. Default `plain`. */
+  readonly template?: PromptForm['name'];
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
   /**
@@ -79,8 +70,11 @@ function positionsShared(lineTokens: readonly number[]): number {
   return lineTokens.reduce((sum, tokens) => sum + tokens, 0) - Math.max(0, ...lineTokens);
 }
 
+/** From the first segment of these roles to the last. */
 function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
-  return joinSegments(segments.filter((segment) => roles.includes(segment.role)));
+  const isWanted = ({ role }: Segment): boolean => roles.includes(role);
+  const first = segments.findIndex(isWanted);
+  return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
 }
 
 function finished(
@@ -120,18 +114,23 @@ function finished(
  * @throws BenchError `bad-option` where the reserve leaves no room, `context-overflow` where the query alone is too long
  * @see seed 004 §3.2
  */
-export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: PromptTokenizer): BuiltPrompt {
+export function buildPrompt(
+  parts: PromptParts,
+  rules: PromptRules,
+  tokenizer: PromptTokenizer,
+  form: PromptForm = plainForm,
+): BuiltPrompt {
   const { windowTokens } = rules;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
   const maxPromptTokens = windowTokens - reserveTokens;
-  const query = querySegments(parts.query);
-  const system = systemSegment(parts.systemPrompt);
-  const fixedTokens = tokenizer.bosTokens + tokenizer.countAll([system, ...query]);
+  const { systemPrompt, query } = parts;
+  const fixed = form.segments({ systemPrompt, lines: [], history: [], query });
+  const fixedTokens = tokenizer.bosTokens + tokenizer.countAll(fixed);
   const remainingTokens = Math.max(0, maxPromptTokens - fixedTokens);
   const remainingCells = (rules.cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
   const memoryLimitTokens =
     rules.cellTokens === undefined ? Math.floor(remainingTokens * (rules.memoryShare ?? MEMORY_SHARE)) : remainingCells;
-  const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, rules.labels);
+  const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, rules.labels, form);
   const inOrder = placed(memories.kept, rules.placement, rules.prefix);
   const lines = inOrder.map((memory, index) => memorySegment(memory.memoryId, memory.content, index + 1, rules.labels));
   const sharedTokens = rules.cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
@@ -139,7 +138,7 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
     remainingTokens - memories.tokens + sharedTokens,
     remainingCells - memories.tokens,
   );
-  const history = selectHistory(parts.history, historyLimitTokens, tokenizer);
+  const history = selectHistory(parts.history, historyLimitTokens, tokenizer, form);
   const warnings: string[] = [];
   if (history.dropped.length > 0) warnings.push(`kept ${history.kept.length}/${parts.history.length} history messages`);
   const budget: Budget = {
@@ -156,28 +155,24 @@ export function buildPrompt(parts: PromptParts, rules: PromptRules, tokenizer: P
     warnings,
   };
 
-  const segments = tokenizer.tokenize([
-    system,
-    ...(lines.length > 0 ? [memoryHeaderSegment, ...lines, memoryFooterSegment] : []),
-    ...historySegments(history.kept),
-    ...query,
-  ]);
+  const segments = tokenizer.tokenize(form.segments({ systemPrompt, lines, history: history.kept, query }));
   const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
   return total - sharedTokens <= maxPromptTokens
     ? finished(parts, segments, inOrder, history.kept, budget, rules.prefix)
-    : forced(parts, tokenizer, budget, total, memories.kept, history.kept);
+    : forced(parts, form, tokenizer, budget, total, memories.kept, history.kept);
 }
 
 /** Seed 004 §4.4: the query alone, no system prompt, context and history cleared, a warning. */
 function forced(
   parts: PromptParts,
+  form: PromptForm,
   tokenizer: PromptTokenizer,
   budget: Budget,
   totalTokens: number,
   memories: readonly MemorySearchResult[],
   history: readonly HistoryMessage[],
 ): BuiltPrompt {
-  const segments = tokenizer.tokenize(forcedSegments(parts.query));
+  const segments = tokenizer.tokenize(form.forced(parts.query));
   const tokens = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
   const maxPromptTokens = budget.windowTokens - budget.reserveTokens;
   if (tokens > maxPromptTokens) {
@@ -191,7 +186,7 @@ function forced(
     {
       part: 'system',
       id: 'system',
-      tokens: tokenizer.count(systemSegment(parts.systemPrompt)),
+      tokens: tokenizer.count(form.system(parts.systemPrompt)),
       rule: 'forced-truncation',
     },
     ...memories.map((memory): DroppedPart => ({

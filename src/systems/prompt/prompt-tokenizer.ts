@@ -5,12 +5,16 @@ import type { Segment } from './segments.ts';
 export interface SegmentTokenizer {
   /** Ids of a text with special tokens off; `first` where it opens the sequence. */
   tokenizeText(text: string, options?: { readonly first?: boolean }): readonly number[];
+  /** Ids of a template's own text, with special tokens on. */
+  tokenizeControl(text: string): readonly number[];
 }
 
 /** Tokenises each segment alone, so that every arm, and training, shares every token id. */
 export class PromptTokenizer {
   readonly #tokenizer: SegmentTokenizer;
   readonly #bosToken: number | undefined;
+  /** Of the pieces of a template, which are few and the same in every prompt. */
+  readonly #templateIds = new Map<string, readonly number[]>();
 
   constructor(tokenizer: SegmentTokenizer, bosToken: number | undefined) {
     this.#tokenizer = tokenizer;
@@ -23,7 +27,7 @@ export class PromptTokenizer {
   }
 
   count(segment: Segment): number {
-    return this.#tokenizer.tokenizeText(segment.text).length;
+    return this.#idsOf(segment, false).length;
   }
 
   countAll(segments: readonly Segment[]): number {
@@ -34,10 +38,17 @@ export class PromptTokenizer {
   tokenize(segments: readonly Segment[]): PromptSegment[] {
     const texts = segments.map((segment, index): PromptSegment => ({
       ...segment,
-      tokenIds: this.#tokenizer.tokenizeText(segment.text, { first: index === 0 }),
+      tokenIds: this.#idsOf(segment, index === 0),
       origin: 'evaluated',
     }));
     if (this.#bosToken === undefined) return texts;
     return [{ role: 'bos', text: '', tokenIds: [this.#bosToken], origin: 'evaluated' }, ...texts];
+  }
+
+  #idsOf({ role, text }: Segment, first: boolean): readonly number[] {
+    if (role !== 'template') return this.#tokenizer.tokenizeText(text, { first });
+    const ids = this.#templateIds.get(text) ?? this.#tokenizer.tokenizeControl(text);
+    this.#templateIds.set(text, ids);
+    return ids;
   }
 }

@@ -1,6 +1,6 @@
 import { templates } from '../../config/templates.ts';
 
-/** What a segment of the final sequence stands for. */
+/** What a segment of the final sequence stands for; `template` is a piece of a model's own chat template, markers and all. */
 export type SegmentRole =
   | 'bos'
   | 'system'
@@ -11,7 +11,8 @@ export type SegmentRole =
   | 'history'
   | 'historyFooter'
   | 'query'
-  | 'footer';
+  | 'footer'
+  | 'template';
 
 /** A piece of the final sequence that is tokenised alone. */
 export interface Segment {
@@ -48,6 +49,14 @@ export function systemSegment(content: string): Segment {
 
 /** `Relevant information:\n` */
 export const memoryHeaderSegment: Segment = { role: 'memoryHeader', text: texts.memoryHeader };
+
+/** What stands between the system prompt and the memories where both are one message. */
+export const chatMemoryHeaderSegment: Segment = { role: 'memoryHeader', text: `\n\n${texts.memoryHeader}` };
+
+/** Text from outside without a word of the bench around it, on one line. */
+export function contentSegment(role: 'system' | 'history' | 'query', content: string): Segment {
+  return { role, text: fill('{content}', content) };
+}
 
 /** `[position] content\n` or `- content\n`; `position` counts from 1. */
 export function memorySegment(memoryId: string, content: string, position: number, labels: LabelStyle): Segment {

@@ -1,15 +1,8 @@
 import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
 import type { DroppedPart } from '../contracts.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import {
-  historyMessageSegment,
-  historySegments,
-  memoryFooterSegment,
-  memoryHeaderSegment,
-  memorySegment,
-  type HistoryMessage,
-  type LabelStyle,
-} from './segments.ts';
+import type { PromptForm } from './prompt-form.ts';
+import { memorySegment, type HistoryMessage, type LabelStyle } from './segments.ts';
 
 /** What fitted into a part of the budget, and what did not. */
 export interface Selection<T> {
@@ -28,8 +21,9 @@ export function selectMemories(
   limitTokens: number,
   tokenizer: PromptTokenizer,
   labels: LabelStyle,
+  form: PromptForm,
 ): Selection<MemorySearchResult> {
-  const frame = tokenizer.countAll([memoryHeaderSegment, memoryFooterSegment]);
+  const frame = tokenizer.countAll(form.memoryFrame);
   const costs = ranked.map((memory) =>
     tokenizer.count(memorySegment(memory.memoryId, memory.content, ranked.length, labels)),
   );
@@ -53,30 +47,35 @@ export function selectMemories(
 }
 
 /**
- * Messages from the newest backwards while they fit, header and footer included; the order of time is kept.
+ * Messages from the newest backwards while they fit, with all that stands around them; the order of time is kept.
  * @see seed 004 §5.2
  */
 export function selectHistory(
   messages: readonly HistoryMessage[],
   limitTokens: number,
   tokenizer: PromptTokenizer,
+  form: PromptForm,
 ): Selection<HistoryMessage> {
-  const frame = tokenizer.countAll(historySegments(messages).filter((segment) => segment.role !== 'history'));
-  let used = frame;
+  const costs = messages.map((message) => tokenizer.count(form.message(message)));
   let first = messages.length;
-  while (first > 0) {
-    const cost = tokenizer.count(historyMessageSegment(messages[first - 1]!));
-    if (used + cost > limitTokens) break;
-    used += cost;
-    first--;
+  let used = 0;
+  let contents = 0;
+  for (let candidate = messages.length - 1; candidate >= 0; candidate--) {
+    contents += costs[candidate]!;
+    if (contents > limitTokens) break;
+    if (!form.mayBegin(messages[candidate]!)) continue;
+    const frame = form.historyFrameTokens(messages.slice(candidate), (segments) => tokenizer.countAll(segments));
+    if (contents + frame > limitTokens) break;
+    first = candidate;
+    used = contents + frame;
   }
   return {
     kept: messages.slice(first),
-    tokens: first === messages.length ? 0 : used,
-    dropped: messages.slice(0, first).map((message, index) => ({
+    tokens: used,
+    dropped: messages.slice(0, first).map((_, index) => ({
       part: 'history',
       id: String(index + 1),
-      tokens: tokenizer.count(historyMessageSegment(message)),
+      tokens: costs[index]!,
       rule: 'history-budget',
     })),
   };

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { ChatTemplate, type ChatMessage } from '../../llm/chat-template.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import { type FormParts, plainForm, type PromptForm } from './prompt-form.ts';
+import { chatMemoryHeaderSegment, contentSegment, type HistoryMessage, type Segment } from './segments.ts';
+
+/** What the form needs to know of a model. */
+export interface ChatModel {
+  readonly info: {
+    readonly name: string;
+    readonly chatTemplate: string | undefined;
+    readonly bosToken: number | undefined;
+  };
+  /** The texts of the tokens that templates write themselves; empty where the model has none. */
+  readonly markers: { readonly bos: string; readonly eos: string };
+  tokenizeControl(text: string): readonly number[];
+  detokenize(tokens: readonly number[]): string;
+  /** Whether generation ends where the model gives this token. */
+  endsText(token: number): boolean;
+}
+
+type Role = HistoryMessage['role'];
+
+/** A part that the template must put in its place, and a text that stands for it. */
+interface Place {
+  readonly name: string;
+  readonly mark: string;
+}
+
+/**
+ * A model's own chat template. It is rendered with marks in place of all contents and cut at them, so that it never
+ * sees a text of a user or a memory: its own pieces are tokenised with special tokens on, the contents with them off.
+ * Memories stand in the system message, behind the system prompt.
+ */
+export class ChatForm implements PromptForm {
+  readonly name = 'chat';
+  readonly answerLead = '';
+  readonly stopTexts: readonly string[];
+  readonly memoryFrame: readonly Segment[] = [chatMemoryHeaderSegment];
+  readonly #template: ChatTemplate;
+  readonly #bos: string;
+  readonly #pieces = new Map<string, readonly string[]>();
+
+  /**
+   * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, knows
+   * no system message, or writes the date
+   */
+  constructor(model: ChatModel) {
+    const { name, chatTemplate, bosToken } = model.info;
+    if (chatTemplate === undefined) throw withoutTemplate(name);
+    this.#template = new ChatTemplate(name, chatTemplate, model.markers);
+    // Where the tokenizer puts one in front of every text, the template's own would be a second.
+    this.#bos = bosToken === undefined ? '' : model.markers.bos;
+    this.#piecesOf([], false);
+    this.stopTexts = this.#stopTexts(this.#piecesOf(['user', 'assistant'], true).at(-2)!, model);
+  }
+
+  segments({ systemPrompt, lines, history, query }: FormParts): Segment[] {
+    const roles = history.map(({ role }) => role);
+    const [opening = '', ...rest] = this.#piecesOf(roles, true);
+    const contents = [...history.map((message) => this.message(message)), contentSegment('query', query)];
+    return [
+      ...templateSegments(opening),
+      this.system(systemPrompt),
+      ...(lines.length > 0 ? [chatMemoryHeaderSegment, ...lines] : []),
+      ...templateSegments(rest[0]!),
+      ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index + 1]!)]),
+    ];
+  }
+
+  forced(query: string): Segment[] {
+    const [opening = '', end = ''] = this.#piecesOf([], false);
+    return [...templateSegments(opening), contentSegment('query', query), ...templateSegments(end)];
+  }
+
+  system(content: string): Segment {
+    return contentSegment('system', content);
+  }
+
+  message({ content }: HistoryMessage): Segment {
+    return contentSegment('history', content);
+  }
+
+  historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number {
+    const tokensOf = (roles: readonly Role[]): number =>
+      count(this.#piecesOf(roles, true).flatMap((piece) => templateSegments(piece)));
+    return tokensOf(messages.map(({ role }) => role)) - tokensOf([]);
+  }
+
+  /** Many templates refuse a conversation that the assistant begins. */
+  mayBegin({ role }: HistoryMessage): boolean {
+    return role === 'user';
+  }
+
+  /** The template's own text around system message, history and query, in order. */
+  #piecesOf(roles: readonly Role[], withSystem: boolean): readonly string[] {
+    const key = `${withSystem} ${roles.join(' ')}`;
+    const known = this.#pieces.get(key);
+    if (known !== undefined) return known;
+    const place = (name: string): Place => ({ name, mark: `mark${randomUUID().replaceAll('-', '')}mark` });
+    const system = withSystem ? [place('the system message')] : [];
+    const history = roles.map((_, index) => place(`message ${index + 1} of the conversation`));
+    const query = place('the query');
+    const messages: ChatMessage[] = [
+      ...system.map(({ mark }): ChatMessage => ({ role: 'system', content: mark })),
+      ...history.map(({ mark }, index): ChatMessage => ({ role: roles[index]!, content: mark })),
+      { role: 'user', content: query.mark },
+    ];
+    const text = this.#template.render(messages, true);
+    const pieces = this.#cut(text, [...system, ...history, query]);
+    this.#pieces.set(key, pieces);
+    return pieces;
+  }
+
+  /** Cuts a rendered text at its marks. */
+  #cut(text: string, places: readonly Place[]): readonly string[] {
+    const pieces: string[] = [];
+    let end = 0;
+    for (const { name, mark } of places) {
+      const at = text.indexOf(mark);
+      if (at === -1) throw this.#template.refusal(`it leaves out ${name}, or changes it`);
+      if (at < end) throw this.#template.refusal(`it puts ${name} before what precedes it`);
+      if (text.includes(mark, at + 1)) throw this.#template.refusal(`it puts ${name} twice`);
+      pieces.push(text.slice(end, at));
+      end = at + mark.length;
+    }
+    pieces.push(text.slice(end));
+    const [opening = ''] = pieces;
+    if (this.#bos !== '' && opening.startsWith(this.#bos)) pieces[0] = opening.slice(this.#bos.length);
+    return pieces;
+  }
+
+  /** Where an answer ends: with a token that llama.cpp itself stops at, or with a text that must be watched for. */
+  #stopTexts(behindAnswer: string, model: ChatModel): readonly string[] {
+    const ending = behindAnswer.trimStart();
+    const [first] = model.tokenizeControl(ending);
+    if (first !== undefined && model.endsText(first)) return [];
+    const line = ending.split('\n')[0]!.trimEnd();
+    if (first !== undefined && line !== '' && model.detokenize([first]) !== '') return [line];
+    throw this.#template.refusal(
+      `its turns end with ${JSON.stringify(line)}, at which llama.cpp does not stop: the file names another end of turn`,
+    );
+  }
+}
+
+function templateSegments(text: string): Segment[] {
+  return text === '' ? [] : [{ role: 'template', text }];
+}
+
+function withoutTemplate(name: string): BenchError {
+  return new BenchError(
+    'bad-model',
+    `${name} has no chat template in its file`,
+    'use the plain form of prompts, --template plain, or a model that was trained for chat',
+  );
+}
+
+/** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
+export function promptFormOf(name: PromptForm['name'] | undefined, model: ChatModel): PromptForm {
+  return name === 'chat' ? new ChatForm(model) : plainForm;
+}

@@ -1,0 +1,53 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runBench } from '../../src/eval/bench-run.ts';
+import type { RunResults } from '../../src/eval/results.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+describe('all arms in the chat template of the model', () => {
+  let results: RunResults;
+  let prompts: ReadonlyMap<string, string>;
+  beforeAll(async () => {
+    using folder = new TestFolder();
+    const arms =
+      'none,oracle,full,rag,rag-cached,dki,dki-resident,dki-blocks,dki-link:4,dki-parallel,dki-hybrid,dki-gated,rag-twin,dki-wrong,rag@template=plain';
+    const config = smallConfig(folder, { arms, model: 'random:tiny-qwen2-chat', template: 'chat', limit: '16' });
+    results = (await runBench(config))[0]!;
+    using database = openDatabase({ path: config.db });
+    const turns = new TurnRepository(database);
+    prompts = new Map(
+      ['rag', 'dki', 'rag@template=plain'].map((arm) => {
+        const [turn] = turns.listByRun(results.run.id, { arm });
+        const promptInfo = turn!.promptInfo as { readonly finalPrompt: string };
+        return [arm, promptInfo.finalPrompt];
+      }),
+    );
+  });
+
+  it('hold the gates that random weights can decide', () => {
+    expect(results.gates.filter(({ held }) => !held)).toEqual([]);
+    const names = results.gates.map(({ gate }) => gate);
+    expect(names).toEqual(expect.arrayContaining(['identity', 'materialisation', 'parity', 'errors']));
+    expect(results.run.settings['template']).toBe('chat');
+    for (const { arm, errors } of results.arms) expect([arm, errors]).toEqual([arm, 0]);
+  });
+
+  it('share one prompt, in the markers of the model; a setting of an arm goes before', () => {
+    expect(prompts.get('dki')).toBe(prompts.get('rag'));
+    expect(prompts.get('rag')).toMatch(
+      /^<\|im_start\|>system\n[^]*<\|im_end\|>\n<\|im_start\|>user\n[^]*<\|im_start\|>assistant\n$/,
+    );
+    expect(prompts.get('rag@template=plain')).toMatch(/^System: [^]*\n\nAI:$/);
+  });
+});
+
+it('a model that has none is refused before it is loaded where an arm asks for one', async () => {
+  using folder = new TestFolder();
+  await expect(runBench(smallConfig(folder, { arms: 'none,rag@template=chat' }))).rejects.toMatchObject({
+    code: 'bad-model',
+    message: expect.stringMatching(
+      /recall-en-q8_0\.gguf cannot run rag@template=chat: the model has no chat template$/,
+    ),
+  });
+});
