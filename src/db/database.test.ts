@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -26,6 +26,36 @@ function failure(work: () => unknown): BenchError {
   throw new Error('nothing was thrown');
 }
 
+describe('a database that is only read', () => {
+  test('gives its rows, lets nothing be written and makes no file', () => {
+    {
+      using database = openDatabase({ path });
+      new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
+    }
+    using database = openDatabase({ path, readOnly: true });
+    expect(database.readOnly).toBe(true);
+    expect(new SessionRepository(database).getOrCreate('s').userId).toBe('ann');
+    expect(failure(() => new SessionRepository(database).getOrCreate('t')).code).toBe('database');
+    expect(failure(() => openDatabase({ path: join(folder, 'none.sqlite'), readOnly: true })).code).toBe('database');
+    expect(existsSync(join(folder, 'none.sqlite'))).toBe(false);
+  });
+
+  test('of an older schema stays as it is, and says what brings it up to date', () => {
+    {
+      using _database = openDatabase({ path });
+    }
+    {
+      using client = opened(path);
+      client.pragma('user_version = 1');
+    }
+    const { code, message, hint } = failure(() => openDatabase({ path, readOnly: true }));
+    expect([code, message]).toEqual(['database', `${path} has schema 1, and can only be read with schema 3`]);
+    expect(hint).toContain(`npm run tables -- --db ${path}`);
+    using client = opened(path);
+    expect(client.pragma('user_version')).toBe(1);
+  });
+});
+
 describe('openDatabase', () => {
   test('makes the folder and the file, in WAL mode, and finds its rows again', () => {
     {
@@ -52,7 +82,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 1`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 3`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

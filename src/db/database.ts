@@ -4,13 +4,15 @@ import Sqlite from 'better-sqlite3';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { BenchError } from '../config/bench-error.ts';
 import { databaseError } from './database-error.ts';
-import { migrate } from './migrations.ts';
+import { migrate, requireCurrentSchema } from './migrations.ts';
 
 export interface OpenDatabaseOptions {
   /** A file, made where there is none, together with its folder; `:memory:` for one that is gone when closed. */
   readonly path: string;
   /** Is called with every statement, values filled in, as it is executed (`database.echo`). */
   readonly echo?: (sql: string) => void;
+  /** Only to be read: the file must be there and of the schema of this program, and is left as it is. */
+  readonly readOnly?: true;
 }
 
 /**
@@ -22,6 +24,8 @@ export interface OpenDatabaseOptions {
  */
 export class BenchDatabase implements Disposable {
   readonly path: string;
+  /** Nothing can be written through this connection. */
+  readonly readOnly: boolean;
   /** Drizzle's query builder, for the repositories. */
   readonly query: BetterSQLite3Database;
   readonly #client: Sqlite.Database;
@@ -29,6 +33,7 @@ export class BenchDatabase implements Disposable {
   /** @param client an open connection whose schema is current; the database owns it from here on */
   constructor(path: string, client: Sqlite.Database) {
     this.path = path;
+    this.readOnly = client.readonly;
     this.#client = client;
     this.query = drizzle(client);
   }
@@ -76,15 +81,24 @@ export class BenchDatabase implements Disposable {
   }
 }
 
+/** The rows that lists of 100,000 turns walk over fit in. */
+const readerCacheKiB = 32 * 1024;
+
 /**
- * Opens a database and brings its schema up to date.
+ * Opens a database and brings its schema up to date, unless it is only read.
  *
- * @throws BenchError `database` where the file is of a newer schema, not a database or not accessible
+ * @throws BenchError `database` where the file is of a newer schema, of an older one and only to be read, not a database or
+ * not accessible
  */
-export function openDatabase({ path, echo }: OpenDatabaseOptions): BenchDatabase {
-  const client = connect(path, echo);
+export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
+  const client = connect(path, echo, readOnly === true);
   try {
     client.pragma('busy_timeout = 5000');
+    if (readOnly === true) {
+      requireCurrentSchema(client, path);
+      client.pragma(`cache_size = -${readerCacheKiB}`);
+      return new BenchDatabase(path, client);
+    }
     // Before the journal mode, which would write to a file that is not ours.
     migrate(client, path);
     client.pragma('journal_mode = WAL');
@@ -98,11 +112,14 @@ export function openDatabase({ path, echo }: OpenDatabaseOptions): BenchDatabase
   }
 }
 
-function connect(path: string, echo: ((sql: string) => void) | undefined): Sqlite.Database {
+function connect(path: string, echo: ((sql: string) => void) | undefined, readonly: boolean): Sqlite.Database {
   try {
-    const isNew = path !== ':memory:' && !existsSync(path);
+    const isNew = !readonly && path !== ':memory:' && !existsSync(path);
     if (isNew) mkdirSync(dirname(path), { recursive: true });
-    const client = new Sqlite(path, echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) });
+    const client = new Sqlite(path, {
+      readonly,
+      ...(echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) }),
+    });
     // It holds what users said; SQLite gives its journals the same mode.
     if (isNew) chmodSync(path, 0o600);
     return client;

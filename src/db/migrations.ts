@@ -9,6 +9,40 @@ const applicationId = 0x444b4942;
 // From src/db and from dist/db alike: tsc copies no SQL.
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
+/** @throws BenchError `database` where the schema is newer than `known`, or the file another program's */
+function requireOurs(client: Sqlite.Database, path: string, known: number): void {
+  const version = client.pragma('user_version', { simple: true }) as number;
+  const owner = client.pragma('application_id', { simple: true }) as number;
+  const tables = client.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number;
+  if (tables > 0 && owner !== applicationId) {
+    throw new BenchError(
+      'database',
+      `${path} is a database of another program`,
+      'name another file with --db; this one was left as it is',
+    );
+  }
+  if (version > known) {
+    throw new BenchError(
+      'database',
+      `${path} has schema ${version}, this program knows schemas up to ${known}`,
+      'update dki-bench, or name another file with --db; this one was left as it is',
+    );
+  }
+}
+
+/** @throws BenchError `database` where the schema is another than this program's, which reading does not change */
+export function requireCurrentSchema(client: Sqlite.Database, path: string): void {
+  const known = readMigrationFiles({ migrationsFolder: folder }).length;
+  requireOurs(client, path, known);
+  const version = client.pragma('user_version', { simple: true }) as number;
+  if (version === known) return;
+  throw new BenchError(
+    'database',
+    `${path} has schema ${version}, and can only be read with schema ${known}`,
+    `bring it up to date, its turns stay as they are: npm run tables -- --db ${path}`,
+  );
+}
+
 /**
  * Brings a database to the schema of this program. The version of a file is the number of migrations applied to it,
  * kept in its `user_version`; all of them run in one transaction, so that two processes may open a new file at once.
@@ -21,23 +55,8 @@ export function migrate(client: Sqlite.Database, path: string): void {
   client.pragma('foreign_keys = OFF');
   client
     .transaction(() => {
+      requireOurs(client, path, migrations.length);
       const version = client.pragma('user_version', { simple: true }) as number;
-      const owner = client.pragma('application_id', { simple: true }) as number;
-      const tables = client.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number;
-      if (tables > 0 && owner !== applicationId) {
-        throw new BenchError(
-          'database',
-          `${path} is a database of another program`,
-          'name another file with --db; this one was left as it is',
-        );
-      }
-      if (version > migrations.length) {
-        throw new BenchError(
-          'database',
-          `${path} has schema ${version}, this program knows schemas up to ${migrations.length}`,
-          'update dki-bench, or name another file with --db; this one was left as it is',
-        );
-      }
       if (version === migrations.length) return;
       for (const { sql } of migrations.slice(version)) for (const statement of sql) client.exec(statement);
       client.pragma(`user_version = ${migrations.length}`);

@@ -12,6 +12,15 @@ export type NewRun = Pick<
 /** What may change while a run goes on. */
 export type RunUpdate = Partial<Omit<RunRow, 'id' | 'name' | 'suite' | 'seed' | 'startedAt'>>;
 
+/** A run as a list shows it, without the documents that it holds. */
+export interface RunHead extends Pick<RunRow, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {
+  readonly model: string | null;
+  readonly dataset: string | null;
+  readonly items: number | null;
+  /** Size of the results; null before there are any. */
+  readonly resultsBytes: number | null;
+}
+
 /** By the time of starting, then of writing. */
 const byAge = [asc(runs.startedAt), sql`${runs}.rowid`] as const;
 
@@ -58,6 +67,24 @@ export class RunRepository {
     return this.#database.guard(() =>
       this.#database.query
         .select()
+        .from(runs)
+        .orderBy(...byAge)
+        .all(),
+    );
+  }
+
+  /** All runs, the oldest first, as a list shows them. */
+  heads(): RunHead[] {
+    const { id, name, suite, status, startedAt, finishedAt } = runs;
+    return this.#database.guard(() =>
+      this.#database.query
+        .select({
+          ...{ id, name, suite, status, startedAt, finishedAt },
+          model: sql<string | null>`${runs.model} ->> '$.name'`,
+          dataset: sql<string | null>`${runs.dataset} ->> '$.name'`,
+          items: sql<number | null>`${runs.dataset} ->> '$.items'`,
+          resultsBytes: sql<number | null>`length(${runs.results})`,
+        })
         .from(runs)
         .orderBy(...byAge)
         .all(),

@@ -142,6 +142,86 @@ export const turns = sqliteTable(
   ],
 );
 
+/**
+ * What lists of turns filter, sort and show, a narrow row each: those of `turns` hold every token that the model was given.
+ * Triggers of migration 0002 write a row with each turn, in its transaction; whoever rebuilds `turns` makes them anew.
+ * @see docs/adr/0012-list-of-turns.md
+ */
+export const turnList = sqliteTable(
+  'turn_list',
+  {
+    turnId: integer('turn_id')
+      .primaryKey()
+      .references(() => turns.id, { onDelete: 'cascade' }),
+    runId: text('run_id').notNull(),
+    itemId: text('item_id').notNull(),
+    userId: text('user_id').notNull(),
+    arm: text('arm').notNull(),
+    repeat: integer('repeat').notNull(),
+    turn: integer('turn').notNull(),
+    category: text('category'),
+    /** Forced, or memories or history were dropped. */
+    truncated: integer('truncated', { mode: 'boolean' }).notNull(),
+    /** Some turn of the item succeeded and another did not. */
+    disagreeing: integer('disagreeing', { mode: 'boolean' }).notNull(),
+    taskSuccess: real('task_success'),
+    exactMatch: real('exact_match'),
+    tokenF1: real('token_f1'),
+    memoryRecall: real('memory_recall'),
+    rougeL: real('rouge_l'),
+    bleu: real('bleu'),
+    abstention: real('abstention'),
+    goldLogProbability: real('gold_log_probability'),
+    freeLogProbability: real('free_log_probability'),
+    recallRank: integer('recall_rank'),
+    firstTokenMs: real('first_token_ms'),
+    totalMs: real('total_ms'),
+    promptTokens: integer('prompt_tokens'),
+    kvResidentTokens: integer('kv_resident_tokens'),
+    evaluatedTokens: integer('evaluated_tokens'),
+    generatedTokens: integer('generated_tokens'),
+    wrongClass: text('wrong_class'),
+    error: text('error'),
+    question: text('question'),
+    answer: text('answer').notNull(),
+  },
+  (table) => [
+    // Finds the first and the last turn of a run.
+    index('turn_list_run').on(table.runId),
+    index('turn_list_run_item').on(table.runId, table.itemId, table.taskSuccess),
+    index('turn_list_run_arm').on(table.runId, table.arm, table.itemId, table.taskSuccess),
+    index('turn_list_run_category').on(table.runId, table.category),
+  ],
+);
+
+/** What the tokens of a model stand for, of those that turns hold: sequences are stored as ids. */
+export const tokenPieces = sqliteTable(
+  'token_pieces',
+  {
+    modelSha256: text('model_sha256').notNull(),
+    tokenId: integer('token_id').notNull(),
+    /** As the model alone detokenises it: a part of a character is U+FFFD. */
+    piece: text('piece').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.modelSha256, table.tokenId] })],
+);
+
+/** What each memory of a turn did to its answer, found by leaving it out. */
+export const influences = sqliteTable('influences', {
+  turnId: integer('turn_id')
+    .primaryKey()
+    .references(() => turns.id, { onDelete: 'cascade' }),
+  /** Whether a memory was left out as text, or as a block of K/V. */
+  method: text('method', { enum: ['text', 'blocks'] }).notNull(),
+  /** Sum of ln p over the tokens of the answer, with all memories. */
+  logProbability: real('log_probability').notNull(),
+  /** The same without each: `{ memoryId, logProbability }`, in the order of the sequence. */
+  memories: json('memories').notNull(),
+  /** Time inside the language model. */
+  modelMs: real('model_ms').notNull(),
+  createdAt,
+});
+
 export type SessionRow = typeof sessions.$inferSelect;
 export type MemoryRow = typeof memories.$inferSelect;
 export type ConversationRow = typeof conversations.$inferSelect;
@@ -150,3 +230,5 @@ export type PreferenceRow = typeof userPreferences.$inferSelect;
 export type RunRow = typeof runs.$inferSelect;
 export type RunStatus = RunRow['status'];
 export type TurnRow = typeof turns.$inferSelect;
+export type TurnListRow = typeof turnList.$inferSelect;
+export type InfluenceRow = typeof influences.$inferSelect;

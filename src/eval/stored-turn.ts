@@ -98,8 +98,8 @@ export function storedTurn(row: ResultRow): StoredTurn {
     state: 'answered',
     answer: row.answer,
     scores,
-    // Ten texts a turn that no table shows.
-    evidence: { ...evidence, nextTokens: [] },
+    // Texts that no table shows, ten and more a turn.
+    evidence: { ...evidence, nextTokens: [], goldTokens: [] },
     item,
     retrieval,
     prompt,

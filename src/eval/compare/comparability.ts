@@ -16,6 +16,9 @@ export interface ArmPair {
   readonly b: string;
 }
 
+/** What a run asked, and whom. */
+export type Subjects = Pick<ComparedRun, 'dataset' | 'model' | 'embedder'>;
+
 /** Told of elsewhere: data and models by their bytes, arms one by one. */
 const NOT_A_SETTING = new Set(['arms', 'dataset', 'model']);
 const MACHINE = ['platform', 'cpu', 'cores', 'threads'] as const;
@@ -39,7 +42,7 @@ function differing(
 }
 
 /** Data and models in which two runs differ: their items are then not the same questions to the same system. */
-export function differentSubjects(a: ComparedRun, b: ComparedRun): RunDifference[] {
+export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
   const named = ({ name, sha256 }: ComparedRun['embedder']): string => `${name} (${sha256.slice(0, SHOWN_HASH)})`;
   return (['dataset', 'model', 'embedder'] as const)
     .filter((part) => a[part].sha256 !== b[part].sha256)

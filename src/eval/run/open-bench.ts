@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isArmName } from '../../config/arm-name.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
@@ -14,7 +15,7 @@ import {
 } from '../../memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../memory/strategies/open-retriever.ts';
 import { chooseVectorBackend } from '../../memory/vector-backend.ts';
-import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { type ConversationLog, DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
@@ -23,6 +24,7 @@ import type { Suite } from '../suites/suite.ts';
 import type { Arm, ArmStore } from './arms.ts';
 import { ItemStage } from './item-stage.ts';
 import { readPreRetrievalFile } from './pre-retrieval-file.ts';
+import { SequencePieces } from './sequence-pieces.ts';
 import type { RunBench } from './user-run.ts';
 
 /** The heavy parts of a run: the two models and the index. */
@@ -49,7 +51,11 @@ export class BenchParts implements AsyncDisposable {
   }
 
   /** @throws BenchError `bad-model` where one of the models cannot be used, `bad-option` for an unknown random one */
-  static async open(config: BenchConfig, { cellsPerPosition }: Suite, arms: readonly Arm[]): Promise<BenchParts> {
+  static async open(
+    config: BenchConfig,
+    { cellsPerPosition }: Pick<Suite, 'cellsPerPosition'>,
+    arms: readonly Arm[],
+  ): Promise<BenchParts> {
     const start = performance.now();
     const preRetrieval = readPreRetrievalFile(config);
     const modelPath = await modelPathOf(config.model);
@@ -100,6 +106,15 @@ export class StoreFolder implements Disposable {
     };
   }
 
+  /** Deletes what any arm keeps of a memory of the user, before it returns; gives the number of entries. */
+  forgetMemory(userId: string, memoryId: string): number {
+    if (!existsSync(this.#path)) return 0;
+    return readdirSync(this.#path)
+      .filter(isArmName)
+      .map((arm) => this.open(arm).store.forgetMemory(userId, memoryId))
+      .reduce((sum, entries) => sum + entries, 0);
+  }
+
   [Symbol.dispose](): void {
     if (!this.shared) rmSync(this.#path, { recursive: true, force: true });
   }
@@ -128,6 +143,25 @@ export function openRunRetriever(
   });
 }
 
+/** What systems of one configuration share. */
+export function systemParts(
+  { model }: BenchParts,
+  config: BenchConfig,
+  memories: MemoryKeeper,
+  log: ConversationLog,
+): SystemParts {
+  return {
+    model: () => Promise.resolve(model),
+    memories,
+    log,
+    rules: promptRules(config),
+    topK: config.topK,
+    threshold: config.threshold,
+    // Warnings stand in each turn's budget.
+    warn: () => undefined,
+  };
+}
+
 /** Opens every arm on the same parts, so that nothing but recall and hand-over differs. */
 export function openBench(
   parts: BenchParts,
@@ -144,19 +178,9 @@ export function openBench(
   },
 ): RunBench {
   const { config, runId, database, arms } = setup;
-  const { topK, threshold } = config;
   const keeper = new MemoryKeeper(retriever, parts.embeddings, database, runId);
   const stage = new ItemStage();
-  const shared: SystemParts = {
-    model: () => Promise.resolve(parts.model),
-    memories: keeper,
-    log: stage,
-    rules: promptRules(config),
-    topK,
-    threshold,
-    // Warnings stand in each turn's budget, and in the notes of the results.
-    warn: () => undefined,
-  };
+  const shared = systemParts(parts, config, keeper, stage);
   return {
     runId,
     suite: setup.suite,
@@ -167,14 +191,15 @@ export function openBench(
     embeddings: parts.embeddings,
     database,
     log: new DatabaseConversationLog(database, runId),
+    pieces: new SequencePieces(parts.model, database),
     keeper,
     stage,
     arms: arms.map((arm) => ({ arm, system: arm.open(shared, stage, () => stores.open(arm.name)) })),
     settings: {
       seed: config.seed,
       repeats: config.repeats,
-      topK,
-      threshold,
+      topK: config.topK,
+      threshold: config.threshold,
       scoresAnswers: setup.suite.scoresAnswers ?? false,
     },
     sharesStore: stores.shared,

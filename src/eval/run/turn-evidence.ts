@@ -3,6 +3,12 @@ import type { LanguageModel } from '../../llm/language-model.ts';
 import type { ScoreDifference } from '../../llm/token-probabilities.ts';
 import type { Agreement } from '../metrics/agreement.ts';
 
+/** A token of a given text, and ln p of it behind all that precedes it. */
+export interface ScoredToken {
+  readonly token: string;
+  readonly logProbability: number;
+}
+
 /** What a stored turn proves of itself, beside its scores. */
 export interface TurnEvidence {
   readonly reuse: 'new' | 'seen' | 'none';
@@ -30,6 +36,8 @@ export interface TurnEvidence {
   readonly firstForeignToken: number | null;
   /** Sum of ln p over the gold answer's tokens. */
   readonly goldLogProbability: number | null;
+  /** The terms of that sum, in order; missing in runs of versions that did not keep them. */
+  readonly goldTokens?: readonly ScoredToken[];
   /** Against the prompt evaluated as text; null for an arm that claims no such equality. */
   readonly parity: ScoreDifference | null;
   /** The ten likeliest next tokens. */

@@ -82,6 +82,10 @@ export class TurnProof {
       sequenceTokens: readBack.length,
       firstForeignToken: firstDifference(own, readBack),
       goldLogProbability: score.logProbabilities.reduce((sum, value) => sum + value, 0),
+      goldTokens: score.logProbabilities.map((logProbability, index) => ({
+        token: model.detokenize([gold[index]!]),
+        logProbability,
+      })),
       freeLogProbability: await this.#freeLogProbability(system, response),
       parity: arm.claims === 'bits' ? compareScores(score, await this.#reference(own, gold)) : null,
       nextTokens: likeliest(model, score.nextProbabilities),

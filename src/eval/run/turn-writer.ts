@@ -10,6 +10,7 @@ import type { Scores } from '../metrics/scores.ts';
 import { type ItemSummary, promptFacts, type StoredScores } from '../stored-turn.ts';
 import type { Arm } from './arms.ts';
 import type { ItemStage } from './item-stage.ts';
+import type { SequencePieces } from './sequence-pieces.ts';
 import type { ProvenTurn } from './turn-proof.ts';
 
 interface TurnTaken {
@@ -29,6 +30,7 @@ export interface WriterBench {
   readonly database: BenchDatabase;
   readonly log: DatabaseConversationLog;
   readonly stage: ItemStage;
+  readonly pieces: SequencePieces;
 }
 
 /** A conversation is one session; any other question has its own. */
@@ -61,7 +63,7 @@ export class TurnWriter {
     outcome: TurnOutcome,
     all: readonly TurnOutcome[],
   ): void {
-    const { runId, database, log } = this.#bench;
+    const { runId, database, log, pieces } = this.#bench;
     const { itemId } = item;
     const { userId } = this.#user;
     const { arm, record } = outcome;
@@ -84,13 +86,14 @@ export class TurnWriter {
         prompt: promptFacts(response.promptInfo, recalled.length),
         retrieval: response.metadata['retrieval'] as RetrievalRecord | null,
       };
+      pieces.keep(response.promptInfo.segments);
       this.#turns.insert({
         ...turn,
         promptInfo: response.promptInfo,
         timings: response.timings,
         tokens: response.tokens,
         scores: stored,
-        memories: describeMemories(item, response, recalled),
+        memories: describeMemories(response, item.evidence),
         kv: response.metadata['kv'] ?? null,
         answer: response.text,
         error: null,
@@ -114,11 +117,12 @@ export class TurnWriter {
   }
 }
 
-function describeMemories(
-  item: DatasetItem,
-  { memoriesUsed }: ChatResponse,
-  recalled: readonly MemorySearchResult[],
+/** What the `memories` column holds: all that was recalled, ranked. @param evidence ids of the memories that answer it */
+export function describeMemories(
+  { memoriesUsed, metadata }: ChatResponse,
+  evidence: readonly string[],
 ): readonly object[] {
+  const recalled = metadata['recalled'] as readonly MemorySearchResult[];
   const used = new Set(memoriesUsed.map(({ memoryId }) => memoryId));
   return recalled.map(({ memoryId, content, score }, rank) => ({
     memoryId,
@@ -126,7 +130,7 @@ function describeMemories(
     score,
     rank: rank + 1,
     kept: used.has(memoryId),
-    evidence: item.evidence.includes(memoryId),
+    evidence: evidence.includes(memoryId),
   }));
 }
 

@@ -16,6 +16,7 @@ import type { Arm } from './arms.ts';
 import { donated } from './donor.ts';
 import type { ItemStage } from './item-stage.ts';
 import { rotated } from './rotation.ts';
+import type { SequencePieces } from './sequence-pieces.ts';
 import { TurnProof } from './turn-proof.ts';
 import { sessionIdOf, TurnWriter, type TurnOutcome } from './turn-writer.ts';
 
@@ -40,6 +41,7 @@ export interface RunBench {
   readonly log: DatabaseConversationLog;
   readonly keeper: MemoryKeeper;
   readonly stage: ItemStage;
+  readonly pieces: SequencePieces;
   readonly arms: readonly OpenArm[];
   readonly settings: {
     readonly seed: number;

@@ -1,0 +1,47 @@
+import { and, eq, inArray } from 'drizzle-orm';
+import type { BenchDatabase } from './database.ts';
+import { tokenPieces } from './schema.ts';
+
+/** SQLite takes 32,766 values a statement; three a row leave room. */
+const rowsAtOnce = 5000;
+
+function parts<Value>(values: readonly Value[]): Value[][] {
+  const count = Math.ceil(values.length / rowsAtOnce);
+  return Array.from({ length: count }, (_, part) => values.slice(part * rowsAtOnce, (part + 1) * rowsAtOnce));
+}
+
+/** What the tokens of models stand for; sequences are stored as ids alone. */
+export class TokenPieceRepository {
+  readonly #database: BenchDatabase;
+
+  constructor(database: BenchDatabase) {
+    this.#database = database;
+  }
+
+  /** Stores pieces by token id; those that are there already stay. */
+  add(modelSha256: string, pieces: ReadonlyMap<number, string>): void {
+    this.#database.transaction(() => {
+      for (const part of parts([...pieces])) {
+        const rows = part.map(([tokenId, piece]) => ({ modelSha256, tokenId, piece }));
+        this.#database.query.insert(tokenPieces).values(rows).onConflictDoNothing().run();
+      }
+    });
+  }
+
+  /** The pieces of those ids that are known, by token id. */
+  find(modelSha256: string, tokenIds: Iterable<number>): Map<number, string> {
+    const { tokenId, piece } = tokenPieces;
+    const found = new Map<number, string>();
+    for (const part of parts([...new Set(tokenIds)])) {
+      const rows = this.#database.guard(() =>
+        this.#database.query
+          .select({ tokenId, piece })
+          .from(tokenPieces)
+          .where(and(eq(tokenPieces.modelSha256, modelSha256), inArray(tokenId, part)))
+          .all(),
+      );
+      for (const row of rows) found.set(row.tokenId, row.piece);
+    }
+    return found;
+  }
+}
