@@ -9,6 +9,7 @@ export type BenchErrorCode =
   | 'disk'
   | 'network'
   | 'not-found'
+  | 'not-reproduced'
   | 'port';
 
 /**

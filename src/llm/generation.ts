@@ -1,5 +1,5 @@
 import type { TokenId } from './model-info.ts';
-import { stopTextWatcher } from './stop-texts.ts';
+import { stopTextWatcher, textThatStays } from './stop-texts.ts';
 
 /** When and how generation goes on and ends. */
 export interface GenerationLimits {
@@ -10,6 +10,10 @@ export interface GenerationLimits {
   readonly temperature?: number;
   /** For temperatures above 0. Default 0. */
   readonly seed?: number;
+  /** Ends generation behind the token that is being made. */
+  readonly signal?: AbortSignal;
+  /** Told after every token what there is of the text so far, without what may still become a stop text. */
+  readonly onText?: (text: string) => void;
 }
 
 /** What was generated, why it ended, and what it took. */
@@ -18,7 +22,7 @@ export interface Generation {
   readonly tokens: readonly TokenId[];
   /** Cut before the stop text, without leading white space. */
   readonly text: string;
-  readonly stop: 'end-of-text' | 'stop-text' | 'length';
+  readonly stop: 'end-of-text' | 'stop-text' | 'length' | 'aborted';
   /** Inside llama.cpp until the first token was there, its sampling included. */
   readonly prefillMs: number;
   /** From the call to the first token. */
@@ -35,14 +39,13 @@ export interface Generation {
 type Decoded = Pick<Generation, 'tokens' | 'text' | 'stop' | 'generatingPasses'> & { readonly firstTokenAt: number };
 
 /**
- * Takes tokens until the end of text, a stop text or the limit.
+ * Takes tokens until the end of text, a stop text, the limit, or the signal.
  * @param nextToken the first call evaluates the prompt, each later one the token before; done at the end of text
  * @returns what was generated, and when the first token came, on the clock of `performance.now()`
  */
 export async function decode(
   nextToken: () => Promise<IteratorResult<TokenId, void>>,
-  maxTokens: number,
-  stopTexts: readonly string[],
+  { maxTokens, stopTexts = [], signal, onText }: GenerationLimits,
   detokenize: (tokens: readonly TokenId[]) => string,
 ): Promise<Decoded> {
   const textBeforeStop = stopTextWatcher(stopTexts, detokenize);
@@ -56,10 +59,11 @@ export async function decode(
     if (text !== undefined) {
       return { tokens, text: text.trimStart(), stop: 'stop-text', generatingPasses, firstTokenAt };
     }
-    if (tokens.length === maxTokens) break;
+    onText?.(textThatStays(detokenize(tokens), stopTexts).trimStart());
+    if (tokens.length === maxTokens || signal?.aborted === true) break;
     generatingPasses++;
     next = await nextToken();
   }
-  const stop = next.done === true ? 'end-of-text' : 'length';
+  const stop = next.done === true ? 'end-of-text' : signal?.aborted === true ? 'aborted' : 'length';
   return { tokens, text: detokenize(tokens).trimStart(), stop, generatingPasses, firstTokenAt };
 }

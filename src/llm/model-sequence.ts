@@ -88,7 +88,7 @@ export class ModelSequence {
    */
   async generate(tokens: readonly TokenId[], limits: GenerationLimits): Promise<Generation> {
     const start = performance.now();
-    const { maxTokens, stopTexts = [], temperature = 0, seed = 0 } = limits;
+    const { maxTokens, temperature = 0, seed = 0 } = limits;
     if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: one token at least is generated`);
     this.#requireRoom(tokens.length, maxTokens);
     const chunks = chunkTokens(tokens, this.#batchTokens);
@@ -96,7 +96,7 @@ export class ModelSequence {
     for (const chunk of chunks.slice(0, -1)) await this.#prefill(chunk);
     const iterator = this.#sequence.evaluate(chunks.at(-1) as Token[], { temperature, seed, topK: 0, topP: 1 });
     const nextToken = (): Promise<IteratorResult<TokenId, void>> => this.#host.clock.time(() => iterator.next());
-    const { firstTokenAt, ...decoded } = await decode(nextToken, maxTokens, stopTexts, this.#host.detokenize);
+    const { firstTokenAt, ...decoded } = await decode(nextToken, limits, this.#host.detokenize);
     await iterator.return();
     return {
       ...decoded,

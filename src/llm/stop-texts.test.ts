@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stopTextWatcher } from './stop-texts.ts';
+import { stopTextWatcher, textThatStays } from './stop-texts.ts';
 
 /** One byte a token, so that a character outside ASCII is split over tokens. */
 const detokenize = (tokens: readonly number[]): string => Buffer.from(tokens).toString('utf8');
@@ -32,4 +32,15 @@ test('finds a stop text of several bytes a character, far behind the start', () 
 test('does not stop where there is nothing to stop at', () => {
   expect(firstStop(['\nUser:'], 'User: \nUse')).toBeUndefined();
   expect(firstStop([], 'anything')).toBeUndefined();
+});
+
+test.each([
+  ['In Oslo.', 'In Oslo.'],
+  ['In Oslo.\n', 'In Oslo.'],
+  ['In Oslo.\nUse', 'In Oslo.'],
+  ['In Oslo.\nUsual', 'In Oslo.\nUsual'],
+  ['In Oslo\ufffd', 'In Oslo'],
+  ['In Oslo\n\ufffd', 'In Oslo'],
+])('of %j, %j stays whatever comes', (text, stays) => {
+  expect(textThatStays(text, ['\nUser:', '\n\n'])).toBe(stays);
 });

@@ -22,3 +22,11 @@ export function stopTextWatcher(
     return found.length === 0 ? undefined : text.slice(0, Math.min(...found));
   };
 }
+
+/** Text without an end that is part of a character, or that may be the beginning of a stop text. */
+export function textThatStays(text: string, stopTexts: readonly string[]): string {
+  const whole = text.replace(/\ufffd+$/, '');
+  const beginnings = stopTexts.flatMap((stopText) => Array.from(stopText, (_, index) => stopText.slice(0, index + 1)));
+  const held = Math.max(0, ...beginnings.filter((beginning) => whole.endsWith(beginning)).map(({ length }) => length));
+  return whole.slice(0, whole.length - held);
+}

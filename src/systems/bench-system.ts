@@ -9,6 +9,8 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
    * the tokens that are still to be evaluated there. Counted in no meter of the system.
    */
   replay(sequence: ModelSequence): Promise<readonly number[]>;
+  /** Deletes all K/V that contains a memory of the user before it returns, and gives how many kept entries that were. */
+  forgetMemory(userId: string, memoryId: string): number;
   /**
    * Tells which memories of a user there are before a turn is asked for: what can be computed of them ahead is, outside
    * the turn's clock and meter, and the next response says what that took. Missing where nothing is done ahead.

@@ -38,6 +38,10 @@ export interface ChatRequest {
   readonly includeHistory?: boolean;
   /** A turn is one message of the user and its answer. Default 10. */
   readonly maxHistoryTurns?: number;
+  /** Ends the answer behind the token that is being made; what there is of it is the answer. */
+  readonly signal?: AbortSignal;
+  /** Told after every token what there is of the answer so far. */
+  readonly onText?: (text: string) => void;
 }
 
 export interface ChatResponse {

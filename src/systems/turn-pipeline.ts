@@ -1,6 +1,7 @@
 import { templates } from '../config/templates.ts';
 import type { LanguageModel } from '../llm/language-model.ts';
 import type { ModelSequence } from '../llm/model-sequence.ts';
+import { answerLimits } from './answer-limits.ts';
 import type { ChatRequest, ChatResponse, PromptSegment, Timings, TokenCounts } from './contracts.ts';
 import type { ConversationLog, TurnRecord } from './conversation-log.ts';
 import type { AheadWork, HandOver, HandOverResult } from './hand-over.ts';
@@ -12,8 +13,9 @@ import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Recall } from './recall.ts';
 import type { TurnGate } from './turn-gate.ts';
 
-const MAX_NEW_TOKENS = 48;
 const MAX_HISTORY_TURNS = 10;
+/** Where a request names none. */
+const PRESET_SYSTEM_PROMPT = templates.systemPrompts[0]!;
 
 /** What every system is made of; two systems differ in `recall`, `openHandOver` and what they log. */
 export interface TurnParts {
@@ -71,7 +73,7 @@ export class TurnPipeline implements AsyncDisposable {
       history,
     });
     const meterBefore = opened.handOver.sequence.meter;
-    const systemPrompt = request.systemPrompt ?? templates.systemPrompts[0]!;
+    const systemPrompt = request.systemPrompt ?? PRESET_SYSTEM_PROMPT;
     const { contextTokens, cellTokens } = opened.model.info;
     const cells = parts.fillsCells === true ? { cellTokens } : {};
     const rules = { ...parts.rules, windowTokens: contextTokens, ...cells };
@@ -100,11 +102,7 @@ export class TurnPipeline implements AsyncDisposable {
     const result = await opened.handOver.answer({
       prompt,
       userId,
-      limits: {
-        maxTokens: request.maxNewTokens ?? Math.min(MAX_NEW_TOKENS, prompt.info.budget.reserveTokens),
-        stopTexts: opened.form.stopTexts,
-        temperature: request.temperature ?? 0,
-      },
+      limits: answerLimits(opened.form, prompt.info.budget.reserveTokens, request),
       alpha: (parts.alpha ?? 1) * (gated?.alpha ?? 1),
     });
     const handOverMs = performance.now() - handOverStart;
@@ -145,10 +143,16 @@ export class TurnPipeline implements AsyncDisposable {
 
   /** Computes what turns that show one of these memories will look for. The work is told with the next turn. */
   async prepare(userId: string, memories: readonly MemoryToCome[]): Promise<void> {
-    const { model, handOver, tokenizer } = await this.#open();
+    const { model, handOver, tokenizer, form } = await this.#open();
     const { rules, topK } = this.#parts;
     const { contextTokens } = model.info;
-    const toCome = linesToCome(memories, rules.labels, topK, contextTokens, tokenizer);
+    const toCome = linesToCome(
+      memories,
+      { form, systemPrompt: PRESET_SYSTEM_PROMPT, labels: rules.labels },
+      topK,
+      contextTokens,
+      tokenizer,
+    );
     const work = await handOver.prepare?.(userId, toCome);
     if (work === undefined) return;
     const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };

@@ -80,7 +80,7 @@ export class DKISystem implements BenchSystem {
 
   /** Replacing a memory deletes all K/V that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    if (options.memoryId !== undefined) this.#forget(options.userId, options.memoryId);
+    if (options.memoryId !== undefined) this.forgetMemory(options.userId ?? '', options.memoryId);
     const memoryId = await this.#parts.memories.add(sessionId, content, options);
     await this.prepare(options.userId ?? '', [{ memoryId, content }]);
     return memoryId;
@@ -98,7 +98,7 @@ export class DKISystem implements BenchSystem {
 
   /** Removes a memory and all K/V that contains it before it returns; false where there was none. */
   async removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
-    this.#forget(userId, memoryId);
+    this.forgetMemory(userId ?? '', memoryId);
     return this.#parts.memories.remove(sessionId, memoryId, userId);
   }
 
@@ -134,6 +134,13 @@ export class DKISystem implements BenchSystem {
     return this.#pipeline.replay(sequence);
   }
 
+  forgetMemory(userId: string, memoryId: string): number {
+    // Whatever is given again is looked for: what is there still is found.
+    this.#prepared.clear();
+    this.#pipeline.forget(userId, memoryId);
+    return this.#blocks.forgetMemory(userId, memoryId);
+  }
+
   reset(): void {
     this.#prepared.clear();
     this.#pipeline.reset();
@@ -150,12 +157,5 @@ export class DKISystem implements BenchSystem {
     return this.#mode === 'prefix'
       ? new PrefixHandOver(model, store, template, this.#parts.staysResident)
       : new JoinedHandOver(model, this.#mode, this.#blocks, store, template);
-  }
-
-  #forget(userId = '', memoryId: string): void {
-    // Whatever is given again is looked for: what is there still is found.
-    this.#prepared.clear();
-    this.#blocks.forgetMemory(userId, memoryId);
-    this.#pipeline.forget(userId, memoryId);
   }
 }

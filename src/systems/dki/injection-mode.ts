@@ -22,3 +22,10 @@ export function linkMode(tokensOfEach: number): LinkMode {
 export function modeName(mode: InjectionMode): string {
   return typeof mode === 'string' ? mode : `link:${mode.link}`;
 }
+
+/** The mode of joined blocks that `modeName` gave that name; undefined for any other. */
+export function joinedModeNamed(name: string): JoinedMode | undefined {
+  if (name === 'blocks' || name === 'parallel') return name;
+  const tokensOfEach = /^link:(\d+)$/.exec(name)?.[1];
+  return tokensOfEach === undefined ? undefined : linkMode(Number(tokensOfEach));
+}

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { BenchError } from '../../config/bench-error.ts';
-import { cutBlock } from '../../kv/cut-block.ts';
-import { joinBlocks } from '../../kv/join-blocks.ts';
 import { parseSequenceState } from '../../kv/sequence-state.ts';
 import { stateKey } from '../../kv/state-key.ts';
 import type { StateStore, StoredState } from '../../kv/state-store.ts';
@@ -11,6 +9,7 @@ import type { ModelSequence } from '../../llm/model-sequence.ts';
 import { answerAsText, type HandOver, type HandOverRequest, type HandOverResult } from '../hand-over.ts';
 import { LastTurn } from '../last-turn.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
+import { scaledPrefix } from './scaled-prefix.ts';
 import { ScratchState } from '../scratch-state.ts';
 
 /** K/V that is ready in front of the suffix, and where it came from. */
@@ -156,7 +155,8 @@ export class PrefixHandOver implements HandOver {
     if (alpha === 1) {
       if (!this.#last.tookKept(path, parts.suffix, userId, memoryIdsOf(parts))) throw gone(path);
     } else {
-      const scaled = this.#scaled(readState(path), parts.header.length, alpha);
+      const { cells } = parseSequenceState(readState(path));
+      const scaled = scaledPrefix(cells, parts.header.length, alpha, this.#info);
       this.#last.wasInjected(scaled, parts.suffix, userId, memoryIdsOf(parts));
     }
   }
@@ -172,17 +172,6 @@ export class PrefixHandOver implements HandOver {
     };
     const state = await this.#store.keep(userId, key, prefix.length, memoryIdsOf(parts), save);
     return { state, origin: 'computed' };
-  }
-
-  /** The values of the memory lines multiplied, the header's untouched; what is kept is never scaled. */
-  #scaled(bytes: Uint8Array, headerTokens: number, alpha: number): Uint8Array {
-    const { cells } = parseSequenceState(bytes);
-    const header = cutBlock(cells, 0, headerTokens);
-    const memories = cutBlock(cells, headerTokens, cells.positions.length);
-    return joinBlocks(header, [{ block: memories, position: headerTokens, alpha }], {
-      keys: this.#info,
-      sequences: this.#info.contextOptions.sequences,
-    });
   }
 }
 

@@ -46,10 +46,7 @@ export class RAGSystem implements BenchSystem {
 
   /** Replacing a memory deletes all K/V of earlier prompts that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    if (options.memoryId !== undefined) {
-      this.#parts.prefixCache?.forgetMemory(options.userId ?? '', options.memoryId);
-      this.#pipeline.forget(options.userId ?? '', options.memoryId);
-    }
+    if (options.memoryId !== undefined) this.forgetMemory(options.userId ?? '', options.memoryId);
     return this.#parts.memories.add(sessionId, content, options);
   }
 
@@ -74,6 +71,11 @@ export class RAGSystem implements BenchSystem {
 
   replay(sequence: ModelSequence): Promise<readonly number[]> {
     return this.#pipeline.replay(sequence);
+  }
+
+  forgetMemory(userId: string, memoryId: string): number {
+    this.#pipeline.forget(userId, memoryId);
+    return this.#parts.prefixCache?.forgetMemory(userId, memoryId) ?? 0;
   }
 
   reset(): void {
