@@ -6,65 +6,11 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
 import { BenchError } from '../src/config/bench-error.ts';
+import { faultsOf, openBrowser, PAPER_WIDTH, SCHEMES, takePictures, WIDTHS } from './page-look.ts';
 import { runScript } from './run-script.ts';
 
-const WIDTHS = [1280, 400];
-const SCHEMES = ['light', 'dark'] as const;
-/** What A4 with the margins of the report leaves for text, px. */
-const PAPER_WIDTH = 688;
-/** Smaller labels are no labels, px. */
-const LEAST_LABEL = 9;
-
-/** More is not in one picture: Chromium draws none that are much higher, px. */
-const PICTURE_HEIGHT = 6000;
-
-/** Runs in the page, whose types a program for Node does not know; true for paper. */
-const FAULTS = String.raw`(printed) => {
-  const found = [];
-  const { scrollWidth, clientWidth } = document.documentElement;
-  if (scrollWidth > clientWidth) found.push('the page is ' + scrollWidth + ' px wide');
-  if (document.querySelector('script') !== null) found.push('there is a script');
-  for (const box of document.querySelectorAll('.scroll')) {
-    const excess = box.scrollWidth - box.clientWidth;
-    if (printed && excess > 1) found.push(box.getAttribute('aria-labelledby') + ': cut off by ' + excess + ' px');
-  }
-  for (const picture of document.querySelectorAll('svg')) {
-    const scale = picture.clientWidth / picture.viewBox.baseVal.width;
-    const sizes = [...picture.querySelectorAll('text')].map((label) => parseFloat(getComputedStyle(label).fontSize));
-    const smallest = Math.min(...sizes) * scale;
-    if (!printed && smallest < ${LEAST_LABEL}) found.push('a label of ' + smallest.toFixed(1) + ' px');
-  }
-  return found;
-}`;
-
-/** What is wrong with the page as it is shown now. */
-function faults(page: Page, paper: boolean): Promise<string[]> {
-  return page.evaluate<string[]>(`(${FAULTS})(${paper})`);
-}
-
-async function takePictures(page: Page, name: string): Promise<void> {
-  const width = page.viewportSize()!.width;
-  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-  for (let y = 0, index = 1; y < height; y += PICTURE_HEIGHT, index += 1) {
-    const clip = { x: 0, y, width, height: Math.min(PICTURE_HEIGHT, height - y) };
-    await page.screenshot({ path: `${name}-${index}.png`, fullPage: true, clip });
-  }
-}
-
-async function open(executablePath: string): Promise<Browser> {
-  try {
-    return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  } catch (error) {
-    throw new BenchError(
-      'not-found',
-      `${executablePath} cannot be started`,
-      'install Chromium (Debian: apt-get install chromium), or name it with --browser',
-      error,
-    );
-  }
-}
+const HAS_SCRIPT = `document.querySelector('script') !== null`;
 
 await runScript(async () => {
   const { positionals, values } = parseArgs({
@@ -76,7 +22,7 @@ await runScript(async () => {
     throw new BenchError('bad-option', 'a file and --out are needed', 'npm run report:look -- FILE --out FOLDER');
   }
   mkdirSync(values.out, { recursive: true });
-  const browser = await open(values.browser);
+  const browser = await openBrowser(values.browser);
   const found: string[] = [];
   try {
     for (const width of WIDTHS) {
@@ -87,7 +33,8 @@ await runScript(async () => {
         });
         await page.goto(pathToFileURL(resolve(file)).href);
         const name = `${width}-${colorScheme}`;
-        found.push(...(await faults(page, false)).map((fault) => `${name}: ${fault}`));
+        found.push(...(await faultsOf(page, false)).map((fault) => `${name}: ${fault}`));
+        if (await page.evaluate<boolean>(HAS_SCRIPT)) found.push(`${name}: there is a script`);
         await takePictures(page, join(values.out, name));
         await page.close();
       }
@@ -95,7 +42,7 @@ await runScript(async () => {
     const page = await browser.newPage({ viewport: { width: PAPER_WIDTH, height: 1000 } });
     await page.goto(pathToFileURL(resolve(file)).href);
     await page.emulateMedia({ media: 'print' });
-    found.push(...(await faults(page, true)).map((fault) => `print: ${fault}`));
+    found.push(...(await faultsOf(page, true)).map((fault) => `print: ${fault}`));
     await page.pdf({ path: join(values.out, 'print.pdf'), preferCSSPageSize: true });
   } finally {
     await browser.close();

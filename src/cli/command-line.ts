@@ -9,11 +9,16 @@ export function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere || '.';
 }
 
+/** The options that say where the database and the folder of a configuration are; none where they are the defaults. */
+export function placeWords({ out, db }: Pick<BenchConfig, 'out' | 'db'>): string[] {
+  return [
+    ...(out === resolve('reports') ? [] : ['--out', shownPath(out)]),
+    ...(db === resolve(out, 'dki-bench.sqlite') ? [] : ['--db', shownPath(db)]),
+  ];
+}
+
 /** The command that calls a verb on the database and folder of a configuration, ready to be pasted. */
 export function commandLine(verb: string, config: Pick<BenchConfig, 'out' | 'db'>, words: readonly string[]): string {
-  const places: string[] = [];
-  if (config.out !== resolve('reports')) places.push('--out', shownPath(config.out));
-  if (config.db !== resolve(config.out, 'dki-bench.sqlite')) places.push('--db', shownPath(config.db));
   const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
-  return [program, ...[...words, ...places].map(quoted)].join(' ');
+  return [program, ...[...words, ...placeWords(config)].map(quoted)].join(' ');
 }

@@ -1,17 +1,14 @@
 import type { Command } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
-import { didYouMean } from '../config/nearest-name.ts';
-import type { BenchDatabase } from '../db/database.ts';
-import type { RunRow } from '../db/schema.ts';
-import { TurnRepository } from '../db/turn-repository.ts';
-import { unknownQuality } from '../eval/unknown-quality.ts';
-import { printTurn, printTwoTurns } from '../inspect/print-turn.ts';
-import { type InspectedTurn, inspectedTurn } from '../inspect/stored-turn.ts';
-import { printableJson } from '../report/render/printable.ts';
+import { placeWords } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
-import { pageOf } from './page.ts';
-import { findRun, openStoredRuns } from './stored-runs.ts';
+import type { TurnRef } from '../inspect/links.ts';
+import { exitCodes } from './failure.ts';
+import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
+import { LateInfluence } from './late-influence.ts';
+import { openStoredRuns } from './stored-runs.ts';
+import { portOf, runViewer, viewerPort } from './viewer.ts';
 
 interface InspectFlags {
   readonly run?: string;
@@ -19,98 +16,94 @@ interface InspectFlags {
   readonly db?: string;
   readonly item?: string;
   readonly arm?: string;
+  readonly repeat?: string;
   readonly turn?: string;
   readonly print?: true;
   readonly json?: true;
+  readonly influence?: true;
+  readonly model?: string;
+  readonly quiet?: boolean;
+  readonly port?: string;
+  readonly export?: string;
 }
 
 /** Declares `inspect`. */
 export function declareInspect(command: Command): void {
-  command.description('show exactly what the model was given in a turn');
-  addConfigOptions(command, ['run', 'out', 'db'])
+  command.description(
+    'show exactly what the model was given in a turn: runs and turns in a browser, or one in the terminal',
+  );
+  addConfigOptions(command, ['run', 'out', 'db', 'model', 'quiet'])
     .option('--item <id>', 'the item (default: the first of the run)')
     .option('--arm <names>', 'one arm, or two by comma (default: dki)')
+    .option('--repeat <n>', 'the repeat (default: 0)')
     .option('--turn <n>', 'the turn of the session (default: 0)')
     .option('--print', 'in the terminal')
     .option('--json', 'as one JSON document')
+    .option('--influence', "compute first, with the run's model, what each memory did to the answer; it is stored")
+    .option('--port <n>', `where the viewer listens, 0 for a free one (default: ${viewerPort})`)
+    .option('--export <dir>', 'write the run as pages into a new folder: they open from disk, without the viewer')
     .action(inspect);
 }
 
-function inspect({ run: name, out, db, item, arm, turn, print, json }: InspectFlags): void {
-  if (print !== true && json !== true) {
-    throw new BenchError('bad-option', 'this release shows turns in the terminal only', 'add --print, or --json');
-  }
-  const number = turn ?? '0';
-  if (!/^\d+$/.test(number)) {
-    throw new BenchError(
-      'bad-option',
-      `--turn ${JSON.stringify(turn)}: expected a whole number, 0 or more`,
-      'the first is 0',
-    );
-  }
-  const config = loadBenchConfig({ flags: { out, db } });
-  using database = openStoredRuns(config.db);
-  const run = findRun(database, name);
-  const arms = arm?.split(',').map((part) => part.trim()) ?? [];
-  if (arms.length > 2) {
-    throw new BenchError('bad-option', `--arm ${arm!}: ${arms.length} arms`, 'name one, or two to compare them');
-  }
-  const known = new KnownTurns(database, run);
-  const itemId = item ?? known.firstItem();
-  const [first, second] = (arms.length === 0 ? ['dki'] : arms).map((part) => known.turn(itemId, part, Number(number)));
-  if (json === true) {
-    process.stdout.write(
-      printableJson({ run: { id: run.id, name: run.name }, turns: [first, second].filter(Boolean) }),
-    );
+async function inspect(flags: InspectFlags): Promise<void> {
+  if (flags.export !== undefined) {
+    await exportPages({ ...flags, export: flags.export });
     return;
   }
-  const page = pageOf(process.stdout);
-  process.stdout.write(
-    second === undefined ? printTurn(run.name, first!, page) : printTwoTurns(run.name, [first!, second], page),
-  );
+  if (flags.influence === true && !(await addInfluence(flags))) {
+    process.exitCode = exitCodes.interrupted;
+    return;
+  }
+  if (flags.print === true || flags.json === true || flags.influence === true) printTurns(flags);
+  else await view(flags);
 }
 
-/** The turns of a run, found by names that may be mistyped. */
-class KnownTurns {
-  readonly #turns: TurnRepository;
-  readonly #run: RunRow;
-
-  constructor(database: BenchDatabase, run: RunRow) {
-    this.#turns = new TurnRepository(database);
-    this.#run = run;
+/** All turns are written: options that choose or show one say nothing to an export. */
+async function exportPages({
+  run,
+  out,
+  db,
+  quiet,
+  export: folder,
+  ...others
+}: InspectFlags & { readonly export: string }) {
+  const [named] = Object.keys(others);
+  if (named !== undefined) {
+    throw new BenchError('bad-option', `--${named} says nothing to --export, which writes a whole run`, 'leave it out');
   }
+  const config = loadBenchConfig({ flags: { out, db, quiet } });
+  const { exportToFolder } = await import('./inspect-export.ts');
+  process.exitCode = await exportToFolder(config, run, folder);
+}
 
-  firstItem(): string {
-    const [first] = this.#turns.listByRun(this.#run.id);
-    if (first !== undefined) return first.itemId;
-    throw new BenchError('not-found', `run "${this.#run.name}" holds no turn`, 'it was ended before its first');
+/** Options that name a turn say nothing to the viewer, which has all of them. */
+async function view({ run, item, arm, repeat, turn, out, db, model, port }: InspectFlags): Promise<void> {
+  const [named] = Object.entries({ run, item, arm, repeat, turn }).filter(([, value]) => value !== undefined);
+  if (named !== undefined) {
+    throw new BenchError('bad-option', `--${named[0]} chooses a turn for the terminal`, 'add --print, or --json');
   }
+  const config = loadBenchConfig({ flags: { out, db, model } });
+  await using influence = new LateInfluence(config);
+  await runViewer({ path: config.db, port: portOf(port), influence, places: placeWords(config) });
+}
 
-  arms(): string[] {
-    return this.#names((row) => row.arm);
-  }
+/** Computes the influence of each memory of the turns that are chosen; false where ^C ended it. */
+async function addInfluence({ out, db, model, quiet, ...chosen }: InspectFlags): Promise<boolean> {
+  const config = loadBenchConfig({ flags: { out, db, model, quiet } });
+  const { computeInfluences } = await import('./inspect-influence.ts');
+  return computeInfluences(config, chosenRefs(config.db, chosen));
+}
 
-  turn(itemId: string, arm: string, number: number): InspectedTurn {
-    const rows = this.#turns.find(this.#run.id, itemId, arm);
-    const row = rows.find((candidate) => candidate.turn === number);
-    if (row !== undefined) return inspectedTurn(row, unknownQuality(this.#run.model as { readonly name: string }));
-    const items = this.#names((candidate) => candidate.itemId);
-    if (!items.includes(itemId)) throw this.#unknown('item', itemId, items);
-    if (rows.length === 0) throw this.#unknown('arm', arm, this.arms());
-    throw new BenchError(
-      'not-found',
-      `item ${itemId} has no turn ${number} of ${arm}`,
-      `it has ${rows.length}, from 0`,
-    );
-  }
+function chosenRefs(db: string, chosen: ChosenTurns): TurnRef[] {
+  using database = openStoredRuns(db);
+  return chosenTurns(database, chosen).flatMap((model) => {
+    if (model === undefined) return [];
+    const { itemId, arm, repeat, turn } = model.turn;
+    return { run: model.run.name, item: itemId, arm, repeat, turn };
+  });
+}
 
-  #names(of: (row: { readonly arm: string; readonly itemId: string }) => string): string[] {
-    return [...new Set(Array.from(this.#turns.listByRun(this.#run.id), of))];
-  }
-
-  #unknown(kind: string, name: string, known: readonly string[]): BenchError {
-    const message = `run "${this.#run.name}" has no ${kind} "${name}"${didYouMean(name, known)}`;
-    const others = known.length > 8 ? `, and ${known.length - 8} more` : '';
-    return new BenchError('not-found', message, `it has ${known.slice(0, 8).join(', ')}${others}`);
-  }
+function printTurns({ out, db, json, ...chosen }: InspectFlags): void {
+  using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db);
+  writeTurns(chosenTurns(database, chosen), json === true);
 }

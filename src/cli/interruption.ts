@@ -1,5 +1,5 @@
 /** Signals of one key press reach a process more than once where npm and tsx pass them on. */
-const echoMs = 500;
+export const echoMs = 500;
 
 /**
  * Runs `work` while the first ^C, or a SIGTERM, aborts through `controller`; the second ends the process at once with

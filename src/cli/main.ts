@@ -1,36 +1,36 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { declareBench } from './bench.ts';
-import { declareCompare } from './compare.ts';
-import { declareData } from './data.ts';
-import { declareDoctor } from './doctor.ts';
 import { reportFailure } from './failure.ts';
-import { declareInspect } from './inspect.ts';
-import { declareTables } from './tables.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-/** The verbs, each with its options; errors are thrown, not printed. */
-function commandLineProgram(): Command {
+type Declare = (command: Command) => void;
+
+/** The verbs, each loaded where it is called: models and figures take seconds that the others need not wait for. */
+const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
+  bench: async () => (await import('./bench.ts')).declareBench,
+  tables: async () => (await import('./tables.ts')).declareTables,
+  compare: async () => (await import('./compare.ts')).declareCompare,
+  inspect: async () => (await import('./inspect.ts')).declareInspect,
+  chat: async () => (await import('./chat.ts')).declareChat,
+  data: async () => (await import('./data.ts')).declareData,
+  doctor: async () => (await import('./doctor.ts')).declareDoctor,
+};
+
+/** The verb that is called, or all of them where it has to be found; errors are thrown, not printed. */
+async function commandLineProgram(called: string | undefined): Promise<Command> {
   const program = new Command('dki-bench')
     .description('compares two ways of giving a language model memories of its user: as text, and as attention K/V')
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
-  const verbs = {
-    bench: declareBench,
-    tables: declareTables,
-    compare: declareCompare,
-    inspect: declareInspect,
-    data: declareData,
-    doctor: declareDoctor,
-  };
-  for (const [name, declare] of Object.entries(verbs)) {
+  const wanted = Object.entries(verbs).filter(([name]) => !Object.hasOwn(verbs, called ?? '') || name === called);
+  for (const [name, load] of wanted) {
     const command = program.command(name);
-    declare(command);
+    (await load())(command);
     command.option('--debug', 'show the stack of an error');
   }
   return program;
@@ -50,7 +50,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // for node-llama-cpp, would end the process unless somebody else listens too.
 process.on('SIGXFSZ', () => undefined);
 try {
-  await commandLineProgram().parseAsync();
+  await (await commandLineProgram(process.argv[2])).parseAsync();
 } catch (error) {
   process.exitCode = reportFailure(error, process.argv.includes('--debug'));
 }

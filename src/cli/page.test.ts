@@ -16,3 +16,10 @@ it('has no colours with NO_COLOR or in a dumb terminal', () => {
   expect(pageOf(terminal(80), { NO_COLOR: '' }).colour).toBe(true);
   expect(pageOf(terminal(80), { TERM: 'dumb' }).colour).toBe(false);
 });
+
+it('keeps its colours with FORCE_COLOR, wherever it goes', () => {
+  const piped = { isTTY: false } as unknown as WriteStream;
+  expect(pageOf(piped, { FORCE_COLOR: '1' })).toEqual({ width: 80, colour: true });
+  expect(pageOf(piped, { FORCE_COLOR: '0' }).colour).toBe(false);
+  expect(pageOf(terminal(80), { FORCE_COLOR: '3', NO_COLOR: '1' }).colour).toBe(true);
+});

@@ -73,7 +73,7 @@ export class ProgressDisplay implements Disposable {
     this.#phase = progress.phase;
     if (progress.phase !== 'turns') {
       const suite = progress.suite === undefined ? '' : `${progress.suite}: `;
-      if (entered) this.#say(suite + phases[progress.phase]);
+      if (entered) this.say(suite + phases[progress.phase]);
       return;
     }
     // The first turn that is told of was done already.
@@ -84,7 +84,7 @@ export class ProgressDisplay implements Disposable {
       return;
     }
     const tenth = Math.floor((progress.done / progress.total) * 10);
-    if (tenth > this.#tenth) this.#say(text);
+    if (tenth > this.#tenth) this.say(text);
     this.#tenth = tenth;
   };
 
@@ -99,7 +99,7 @@ export class ProgressDisplay implements Disposable {
       return;
     }
     const reached = Math.floor((doneBytes / totalBytes) * 10);
-    if (entered || reached > tenth) this.#say(text);
+    if (entered || reached > tenth) this.say(text);
     this.#download = { ...this.#download, tenth: reached };
   };
 
@@ -109,7 +109,8 @@ export class ProgressDisplay implements Disposable {
     this.#stream.write(`${text}\n`);
   }
 
-  #say(text: string): void {
+  /** Says what goes on now, until something else does. */
+  say(text: string): void {
     if (this.#spinner === undefined) this.#stream.write(`${text}\n`);
     else this.#spinner.text = text;
   }

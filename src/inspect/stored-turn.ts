@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../config/bench-error.ts';
 import type { TurnRow } from '../db/schema.ts';
+import { storedKv } from './turn/stored-kv.ts';
 
 const segment = z.object({
   role: z.string(),
@@ -17,6 +18,8 @@ const budget = z.object({
   memoryLimitTokens: z.number(),
   memoryTokens: z.number(),
   historyTokens: z.number(),
+  /** Tokens at a position that another token has as well; missing in rows of releases that did not keep it. */
+  sharedTokens: z.number().exactOptional(),
   freeTokens: z.number(),
   dropped: z.array(z.object({ part: z.string(), id: z.string(), tokens: z.number(), rule: z.string() })),
   forced: z.boolean(),
@@ -32,21 +35,64 @@ const recalledMemory = z.object({
   evidence: z.boolean(),
 });
 
+const scoredToken = z.object({ token: z.string(), logProbability: z.number() });
+
 const turnEvidence = z.object({
   reuse: z.enum(['new', 'seen', 'none']),
+  builtTokens: z.number().exactOptional(),
+  linkTokens: z.number().exactOptional(),
+  gateTokens: z.number().exactOptional(),
   expectedEvaluatedTokens: z.number(),
   sequenceSha256: z.string(),
   firstForeignToken: z.number().nullable(),
   /** Blocks share positions, of which llama.cpp gives back one id each. */
   sharesPositions: z.boolean().exactOptional(),
   goldLogProbability: z.number().nullable(),
+  /** The terms of that sum; missing in rows of releases that did not keep them. */
+  goldTokens: z.array(scoredToken).exactOptional(),
+  /** Mean of ln p over the tokens of its own answer; null where the suite does not ask for it. */
+  freeLogProbability: z.number().nullable().exactOptional(),
+  /** Its next token against that of the reference arm. */
+  agreement: z.object({ klDivergence: z.number(), topOne: z.boolean() }).nullable().exactOptional(),
+  closed: z.boolean().exactOptional(),
   parity: z.object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
   nextTokens: z.array(z.object({ token: z.string(), probability: z.number() })),
 });
 
+const milliseconds = z.number();
+
+const timings = z.object({
+  retrieve: milliseconds,
+  gate: milliseconds,
+  assemble: milliseconds,
+  kvLoad: milliseconds,
+  kvCompute: milliseconds,
+  prefill: milliseconds,
+  firstToken: milliseconds,
+  decode: milliseconds,
+  total: milliseconds,
+});
+
+/** How the memories were recalled; null for an arm that asked no retriever. */
+const retrieval = z.object({
+  strategy: z.string(),
+  timingsMs: z.object({ embedding: milliseconds, search: milliseconds, ranking: milliseconds }),
+  tokensUsed: z.number().exactOptional(),
+  tokenBudget: z.number().exactOptional(),
+  flags: z.array(z.object({ flag: z.string(), reason: z.string() })),
+  details: z.record(z.string(), z.unknown()),
+});
+
+const score = z.number().nullable();
+
 const answeredColumns = z.object({
-  promptInfo: z.object({ originalQuery: z.string(), segments: z.array(segment), budget }),
-  timings: z.record(z.string(), z.number()),
+  promptInfo: z.object({
+    originalQuery: z.string(),
+    historyMessages: z.array(z.object({ role: z.string(), content: z.string() })).exactOptional(),
+    segments: z.array(segment),
+    budget,
+  }),
+  timings,
   tokens: z.object({
     prompt: z.number(),
     kvResident: z.number(),
@@ -55,22 +101,36 @@ const answeredColumns = z.object({
     positions: z.number(),
   }),
   scores: z.object({
-    exactMatch: z.number().nullable(),
-    abstention: z.number().nullable(),
-    taskSuccess: z.number().nullable(),
+    exactMatch: score,
+    tokenF1: score.exactOptional(),
+    memoryRecall: score.exactOptional(),
+    rougeL: score.exactOptional(),
+    bleu: score.exactOptional(),
+    abstention: score,
+    taskSuccess: score,
     wrongClass: z.string().nullable(),
     failedStage: z.string().nullable(),
+    /** In order, up to the first failure; none where abstaining is right. */
+    passedStages: z.array(z.string()).exactOptional(),
+    recallRank: z.number().nullable().exactOptional(),
     evidence: turnEvidence,
+    retrieval: retrieval.nullable().exactOptional(),
     item: z.object({
       /** The right answer; null where only abstaining is right. */
       gold: z.string().nullable(),
       category: z.string(),
       phrasing: z.string(),
       userKind: z.string(),
+      /** Memories that the user had when asked, and how many of them are the evidence. */
+      memories: z.number().exactOptional(),
+      evidence: z.number().exactOptional(),
     }),
   }),
   memories: z.array(recalledMemory),
+  kv: storedKv,
 });
+
+export type Segment = z.output<typeof segment>;
 
 /** Which turn of a run it is. */
 interface TurnIdentity {
@@ -126,10 +186,23 @@ function withoutQuality(scores: AnsweredTurn['scores']): AnsweredTurn['scores'] 
   return {
     ...scores,
     exactMatch: null,
+    tokenF1: null,
+    memoryRecall: null,
+    rougeL: null,
+    bleu: null,
     abstention: null,
     taskSuccess: null,
     wrongClass: null,
     failedStage: scores.failedStage === 'answered' ? null : scores.failedStage,
-    evidence: { ...scores.evidence, goldLogProbability: null },
+    ...(scores.passedStages === undefined
+      ? {}
+      : { passedStages: scores.passedStages.filter((stage) => stage !== 'answered') }),
+    evidence: {
+      ...scores.evidence,
+      goldLogProbability: null,
+      goldTokens: [],
+      freeLogProbability: null,
+      agreement: null,
+    },
   };
 }

@@ -52,7 +52,8 @@ describe('mistakes', () => {
     [['bench', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more\n'],
     [['bench', '--model', 'none.gguf'], 'error: '],
     [['bench', '--dataset', './none.jsonl'], 'error: '],
-    [['inspect'], 'error: this release shows turns in the terminal only\n  hint: add --print, or --json\n'],
+    [['inspect', '--export', 'x', '--print'], 'error: --print says nothing to --export, which writes a whole run\n'],
+    [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
   ])('%j ends with 2 and two lines', async (words, message) => {
     const { code, stdout, stderr } = await dkiBench([...words, ...(words[0] === 'bench' ? ['--quiet'] : [])]);
     expect(stderr.slice(0, message.length)).toBe(message);

@@ -25,6 +25,7 @@ function withChat(system: BenchSystem, chat: BenchSystem['chat']): BenchSystem {
     searchMemories: (...args) => system.searchMemories(...args),
     getStats: () => system.getStats(),
     replay: (sequence) => system.replay(sequence),
+    forgetMemory: (userId, memoryId) => system.forgetMemory(userId, memoryId),
     reset: () => {
       system.reset();
     },

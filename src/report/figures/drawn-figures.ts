@@ -30,6 +30,9 @@ export function drawnFigures(results: RunResults): Promise<readonly DrawnFigure[
 /** Alone, a picture has no text around it: black on light, white on dark. */
 const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
 
+/** A picture as a file of its own. */
+export const pictureFile = (svg: string): string => `${svg.replace('</desc>', () => `</desc>${alone}`)}\n`;
+
 /** What is drawn as CSV, a column a field. */
 function dataOf({ data }: Figure): string {
   const fields = Object.keys(data[0]!);
@@ -40,7 +43,7 @@ function dataOf({ data }: Figure): string {
 /** The files of a run's figures: the picture, its Vega-Lite specification and its data, by path within the report. */
 export async function figureFiles(results: RunResults): Promise<(readonly [path: string, content: string])[]> {
   return (await drawnFigures(results)).flatMap(({ figure, svg }) => [
-    [`figures/${figure.id}.svg`, `${svg.replace('</desc>', () => `</desc>${alone}`)}\n`] as const,
+    [`figures/${figure.id}.svg`, pictureFile(svg)] as const,
     [`figures/${figure.id}.vl.json`, renderSpecification(figure)] as const,
     [`figures/${figure.id}.csv`, dataOf(figure)] as const,
   ]);

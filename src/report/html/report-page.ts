@@ -2,9 +2,8 @@ import { html, raw } from 'hono/html';
 import type { RunResults } from '../../eval/results.ts';
 import { groupOf } from '../../eval/run-name.ts';
 import { drawnFigures } from '../figures/drawn-figures.ts';
-import { headline } from '../headline.ts';
 import { printable } from '../render/printable.ts';
-import { lackOfProof, type Table, textCell } from '../table.ts';
+import { type Table, textCell } from '../table.ts';
 import { comparisonsTables } from '../tables/comparisons-table.ts';
 import { gatesTable } from '../tables/gates-table.ts';
 import { reportTables, shownTables } from '../tables/report-tables.ts';
@@ -13,36 +12,7 @@ import { environmentFacts, type Fact, settingsFacts } from './facts.ts';
 import { type Html, htmlTable } from './html-table.ts';
 import { reproduceCommands } from './reproduce.ts';
 import { style } from './style.ts';
-
-const list = (texts: readonly string[]): Html | string =>
-  texts.length === 0
-    ? ''
-    : html`<ul>
-        ${texts.map((text) => html`<li>${printable(text)}</li>`)}
-      </ul>`;
-
-/** What the runs say, a failed gate first and in red. */
-function verdict(runs: readonly RunResults[]): Html {
-  const several = runs.length > 1;
-  const lacking = runs.flatMap((results) => {
-    const lack = lackOfProof(results);
-    return lack === undefined ? [] : [several ? `${results.run.suite}: ${lack}` : lack];
-  });
-  const sentences = several
-    ? verdictSentences(runs[0]!).slice(-1)
-    : verdictSentences(runs[0]!).filter((sentence) => !lacking.some((lack) => sentence.startsWith(lack)));
-  const held = runs.reduce((sum, { gates }) => sum + gates.length, 0);
-  return html`<section
-    id="verdict"
-    class="verdict ${lacking.length > 0 ? 'failed' : ''}"
-    aria-labelledby="verdict-heading"
-  >
-    <h2 id="verdict-heading">Verdict</h2>
-    ${lacking.map((lack) => html`<p class="failed"><strong>${printable(lack)}. Do not quote these numbers.</strong></p>`)}
-    ${headline(runs).map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)} ${list(sentences)}
-    ${lacking.length > 0 ? '' : html`<p class="held">All ${held} gates that could be decided held.</p>`}
-  </section> `;
-}
+import { list, verdictSection } from './verdict-section.ts';
 
 /** Which gate held in which suite; the evidence stands with each suite. */
 function gatesBySuite(runs: readonly RunResults[]): Table {
@@ -170,7 +140,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
           ${contents(runs)}
         </header>
         <main>
-          ${verdict(runs)}
+          ${verdictSection(runs)}
           ${
             several
               ? html`<section id="gates" aria-labelledby="gates-heading">

@@ -3,7 +3,8 @@ import { configOptions, shippedModels } from '../../config/load-config.ts';
 import type { RunResults } from '../../eval/results.ts';
 import { groupOf } from '../../eval/run-name.ts';
 
-const quoted = (word: string): string =>
+/** A word for a shell of POSIX: plain, or in single quotes. */
+export const quoted = (word: string): string =>
   /^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** These are said in another way, or lie elsewhere on another machine. */

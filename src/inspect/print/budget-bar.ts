@@ -1,12 +1,5 @@
-import type { AnsweredTurn } from './stored-turn.ts';
-
-const parts = [
-  { key: 'fixedTokens', mark: '█', name: 'fixed' },
-  { key: 'memoryTokens', mark: '▓', name: 'memories' },
-  { key: 'historyTokens', mark: '▒', name: 'history' },
-  { key: 'freeTokens', mark: '·', name: 'free' },
-  { key: 'reserveTokens', mark: '░', name: 'reserve' },
-] as const;
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { budgetParts } from '../turn/budget-parts.ts';
 
 /** Shares a number of columns by weight, largest remainders last to miss; what is there gets at least one. */
 function shared(weights: readonly number[], columns: number): number[] {
@@ -22,8 +15,8 @@ function shared(weights: readonly number[], columns: number): number[] {
  * counted with wider labels than they got stand as they were counted.
  */
 export function budgetBar(budget: AnsweredTurn['promptInfo']['budget'], width: number): string[] {
-  const weights = parts.map(({ key }) => Math.max(0, budget[key]));
+  const weights = budgetParts.map(({ key }) => Math.max(0, budget[key]));
   const counts = shared(weights, width);
-  const legend = parts.map(({ mark, name }, index) => `${mark} ${name} ${weights[index]!}`);
-  return [parts.map(({ mark }, index) => mark.repeat(counts[index]!)).join(''), legend.join('  ')];
+  const legend = budgetParts.map(({ mark, name }, index) => `${mark} ${name} ${weights[index]!}`);
+  return [budgetParts.map(({ mark }, index) => mark.repeat(counts[index]!)).join(''), legend.join('  ')];
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { turnRow } from '../../test/fixtures/turn-row.ts';
-import { textWidth } from '../report/render/text-width.ts';
+import { turnRow } from '../../../test/fixtures/turn-row.ts';
+import { textWidth } from '../../report/render/text-width.ts';
 import { budgetBar } from './budget-bar.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
-import { inspectedTurn } from './stored-turn.ts';
+import { inspectedTurn } from '../stored-turn.ts';
 import { turnDifferences } from './turn-differences.ts';
 
 const page = { width: 80, colour: false };
@@ -22,7 +22,7 @@ describe('a turn in the terminal', () => {
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
     expect(printTurn('r', rag, page)).toContain('Answer (right)');
     expect(printTurn('r', dki, page)).toContain('Answer (wrong: stale, failed at: answered)');
-    expect(printTurn('r', dki, page)).toContain('gold      Turin\nkind      updated · held-out\n');
+    expect(printTurn('r', dki, page)).toMatch(/gold {6}Turin\nscores .*\nkind {6}updated · held-out\n/);
   });
 
   it('judges no answer where nothing can be said of quality', () => {
@@ -67,16 +67,17 @@ describe('a turn in the terminal', () => {
 
   it.each([60, 80, 119, 120, 160])('is never wider than %d columns', (width) => {
     const text =
-      printTurn('r', rag, { width, colour: false }) + printTwoTurns('r', [rag, dki], { width, colour: true });
+      printTurn('r', rag, { width, colour: false }) +
+      printTwoTurns('r', [{ turn: rag }, { turn: dki }], { width, colour: true });
     for (const line of text.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(width);
   });
 });
 
 describe('two arms', () => {
   it('stand side by side from 120 columns, else one after the other', () => {
-    const wide = printTwoTurns('r', [rag, dki], { width: 140, colour: false });
+    const wide = printTwoTurns('r', [{ turn: rag }, { turn: dki }], { width: 140, colour: false });
     expect(wide).toMatch(/^Answer \(right\) +│ Answer \(wrong: stale/m);
-    const narrow = printTwoTurns('r', [rag, dki], page);
+    const narrow = printTwoTurns('r', [{ turn: rag }, { turn: dki }], page);
     expect(narrow.indexOf('arm dki')).toBeGreaterThan(narrow.indexOf('Evidence'));
   });
 

@@ -1,4 +1,5 @@
-import type { AnsweredTurn } from './stored-turn.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { sequenceDifference } from '../turn/sequence-difference.ts';
 
 /** The first place at which two lists differ, or undefined. */
 function firstDifference(a: readonly number[], b: readonly number[]): number | undefined {
@@ -21,11 +22,24 @@ const idsOf = ({ promptInfo }: AnsweredTurn) => promptInfo.segments.flatMap(({ t
 const keptBy = ({ promptInfo }: AnsweredTurn) =>
   promptInfo.segments.flatMap(({ memoryId }) => (memoryId === undefined ? [] : [memoryId]));
 
+/** More segments that differ would fill the terminal. */
+const MOST_SEGMENTS = 12;
+
+/** The segments that the sequences do not share, a line each. */
+function differingSegments(a: AnsweredTurn, b: AnsweredTurn): string[] {
+  const names = { 'only-here': `only in ${a.arm}`, 'only-there': `only in ${b.arm}`, changed: 'changed' } as const;
+  const lines = sequenceDifference(a, b, new Map()).segments.flatMap((segment) =>
+    segment.kind === 'same' ? [] : [`  ${names[segment.kind]}: ${segment.label}`],
+  );
+  const more = lines.length - MOST_SEGMENTS;
+  return more <= 0 ? lines : [...lines.slice(0, MOST_SEGMENTS), `  and ${more} more segments`];
+}
+
 /** What two arms did differently with one item, a line for each point. */
 export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): string[] {
   const place = firstDifference(idsOf(a), idsOf(b));
   const kept = [keptBy(a), keptBy(b)] as const;
-  const ttft = [a, b].map(({ timings }) => timings['firstToken']!.toFixed(1));
+  const ttft = [a, b].map(({ timings }) => timings.firstToken.toFixed(1));
   return [
     a.answer === b.answer
       ? 'answers: the same'
@@ -33,6 +47,7 @@ export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): string[] {
     place === undefined
       ? `sequences: identical, ${idsOf(a).length} tokens`
       : `sequences: differ from token ${place} (${a.arm}: ${segmentAt(a, place)}; ${b.arm}: ${segmentAt(b, place)})`,
+    ...differingSegments(a, b),
     kept[0].join() === kept[1].join()
       ? `memories: the same ${kept[0].length}, in the same order`
       : `memories: ${a.arm} ${kept[0].join(', ') || 'none'}; ${b.arm} ${kept[1].join(', ') || 'none'}`,

@@ -1,9 +1,9 @@
-import { printable } from '../report/render/printable.ts';
-import { coloured, emphasised, type Page } from '../report/render/terminal.ts';
-import { padText, wrapText } from '../report/render/text-width.ts';
-import type { InspectedTurn } from './stored-turn.ts';
+import { printable } from '../../report/render/printable.ts';
+import { coloured, emphasised, type Page } from '../../report/render/terminal.ts';
+import { padText, wrapText } from '../../report/render/text-width.ts';
+import type { InspectedTurn } from '../stored-turn.ts';
 import { turnDifferences } from './turn-differences.ts';
-import { turnSections } from './turn-sections.ts';
+import { type PrintedBeside, turnSections } from './turn-sections.ts';
 
 const columnGap = ' │ ';
 /** Below this, two arms stand one after the other. */
@@ -14,10 +14,10 @@ function header(runName: string, { itemId, userId, arm, repeat, turn }: Inspecte
 }
 
 /** A turn as blocks of lines, its header first; what is left of a failed one is the reason. */
-function turnBlocks(runName: string, turn: InspectedTurn, page: Page): string[][] {
+function turnBlocks(runName: string, turn: InspectedTurn, page: Page, known: PrintedBeside): string[][] {
   const head = wrapText(printable(header(runName, turn)), page.width).map((line) => emphasised(line, page));
   if (turn.state === 'failed') return [head, wrapText(printable(`failed: ${turn.error}`), page.width)];
-  const sections = turnSections(turn, page.width).map(({ heading, lines }) => [
+  const sections = turnSections(turn, page, known).map(({ heading, lines }) => [
     ...wrapText(heading, page.width).map((line) => coloured(line, 'cyan', page)),
     ...lines,
   ]);
@@ -39,18 +39,27 @@ function sideBySide(left: readonly string[][], right: readonly string[][], width
   });
 }
 
+/** A turn with what is known beside it. */
+export interface PrintedTurn extends PrintedBeside {
+  readonly turn: InspectedTurn;
+}
+
 /** One turn for the terminal: what the model was given, what it made of it, and what that took. */
-export function printTurn(runName: string, turn: InspectedTurn, page: Page): string {
-  return joined(turnBlocks(runName, turn, page));
+export function printTurn(runName: string, turn: InspectedTurn, page: Page, known: PrintedBeside = {}): string {
+  return joined(turnBlocks(runName, turn, page, known));
 }
 
 /** Two arms on one item, side by side where the page is wide enough, and what differs. */
-export function printTwoTurns(runName: string, [a, b]: readonly [InspectedTurn, InspectedTurn], page: Page): string {
+export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, PrintedTurn], page: Page): string {
   const wide = page.width >= sideBySideColumns;
   const width = wide ? Math.floor((page.width - columnGap.length) / 2) : page.width;
-  const [left, right] = [turnBlocks(runName, a, { ...page, width }), turnBlocks(runName, b, { ...page, width })];
+  const [left, right] = [a, b].map((one) => turnBlocks(runName, one.turn, { ...page, width }, one)) as [
+    string[][],
+    string[][],
+  ];
   const both = wide ? sideBySide(left, right, width) : [...left, ['─'.repeat(width)], ...right];
-  if (a.state === 'failed' || b.state === 'failed') return joined(both);
-  const differences = turnDifferences(a, b).flatMap((line) => wrapText(printable(line), page.width));
-  return joined([...both, [coloured(`What differs between ${a.arm} and ${b.arm}`, 'cyan', page), ...differences]]);
+  if (a.turn.state === 'failed' || b.turn.state === 'failed') return joined(both);
+  const differences = turnDifferences(a.turn, b.turn).flatMap((line) => wrapText(printable(line), page.width));
+  const heading = coloured(`What differs between ${a.turn.arm} and ${b.turn.arm}`, 'cyan', page);
+  return joined([...both, [heading, ...differences]]);
 }

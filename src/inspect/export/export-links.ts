@@ -1,0 +1,77 @@
+import type { ItemQuery, Links, TurnRef } from '../links.ts';
+import { filesFolder } from './export-folder.ts';
+
+/** Turns on a page of the list. */
+export const listedTurns = 50;
+
+/** Numbers for names, so that no name of the data is ever one of a file. */
+class FileNumbers {
+  readonly #numbers = new Map<string, number>();
+  readonly #last = new Map<string, number>();
+
+  /** The number of that thing, from 1 in each kind: always the same. */
+  of(kind: string, ...name: readonly (string | number)[]): number {
+    const key = JSON.stringify([kind, ...name]);
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const next = (this.#last.get(kind) ?? 0) + 1;
+    this.#last.set(kind, next);
+    this.#numbers.set(key, next);
+    return next;
+  }
+}
+
+/** Names of the files of an export, from the folder that holds the index. */
+export class ExportFiles {
+  readonly index = 'index.html';
+  readonly style = `${filesFolder}/style.css`;
+  readonly script = `${filesFolder}/viewer.js`;
+  readonly #numbers = new FileNumbers();
+
+  /** A page of the list of turns, or of those of items on which arms disagree; the first of all is on the index. */
+  list({ disagreeing, at = 0 }: ItemQuery): string {
+    const page = Math.floor(at / listedTurns) + 1;
+    if (disagreeing === true) return `${filesFolder}/disagreeing-${page}.html`;
+    return page === 1 ? this.index : `${filesFolder}/list-${page}.html`;
+  }
+
+  table(id: string): string {
+    return `${filesFolder}/table-${this.#numbers.of('table', id)}.html`;
+  }
+
+  figure(id: string): string {
+    return `${filesFolder}/figure-${this.#numbers.of('figure', id)}.svg`;
+  }
+
+  item(id: string): string {
+    return `${filesFolder}/item-${this.#numbers.of('item', id)}.html`;
+  }
+
+  turn(turn: TurnRef, suffix: 'html' | 'json'): string {
+    const { item, arm, repeat, turn: number } = turn;
+    return `${filesFolder}/turn-${this.#numbers.of('turn', item, arm, repeat, number)}.${suffix}`;
+  }
+}
+
+/** How a page of an export refers to others: relative to its own folder, wherever the export is put. */
+export function exportLinks(files: ExportFiles, from: string): Links {
+  const inFolder = from.startsWith(`${filesFolder}/`);
+  const to = (path: string): string => {
+    if (!inFolder) return path;
+    return path.startsWith(`${filesFolder}/`) ? path.slice(filesFolder.length + 1) : `../${path}`;
+  };
+  return {
+    answered: false,
+    runs: () => to(files.index),
+    run: (_run, query = {}) => to(files.list(query)),
+    table: (_run, table) => to(files.table(table)),
+    figure: (_run, figure) => to(files.figure(figure)),
+    item: (_run, item) => to(files.item(item)),
+    turn: (turn) => to(files.turn(turn, 'html')),
+    turnJson: (turn) => to(files.turn(turn, 'json')),
+    // Nothing is compared where nobody answers.
+    compare: () => to(files.index),
+    style: () => to(files.style),
+    script: () => to(files.script),
+  };
+}

@@ -1,0 +1,154 @@
+import { html } from 'hono/html';
+import type { BenchDatabase } from '../../db/database.ts';
+import type { TurnListRow } from '../../db/schema.ts';
+import { TurnListRepository } from '../../db/turn-list-repository.ts';
+import { groupBy } from '../../eval/group-by.ts';
+import { pictureFile } from '../../report/figures/drawn-figures.ts';
+import { renderFigure } from '../../report/figures/render-figure.ts';
+import { reportFigures } from '../../report/figures/report-figures.ts';
+import type { Html } from '../../report/html/html-table.ts';
+import { runNamed } from '../find-run.ts';
+import type { Links } from '../links.ts';
+import { readRunPage, type RunPage } from '../run/read-run-page.ts';
+import { otherTables, runPage, tablePage } from '../run/run-page.ts';
+import { style } from '../style.ts';
+import { ExportFolder } from './export-folder.ts';
+import { exportItem } from './export-items.ts';
+import { ExportFiles } from './export-links.ts';
+import { exportList, listPages } from './export-lists.ts';
+import { PageWriter } from './page-writer.ts';
+
+/** What lists take for each turn at the most: a row on each of both. */
+const bytesOfListedTurn = 3000;
+/** What the index takes, which is written last. */
+const bytesOfIndex = 250_000;
+/** Rows that are read at once. */
+const readAtOnce = 500;
+
+export interface RunExport {
+  readonly run: string;
+  /** A new folder, or an empty one. */
+  readonly folder: string;
+  /** The script of the pages. */
+  readonly script: string;
+  /** Items are left out from the end of the run, so that all files together take no more. */
+  readonly mostBytes: number;
+  readonly onProgress: (doneTurns: number, turns: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What an export holds. */
+export interface ExportedRun {
+  readonly files: number;
+  readonly bytes: number;
+  readonly items: number;
+  readonly turns: number;
+  /** What was left out, and why, in a sentence; undefined where everything is there. */
+  readonly leftOut: string | undefined;
+}
+
+/**
+ * Writes a run as files that open from disk without a server: its page, its list of turns, its items and turns.
+ * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for a run that there is not, `disk`; and the
+ * reason of `signal` between two items
+ */
+export async function exportRun(database: BenchDatabase, options: RunExport): Promise<ExportedRun> {
+  const { onProgress, signal, mostBytes } = options;
+  const model = readRunPage(database, options.run, {});
+  const rows = turnsOf(database, model.name);
+  using folder = new ExportFolder(options.folder);
+  const writer = new PageWriter(folder, new ExportFiles());
+  await folder.write(writer.files.style, style);
+  await folder.write(writer.files.script, options.script);
+  await exportResults(writer, model);
+
+  const room = mostBytes - bytesOfIndex;
+  const kept: string[] = [];
+  let turns = 0;
+  for (const [item, ofItem] of groupBy(rows, ({ itemId }) => itemId)) {
+    signal.throwIfAborted();
+    const forLists = (turns + ofItem.length) * bytesOfListedTurn;
+    if (!(await exportItem(database, writer, { run: model.name, item }, room - forLists))) break;
+    kept.push(item);
+    turns += ofItem.length;
+    onProgress(turns, rows.length);
+  }
+
+  const leftOut = leftOutInWords(rows, kept, mostBytes);
+  await exportIndex(writer, model, turnsOfItems(rows, kept), leftOut);
+  const { files, bytes } = folder;
+  folder.finish();
+  return { files, bytes, items: kept.length, turns, leftOut };
+}
+
+/** All turns of a run, as lists show them. */
+function turnsOf(database: BenchDatabase, name: string): TurnListRow[] {
+  const turns = new TurnListRepository(database);
+  const { id } = runNamed(database, name);
+  const rows: TurnListRow[] = [];
+  for (;;) {
+    const page = turns.page(id, {}, {}, { after: rows.at(-1)?.turnId }, readAtOnce);
+    rows.push(...page.rows);
+    if (!page.hasNext) return rows;
+  }
+}
+
+function turnsOfItems(rows: readonly TurnListRow[], items: readonly string[]): TurnListRow[] {
+  const kept = new Set(items);
+  return rows.filter(({ itemId }) => kept.has(itemId));
+}
+
+function leftOutInWords(rows: readonly TurnListRow[], kept: readonly string[], mostBytes: number): string | undefined {
+  const items = new Set(rows.map(({ itemId }) => itemId)).size;
+  const turns = rows.length - turnsOfItems(rows, kept).length;
+  if (turns === 0) return undefined;
+  const count = (value: number) => value.toLocaleString('en');
+  return `Left out: the last ${count(items - kept.length)} of ${count(items)} items, ${count(turns)} of ${count(rows.length)} turns. An export takes at most ${count(mostBytes / 1e6)} MB.`;
+}
+
+/** Tables that the index only names, and all figures. */
+async function exportResults(writer: PageWriter, { name, results }: RunPage): Promise<void> {
+  if (results === null) return;
+  const { files, folder } = writer;
+  for (const table of otherTables(results)) {
+    await writer.write({
+      ...{ path: files.table(table.id), kind: 'run', title: table.caption },
+      breadcrumbs: (links) => [{ text: name, href: links.run(name) }],
+      body: () => tablePage(table),
+    });
+  }
+  for (const figure of reportFigures(results)) {
+    await folder.write(files.figure(figure.id), pictureFile(await renderFigure(figure)));
+  }
+}
+
+async function exportIndex(
+  writer: PageWriter,
+  model: RunPage,
+  rows: readonly TurnListRow[],
+  leftOut: string | undefined,
+): Promise<void> {
+  const { items } = model;
+  const disagreeing = items.unknownQuality === null ? rows.filter((row) => row.disagreeing) : [];
+  const [first, ...others] = listPages(items, {}, rows);
+  for (const list of others) await exportList(writer, list);
+  if (disagreeing.length > 0) {
+    for (const list of listPages(items, { disagreeing: true }, disagreeing)) await exportList(writer, list);
+  }
+  const note = (links: Links): Html =>
+    html`<p class="note">
+      Exported from the viewer: filters, comparisons and differences to arms other than RAG need
+      <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
+      ${
+        disagreeing.length === 0
+          ? ''
+          : html`<a href="${links.run(model.name, { disagreeing: true })}"
+              >${disagreeing.length} turns of items on which arms disagree</a
+            >`
+      }
+    </p>`;
+  await writer.write({
+    ...{ path: writer.files.index, kind: 'run', title: model.name },
+    body: (links) => runPage({ ...model, items: first! }, links, note(links)),
+  });
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { turnRow } from '../../../test/fixtures/turn-row.ts';
+import { serverLinks as links } from '../server/server-links.ts';
+import { inspectedTurn } from '../stored-turn.ts';
+import { itemPage } from './item-page.ts';
+import type { ItemModel } from './read-item-page.ts';
+
+const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
+
+function modelOf(repeats: number): ItemModel {
+  const turns = Array.from({ length: repeats }, (_, repeat) =>
+    inspectedTurn(turnRow('rag', { answer: markup, changes: { repeat, ...(repeat === 1 ? { error: markup } : {}) } })),
+  );
+  const [sample] = turns;
+  if (sample?.state !== 'answered') throw new Error('the first is answered');
+  return {
+    run: { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab' } },
+    ...{ itemId: 'i-7', userId: 'u-1', turns, sample, evidenceCount: 3 },
+    evidence: [
+      { memoryId: 'm-1', content: markup, arms: ['rag', 'dki'] },
+      { memoryId: 'm-2', content: 'My sister moved to Turin.', arms: [] },
+    ],
+  };
+}
+
+it('shows every repeat on a line of its own, with its answer, verdict and counts', async () => {
+  const page = String(await itemPage(modelOf(2), links));
+  expect(page).toContain('href="/turn?run=main-1&amp;item=i-7&amp;arm=rag&amp;repeat=0&amp;turn=0"');
+  expect(page).toMatch(/✗ wrong: stale, failed at: answered/);
+  expect(page).toMatch(/<td class="right">43<\/td>\s*<td class="right">0<\/td>\s*<td class="right">43<\/td>/);
+  expect(page).toContain('in the sequence of rag, dki');
+  expect(page).toContain('in the sequence of no arm');
+  expect(page).toContain('1 more, which no arm recalled or was given.');
+});
+
+it('stays small, and shows text of data as text', async () => {
+  const page = String(await itemPage(modelOf(300), links));
+  expect(Buffer.byteLength(page)).toBeLessThan(190_000);
+  expect(page).not.toContain('<script');
+  expect(page).not.toMatch(/[\u0000\u202e]/);
+  expect(page).toContain('failed: <span class="text">&lt;script&gt;');
+  expect(page).toContain('… 220 more turns, all in the list of the run.');
+});

@@ -1,0 +1,65 @@
+import { html } from 'hono/html';
+import type { Html } from '../report/html/html-table.ts';
+import { printable } from '../report/render/printable.ts';
+import type { Links } from './links.ts';
+
+/** Which kind of page it is: its style and keys depend on it. */
+export type PageKind = 'runs' | 'run' | 'item' | 'turn' | 'compare' | 'error';
+
+/** A page on the way to this one. */
+export interface Breadcrumb {
+  readonly text: string;
+  readonly href: string;
+}
+
+export interface Layout {
+  readonly title: string;
+  readonly links: Links;
+  /** From the runs downwards, without the page itself. */
+  readonly breadcrumbs: readonly Breadcrumb[];
+  /** What stands in `main`; its first heading is the `h1` of the page. */
+  readonly body: Html;
+  readonly page: PageKind;
+  /** The Content-Security-Policy of a file, which has no server to send one. */
+  readonly policy?: string;
+}
+
+/** The way from the first page to this one. */
+function wayHere(breadcrumbs: readonly Breadcrumb[], title: string): Html {
+  return html`<header class="top">
+    <nav aria-label="Breadcrumbs">
+      <ol>
+        ${breadcrumbs.map(({ text, href }) => html`<li><a href="${href}">${printable(text)}</a></li> `)}
+        <li aria-current="page">${printable(title)}</li>
+      </ol>
+    </nav>
+  </header>`;
+}
+
+/**
+ * The whole document of a page: landmarks, breadcrumbs, style and script by address, nothing inline.
+ * A page is whole without its script.
+ */
+export async function layout({ title, links, breadcrumbs, body, page, policy }: Layout): Promise<string> {
+  const document = await html`<!doctype html>
+    <html lang="en" data-page="${page}">
+      <head>
+        <meta charset="utf-8" />
+        ${policy === undefined ? '' : html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`}
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${printable(title)} · dki-bench</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${links.style()}" />
+        <script defer src="${links.script()}"></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${breadcrumbs.length === 0 ? '' : wayHere(breadcrumbs, title)}
+        <main id="main" tabindex="-1">${body}</main>
+        <footer class="keys">
+          <p>Keys: <kbd>?</kbd></p>
+        </footer>
+      </body>
+    </html> `;
+  return `${document.toString().trimEnd()}\n`;
+}

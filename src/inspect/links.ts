@@ -1,0 +1,63 @@
+/** One turn of a run: of an item by an arm. */
+export interface TurnRef {
+  readonly run: string;
+  readonly item: string;
+  readonly arm: string;
+  readonly repeat: number;
+  /** Number of the turn within its session, from 0. */
+  readonly turn: number;
+}
+
+/** One side of a comparison. */
+export interface ArmRef {
+  readonly run: string;
+  readonly arm: string;
+}
+
+/** What the list of a run's turns shows: what is not set filters nothing. */
+export interface ItemQuery {
+  readonly arm?: string;
+  readonly answer?: 'right' | 'wrong';
+  /** Items that some arm answers right and another wrong. */
+  readonly disagreeing?: true;
+  readonly category?: string;
+  /** Prompts that were forced, or from which memories or history were dropped. */
+  readonly truncated?: true;
+  /** Turns that failed. */
+  readonly failed?: true;
+  /** A part of the question or the answer. */
+  readonly text?: string;
+  /** A column of the list; in the order of writing where not set. */
+  readonly sort?: string;
+  /** The largest first, where the smallest would be. */
+  readonly descending?: true;
+  /** The page that follows this turn, by its id in the database. */
+  readonly after?: number;
+  /** The page that ends ahead of this turn. */
+  readonly before?: number;
+  /** Turns ahead of the page, as the link to it counted them. */
+  readonly at?: number;
+}
+
+/** How pages refer to one another: by addresses of the server, or by files of an export. */
+export interface Links {
+  /** Whether somebody answers forms: in files that were exported nobody does. */
+  readonly answered: boolean;
+  runs(): string;
+  run(run: string, query?: ItemQuery): string;
+  /** One of the tables that the page of the run leaves out, by its id. */
+  table(run: string, table: string): string;
+  /** A figure as a picture, by its id. */
+  figure(run: string, figure: string): string;
+  item(run: string, item: string): string;
+  /** @param options.against the arm whose sequence is compared with the turn's */
+  turn(turn: TurnRef, options?: { readonly against?: string }): string;
+  turnJson(turn: TurnRef): string;
+  /**
+   * @param options.page of the list of items, from 1
+   * @param options.force compare runs of different data or models all the same
+   */
+  compare(a: ArmRef, b: ArmRef, options?: { readonly page?: number; readonly force?: true }): string;
+  style(): string;
+  script(): string;
+}

@@ -1,0 +1,113 @@
+import { html } from 'hono/html';
+import type { RunResults } from '../../eval/results.ts';
+import { reportFigures } from '../../report/figures/report-figures.ts';
+import { type Html, htmlTable } from '../../report/html/html-table.ts';
+import { verdictSection } from '../../report/html/verdict-section.ts';
+import { printable } from '../../report/render/printable.ts';
+import { gatesTable } from '../../report/tables/gates-table.ts';
+import { shownTables } from '../../report/tables/report-tables.ts';
+import type { Table } from '../../report/table.ts';
+import type { Links } from '../links.ts';
+import { type ItemList, itemList } from './item-list.ts';
+import { allTables, type RunPage } from './read-run-page.ts';
+
+/** Tables that the page of a run only names. */
+export function otherTables(results: RunResults): Table[] {
+  const shown = new Set(shownTables(results).map(({ id }) => id));
+  return allTables(results).filter(({ id }) => !shown.has(id));
+}
+
+function proofs(results: RunResults, run: string, links: Links): Html {
+  const others = otherTables(results);
+  const figures = reportFigures(results);
+  return html`${verdictSection([results])}
+    <section id="gates" aria-labelledby="gates-heading">
+      <h2 id="gates-heading">Gates and tables</h2>
+      ${htmlTable(gatesTable(results), 'run')} ${shownTables(results).map((table) => htmlTable(table, 'run'))}
+      ${
+        others.length === 0
+          ? ''
+          : html`<p>Other tables:</p>
+              <ul>
+                ${others.map(({ id, caption }) => html`<li><a href="${links.table(run, id)}">${printable(caption)}</a></li> `)}
+              </ul>`
+      }
+    </section>
+    ${
+      figures.length === 0
+        ? ''
+        : html`<section id="figures" aria-labelledby="figures-heading">
+            <h2 id="figures-heading">Figures</h2>
+            <div class="figures">
+              ${figures.map(
+                ({ id, title, description }) =>
+                  html`<figure>
+                    <figcaption>${printable(title)}</figcaption>
+                    <a href="${links.figure(run, id)}"
+                      ><img src="${links.figure(run, id)}" alt="${printable(description)}" loading="lazy"
+                    /></a>
+                  </figure> `,
+              )}
+            </div>
+          </section>`
+    } `;
+}
+
+/**
+ * A run: verdict, gates with evidence, tables, figures, and its turns as a list.
+ *
+ * @param note what is to be known of these pages
+ */
+export function runPage(model: RunPage, links: Links, note?: Html): Html {
+  const { name, suite, status, seed, startedAt, results, items } = model;
+  const told = `Suite ${suite} on ${model.model}, ${model.dataset}, seed ${seed}, ${startedAt.slice(0, 10)}, ${status}.`;
+  return html`<h1>${printable(name)}</h1>
+    <p class="lead">${printable(told)}</p>
+    ${note ?? ''}
+    <nav aria-label="Contents">
+      <ul>
+        ${
+          results === null
+            ? ''
+            : html`<li><a href="#verdict">Verdict</a></li>
+                <li><a href="#gates">Gates and tables</a></li>
+                ${reportFigures(results).length === 0 ? '' : html`<li><a href="#figures">Figures</a></li>`}`
+        }
+        <li><a href="#items">Items</a></li>
+      </ul>
+    </nav>
+    ${links.answered ? armsForm(items) : ''}
+    ${
+      results === null
+        ? html`<p class="verdict failed">
+            No results yet: the run is ${status}. Go on with it:
+            <code>npm run bench -- --resume ${printable(name)}</code>
+          </p>`
+        : proofs(results, name, links)
+    }
+    ${itemList(items, links)}`;
+}
+
+/** Two arms of the run, to be compared item by item. */
+function armsForm({ run, arms }: ItemList): Html | string {
+  if (arms.length < 2) return '';
+  const select = (name: string, label: string, chosen: string | undefined) =>
+    html`<label
+      >${label}
+      <select name="${name}">
+        ${arms.map((arm) => html`<option value="${arm}" ${arm === chosen ? 'selected' : ''}>${printable(arm)}</option>`)}
+      </select></label
+    >`;
+  const b = arms.includes('rag') ? 'rag' : arms[1];
+  const a = arms.includes('dki-blocks') ? 'dki-blocks' : arms.find((arm) => arm !== b);
+  return html`<form class="filters" method="get" action="/compare">
+    <input type="hidden" name="a" value="${run}" /><input type="hidden" name="b" value="${run}" />
+    ${select('armA', 'compare arm', a)} ${select('armB', 'against', b)} <button>Compare</button>
+  </form>`;
+}
+
+/** The page of one table. */
+export function tablePage(table: Table): Html {
+  return html`<h1>${printable(table.caption)}</h1>
+    ${htmlTable(table, 'table')}`;
+}

@@ -1,0 +1,40 @@
+import type { TurnSort } from '../../db/turn-list-order.ts';
+
+/** A column of numbers in the list of turns. */
+export interface TurnColumn {
+  readonly key: TurnSort;
+  readonly heading: string;
+  /** What it says, for those who do not know the heading. */
+  readonly meaning: string;
+  readonly digits: number;
+  /** It judges the answer: it is not shown where nothing can be said of that. */
+  readonly quality: boolean;
+  /** Shown only where the list is sorted by it. */
+  readonly onDemand: boolean;
+}
+
+const quality = { digits: 2, quality: true, onDemand: true } as const;
+const cost = { quality: false, onDemand: false } as const;
+
+/** All columns that the list can be sorted by, in their order. */
+export const turnColumns: readonly TurnColumn[] = [
+  { ...quality, key: 'taskSuccess', heading: 'success', meaning: 'right answer, or rightly none' },
+  { ...quality, key: 'exactMatch', heading: 'exact match', meaning: 'the gold answer, normalised' },
+  { ...quality, key: 'tokenF1', heading: 'token F1', meaning: 'words in common with the gold answer', onDemand: false },
+  { ...quality, key: 'memoryRecall', heading: 'memory recall', meaning: 'the gold answer stands in the answer' },
+  { ...quality, key: 'rougeL', heading: 'ROUGE-L', meaning: 'longest common subsequence with the gold answer' },
+  { ...quality, key: 'bleu', heading: 'BLEU', meaning: 'n-grams in common with the gold answer' },
+  { ...quality, key: 'abstention', heading: 'abstention', meaning: 'no answer where none could be given' },
+  { ...quality, key: 'goldLogProbability', heading: 'gold ln p', meaning: 'log-probability of the gold answer, nats' },
+  { ...quality, key: 'freeLogProbability', heading: 'free ln p', meaning: 'mean log-probability of free text, nats' },
+  {
+    ...{ key: 'recallRank', heading: 'recall rank', digits: 0, quality: false, onDemand: true },
+    meaning: 'rank of the evidence that was recalled last',
+  },
+  { ...cost, key: 'firstTokenMs', heading: 'TTFT, ms', meaning: 'time to first token', digits: 1 },
+  { ...cost, key: 'totalMs', heading: 'total, ms', meaning: 'time of the whole turn', digits: 1 },
+  { ...cost, key: 'promptTokens', heading: 'prompt', meaning: 'tokens given as text', digits: 0 },
+  { ...cost, key: 'kvResidentTokens', heading: 'K/V', meaning: 'cells filled by injected K/V', digits: 0 },
+  { ...cost, key: 'evaluatedTokens', heading: 'evaluated', meaning: 'tokens run through the model', digits: 0 },
+  { ...cost, key: 'generatedTokens', heading: 'generated', meaning: 'tokens of the answer', digits: 0 },
+];

@@ -1,0 +1,20 @@
+import { pictureFile } from '../../report/figures/drawn-figures.ts';
+import type { Figure } from '../../report/figures/figure.ts';
+import { renderFigure, renderSpecification } from '../../report/figures/render-figure.ts';
+
+const kept = 24;
+
+/** Figures as pictures, the last ones kept: drawing one takes longer than any page. */
+export class FigurePictures {
+  readonly #pictures = new Map<string, Promise<string>>();
+
+  draw(figure: Figure): Promise<string> {
+    const key = renderSpecification(figure);
+    const known = this.#pictures.get(key) ?? renderFigure(figure).then(pictureFile);
+    // The first of a map is the one that was asked for longest ago.
+    this.#pictures.delete(key);
+    this.#pictures.set(key, known);
+    if (this.#pictures.size > kept) this.#pictures.delete(this.#pictures.keys().next().value!);
+    return known;
+  }
+}

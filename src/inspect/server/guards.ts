@@ -1,0 +1,47 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, MiddlewareHandler } from 'hono';
+
+/** What the server knows of a request: Node's own objects. */
+export interface ServerEnvironment {
+  readonly Bindings: HttpBindings;
+}
+
+/** The only names that this server answers to. */
+const hosts = ['127.0.0.1', 'localhost'];
+
+const headers: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // What users said stays in the database, not in the folders of a browser.
+  'cache-control': 'no-store',
+};
+
+const addressed = (host: string, { env }: Context<ServerEnvironment>): boolean =>
+  hosts.some((name) => host === `${name}:${env.incoming.socket.localPort ?? 0}`);
+
+/**
+ * Lets a request through that was addressed to this server by name: a page elsewhere whose name was made to lead here is
+ * not (DNS rebinding). What changes something must come from a page of this server.
+ */
+export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next) => {
+  const { method, raw } = context.req;
+  const host = raw.headers.get('host') ?? '';
+  const origin = raw.headers.get('origin');
+  const reading = method === 'GET' || method === 'HEAD';
+  if (!addressed(host, context)) {
+    context.res = new Response('This server answers to 127.0.0.1 and localhost only.\n', { status: 403 });
+  } else if (!reading && origin !== `http://${host}`) {
+    context.res = new Response('Only pages of this server may ask for this.\n', { status: 403 });
+  } else {
+    await next();
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+  }
+};

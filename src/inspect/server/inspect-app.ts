@@ -1,0 +1,131 @@
+import { type Context, Hono } from 'hono';
+import type { BenchDatabase } from '../../db/database.ts';
+import type { Html } from '../../report/html/html-table.ts';
+import { readComparison } from '../compare/read-comparison.ts';
+import { comparePage } from '../compare/compare-page.ts';
+import { influenceForm } from '../influence/influence-form.ts';
+import type { InfluencePort } from '../influence-port.ts';
+import { type Breadcrumb, layout, type PageKind } from '../layout.ts';
+import { itemPage } from '../item/item-page.ts';
+import { readItemPage } from '../item/read-item-page.ts';
+import { itemQueryOf } from '../run/item-query.ts';
+import { runPage, tablePage } from '../run/run-page.ts';
+import { readFigure, readRunPage, readTable } from '../run/read-run-page.ts';
+import { readRunsPage } from '../runs/read-runs-page.ts';
+import { runsPage } from '../runs/runs-page.ts';
+import { style } from '../style.ts';
+import { turnJson } from '../turn/turn-json.ts';
+import { readTurnPage } from '../turn/read-turn.ts';
+import { turnPage } from '../turn/turn-page.ts';
+import { addressValues, turnRefOf, valuesOf } from './address-values.ts';
+import { errorPage, failureOf } from './error-page.ts';
+import { FigurePictures } from './figure-pictures.ts';
+import { guard, type ServerEnvironment } from './guards.ts';
+import { newToken, routeInfluence } from './influence-route.ts';
+import { serverLinks as links } from './server-links.ts';
+
+export interface InspectAppOptions {
+  /** Is only read. */
+  readonly database: BenchDatabase;
+  /** The script of the pages; undefined where it was not built. */
+  readonly script?: string | undefined;
+  /** Computes influences where a page asks for them; pages do not ask without. */
+  readonly influence?: InfluencePort | undefined;
+  /** Options of a command that say where the database is; none where that is the default. */
+  readonly places?: readonly string[] | undefined;
+  /** Is told of errors that are bugs. */
+  readonly onBug: (error: Error) => void;
+}
+
+const toRuns: Breadcrumb = { text: 'Runs', href: links.runs() };
+const toRun = (run: string): Breadcrumb => ({ text: run, href: links.run(run) });
+const toItem = (run: string, item: string): Breadcrumb => ({ text: item, href: links.item(run, item) });
+
+const search = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
+
+/** The viewer: every page is made from the database when it is asked for. */
+export function inspectApp({ database, script, influence, places, onBug }: InspectAppOptions): Hono<ServerEnvironment> {
+  const app = new Hono<ServerEnvironment>();
+  const token = newToken();
+  const pictures = new FigurePictures();
+  const page = async (
+    context: Context,
+    kind: PageKind,
+    title: string,
+    breadcrumbs: readonly Breadcrumb[],
+    body: Html,
+  ): Promise<Response> => context.html(await layout({ title, links, breadcrumbs, body, page: kind }));
+
+  app.use(guard);
+  app.get('/', (context) => {
+    const model = readRunsPage(database, valuesOf(addressValues.runs, search(context)));
+    return page(context, 'runs', 'Runs', [], runsPage(model, links));
+  });
+  app.get('/run', (context) => {
+    const { run } = valuesOf(addressValues.run, search(context));
+    const model = readRunPage(database, run, itemQueryOf(search(context)));
+    return page(context, 'run', run, [toRuns], runPage(model, links));
+  });
+  app.get('/table', (context) => {
+    const { run, table: id } = valuesOf(addressValues.table, search(context));
+    const table = readTable(database, run, id);
+    return page(context, 'run', table.caption, [toRuns, toRun(run)], tablePage(table));
+  });
+  app.get('/figure.svg', async (context) => {
+    const { run, figure } = valuesOf(addressValues.figure, search(context));
+    const picture = await pictures.draw(readFigure(database, run, figure));
+    return context.body(picture, 200, {
+      'content-type': 'image/svg+xml',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    });
+  });
+  app.get('/item', (context) => {
+    const { run, item } = valuesOf(addressValues.item, search(context));
+    return page(context, 'item', item, [toRuns, toRun(run)], itemPage(readItemPage(database, run, item), links));
+  });
+  app.get('/turn', (context) => {
+    const values = valuesOf(addressValues.turn, search(context));
+    const turn = turnRefOf(values);
+    const model = readTurnPage(database, turn, values.against);
+    const asking = influence === undefined ? undefined : influenceForm(turn, token);
+    const body = turnPage(model, links, { influenceForm: asking, places });
+    return page(context, 'turn', turn.arm, [toRuns, toRun(turn.run), toItem(turn.run, turn.item)], body);
+  });
+  app.get('/turn.json', (context) => {
+    const model = readTurnPage(database, turnRefOf(valuesOf(addressValues.turn, search(context))));
+    return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
+  });
+  app.get('/compare', (context) => {
+    const { a, b, armA, armB, page: number = 1, force } = valuesOf(addressValues.compare, search(context));
+    const model = readComparison(database, {
+      a: { run: a, ...(armA === undefined ? {} : { arm: armA }) },
+      b: { run: b, ...(armB === undefined ? {} : { arm: armB }) },
+      page: number,
+      ...(force === undefined ? {} : { force: true }),
+    });
+    const title = `Compare ${model.a.arm} with ${model.b.arm}`;
+    return page(
+      context,
+      'compare',
+      title,
+      [toRuns, toRun(a), ...(a === b ? [] : [toRun(b)])],
+      comparePage(model, links),
+    );
+  });
+  app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
+  app.get(links.script(), (context) =>
+    context.body(script ?? '', script === undefined ? 404 : 200, { 'content-type': 'text/javascript; charset=utf-8' }),
+  );
+  if (influence !== undefined) routeInfluence(app, influence, token);
+
+  app.notFound(async (context) => {
+    const message = `there is no page ${new URL(context.req.url).pathname}`;
+    return context.html(await errorPage({ status: 404, message, hint: 'start from the runs' }, links), 404);
+  });
+  app.onError(async (error, context) => {
+    const failure = failureOf(error);
+    if (failure.status === 500) onBug(error);
+    return context.html(await errorPage(failure, links), failure.status);
+  });
+  return app;
+}

@@ -1,0 +1,28 @@
+import type { Links } from '../links.ts';
+
+type Value = string | number | true | undefined;
+
+/** A fixed path with its values: names stand in the query only, so that none is ever a path. */
+function address(path: string, values: Readonly<Record<string, Value>>): string {
+  const given = Object.entries(values).flatMap(([key, value]): [string, string][] =>
+    value === undefined ? [] : [[key, value === true ? '1' : String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+/** Addresses of the viewer's server. */
+export const serverLinks: Links = {
+  answered: true,
+  runs: () => '/',
+  run: (run, query = {}) => address('/run', { run, ...query }),
+  table: (run, table) => address('/table', { run, table }),
+  figure: (run, figure) => address('/figure.svg', { run, figure }),
+  item: (run, item) => address('/item', { run, item }),
+  turn: ({ run, item, arm, repeat, turn }, { against } = {}) =>
+    address('/turn', { run, item, arm, repeat, turn, against }),
+  turnJson: ({ run, item, arm, repeat, turn }) => address('/turn.json', { run, item, arm, repeat, turn }),
+  compare: (a, b, { page, force } = {}) =>
+    address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, page, force }),
+  style: () => '/style.css',
+  script: () => '/viewer.js',
+};

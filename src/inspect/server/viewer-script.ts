@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { BenchError } from '../../config/bench-error.ts';
+
+// From src/inspect/server and from dist/inspect/server alike.
+const built = fileURLToPath(new URL('../../../dist/inspect/client/viewer.js', import.meta.url));
+
+/**
+ * The script of the viewer's pages, as the installation built it.
+ * @throws BenchError `not-found` where it was not built
+ */
+export function viewerScript(path = built): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new BenchError(
+      'not-found',
+      'the script of the viewer is not built: pages work without it, but have no keys',
+      'build it: npm run build',
+      error,
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import { style as reportStyle } from '../report/html/style.ts';
+import { turnStyle } from './turn/turn-style.ts';
+
+const sharedStyle = `
+body { max-width: 90rem; }
+body, input, select, button, textarea {
+  font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "PingFang SC",
+    "Microsoft YaHei", "Source Han Sans SC", sans-serif;
+}
+code, kbd, pre, .mono {
+  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Noto Sans Mono", "DejaVu Sans Mono", "Liberation Mono",
+    "Noto Sans Mono CJK SC", monospace;
+}
+h1 { margin-top: 0.75rem; }
+figure img { display: block; width: 100%; height: auto; }
+main:focus { outline: none; }
+.top nav ol { display: flex; flex-wrap: wrap; gap: 0.25rem 0; padding: 0; margin: 0; list-style: none; font-size: 0.9rem; }
+.top nav li + li::before { content: "›"; color: var(--soft); padding: 0 0.5rem; }
+.top nav li[aria-current] { color: var(--soft); }
+.soft { color: var(--soft); }
+.good { color: var(--good); }
+.bad { color: var(--bad); }
+kbd { border: 1px solid var(--line); border-radius: 3px; padding: 0 0.35em; background: var(--wash); font-size: 0.85em; }
+.keys { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
+/* Without its script a page has no keys. */
+html:not([data-script]) .keys { display: none; }
+/* Text of users and models: its own line breaks, and never wider than the page. */
+.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+
+/* Filters and other forms */
+form.filters { display: flex; flex-wrap: wrap; gap: 0.5rem 0.9rem; align-items: end; margin: 0.75rem 0; padding: 0.75rem 1rem; background: var(--wash); }
+form.filters label { display: flex; flex-direction: column; gap: 0.15rem; font-size: 0.85rem; color: var(--soft); min-width: 0; }
+form.filters label.tick { flex-direction: row; align-items: center; gap: 0.4rem; color: var(--ink); min-height: 2.1rem; }
+input, select, button {
+  font-size: 0.95rem; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: 4px;
+  padding: 0.3rem 0.5rem; max-width: 100%; min-height: 2.1rem;
+}
+input[type="checkbox"], input[type="radio"] { min-height: 0; width: 1.1rem; height: 1.1rem; accent-color: var(--accent); }
+button { cursor: pointer; font-weight: 600; }
+button:hover { border-color: var(--accent); }
+button:disabled { cursor: default; color: var(--soft); }
+
+/* Lists that are walked through by keys */
+.list { width: 100%; }
+.list td, .list th { overflow-wrap: break-word; }
+.list .cut { overflow-wrap: anywhere; }
+.list .right, .list time { white-space: nowrap; }
+.list thead .right { white-space: normal; }
+.list td span { white-space: normal; }
+.list thead th { overflow-wrap: normal; }
+.list tbody th { position: static; min-width: 6.75rem; max-width: 14rem; }
+.list td { min-width: 3rem; }
+.list td.id, .list td.name { min-width: 5.5rem; }
+.list td.sentence { min-width: 20rem; }
+.list tr[aria-selected="true"] > *, .list tbody tr:focus-within > * { background: var(--wash); }
+.list tbody tr:focus-within { outline: 2px solid var(--accent); outline-offset: -2px; }
+.list th .soft { font-weight: 400; }
+.list .sorted { color: var(--accent); }
+.list .cut { min-width: 10rem; max-width: 24rem; }
+.pages { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; margin: 0.75rem 0; }
+.pages ul { margin: 0; }
+
+dialog { color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: 6px; max-width: min(30rem, 92vw); }
+dialog::backdrop { background: rgb(0 0 0 / 45%); }
+dialog h2 { border: 0; margin: 0 0 0.5rem; padding: 0; }
+dialog dl { display: grid; grid-template-columns: auto 1fr; gap: 0.35rem 1rem; margin: 0 0 1rem; }
+dialog dd { margin: 0; }
+
+@media (max-width: 40rem) {
+  form.filters { padding: 0.6rem; }
+  form.filters label { flex: 1 1 8rem; }
+  .list .cut { min-width: 11rem; }
+}
+html[data-page="error"] main p::first-letter { text-transform: uppercase; }
+@media print {
+  :root { font-size: 9.5pt; }
+  .top, .keys, form.filters, .pages ul, button, .mark { display: none; }
+  .list { font-size: 6.5pt; }
+  .list th, .list td { padding: 0.15rem 0.2rem; }
+  .list time, .list .right { white-space: normal; }
+  .list td, .list td.id, .list td.name, .list td.sentence, .list tbody th, .list .cut { min-width: 0; }
+}
+`;
+
+/** The style of all pages of the viewer, on top of the report's. */
+export const style = `${reportStyle}${sharedStyle}${turnStyle}`;

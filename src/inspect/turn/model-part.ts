@@ -1,0 +1,94 @@
+import { html } from 'hono/html';
+import type { Html } from '../../report/html/html-table.ts';
+import { printable } from '../../report/render/printable.ts';
+import { formatNumber } from '../../report/table.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { bar } from './bar.ts';
+import { nextTokens } from './next-tokens.ts';
+
+const MOST_GOLD_TOKENS = 60;
+
+/** A token as text, its spaces to be seen. */
+const quotedToken = (token: string): string => `"${printable(token)}"`;
+
+const probability = (value: number): string => (value >= 0.0005 ? value.toFixed(3) : value.toExponential(0));
+
+/** A probability as text: `0.912`, `3e-5`, or `–` where it is not among those that are stored. */
+export const probabilityInWords = (value: number | undefined): string =>
+  value === undefined ? '–' : probability(value);
+
+/** What the model expected: the next token, this arm's beside RAG's, and the gold answer, token by token. */
+export function modelPart(turn: AnsweredTurn, rag: AnsweredTurn | undefined): Html {
+  const { evidence } = turn.scores;
+  const agreement = agreementInWords(evidence.agreement);
+  return html`<section aria-labelledby="next">
+    <h2 id="next">Next token</h2>
+    ${agreement === undefined ? '' : html`<p>${agreement}</p>`} ${next(turn, rag)}
+    <h3 id="gold">The gold answer, token by token</h3>
+    ${gold(evidence)}
+  </section>`;
+}
+
+/** How an arm's next token stands to that of the reference; undefined where neither was asked. */
+export function agreementInWords(value: AnsweredTurn['scores']['evidence']['agreement']): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  const likeliest = value.topOne ? 'the same likeliest token' : 'another likeliest token';
+  return `Against the reference: ${likeliest}, KL divergence ${value.klDivergence === 0 ? '0' : value.klDivergence.toExponential(1)}.`;
+}
+
+function probabilityCell(value: number | undefined, look: string): Html {
+  return html`<td class="right">${probabilityInWords(value)}</td>
+    <td class="bars">${bar([{ look, start: 0, share: value ?? 0 }])}</td>`;
+}
+
+function next(turn: AnsweredTurn, rag: AnsweredTurn | undefined): Html {
+  const rows = nextTokens(turn.scores.evidence.nextTokens, rag?.scores.evidence.nextTokens ?? []);
+  return html`<div class="scroll" role="region" aria-label="Table of next tokens" tabindex="0">
+    <table class="plain next">
+      <thead>
+        <tr>
+          <th scope="col">token</th>
+          <th scope="col" colspan="2">${printable(turn.arm)}, p</th>
+          ${rag === undefined ? '' : html`<th scope="col" colspan="2">${printable(rag.arm)}, p</th>`}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ token, here, there }) =>
+            html`<tr>
+              <th scope="row" class="mono">${quotedToken(token)}</th>
+              ${probabilityCell(here, 'here')}${rag === undefined ? '' : probabilityCell(there, 'there')}
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function gold({ goldTokens, goldLogProbability }: AnsweredTurn['scores']['evidence']): Html {
+  if (goldLogProbability === null) return html`<p class="soft">Not judged.</p>`;
+  const sum = html`<p>ln p of the gold answer: <strong>${formatNumber(goldLogProbability, 3)}</strong></p>`;
+  if (goldTokens === undefined)
+    return html`${sum}
+      <p class="soft">Of each token: not recorded in this run.</p>`;
+  return html`${sum}
+    <table class="plain gold" aria-labelledby="gold">
+      <thead>
+        <tr>
+          <th scope="col">token</th>
+          <th scope="col" class="right">ln p</th>
+          <th scope="col">p</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${goldTokens.slice(0, MOST_GOLD_TOKENS).map(
+          ({ token, logProbability }) =>
+            html`<tr>
+              <th scope="row" class="mono">${quotedToken(token)}</th>
+              <td class="right">${formatNumber(logProbability, 3)}</td>
+              <td class="bars">${bar([{ look: 'here', start: 0, share: Math.exp(logProbability) }])}</td>
+            </tr> `,
+        )}
+      </tbody>
+    </table>`;
+}

@@ -1,0 +1,126 @@
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { labelOf, type PlacedSegment, placedSegments } from './placed-segments.ts';
+import { type TokenSpan, tokenSpans } from './token-spans.ts';
+
+/** One segment of two sequences, or of one of them. */
+export type SegmentDifference =
+  | {
+      readonly kind: 'same';
+      readonly label: string;
+      readonly tokens: number;
+      /** Positions of its first token, where they are not the same. */
+      readonly moved: { readonly here: number; readonly there: number } | undefined;
+      /** One has its K/V injected, the other evaluated it. */
+      readonly handedOver: { readonly here: Origin; readonly there: Origin } | undefined;
+    }
+  | { readonly kind: 'only-here' | 'only-there'; readonly label: string; readonly spans: readonly TokenSpan[] }
+  | {
+      readonly kind: 'changed';
+      readonly label: string;
+      /** What both begin with. */
+      readonly before: readonly TokenSpan[];
+      readonly here: readonly TokenSpan[];
+      readonly there: readonly TokenSpan[];
+      /** What both end with. */
+      readonly after: readonly TokenSpan[];
+    };
+
+type Origin = PlacedSegment['origin'];
+
+/** How two sequences differ, segment by segment in the order in which they stand. */
+export interface SequenceDifference {
+  readonly segments: readonly SegmentDifference[];
+  readonly sameTokens: number;
+  readonly onlyHere: number;
+  readonly onlyThere: number;
+  /** Tokens that both have, at other positions. */
+  readonly movedTokens: number;
+}
+
+/** More segments are compared in place: the table of the alignment grows with the product. */
+const MOST_ALIGNED = 1000;
+
+/** Pairs of segments with one name, in both orders; what has none stands alone. */
+function aligned(
+  here: readonly PlacedSegment[],
+  there: readonly PlacedSegment[],
+): (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] {
+  const same = (a: PlacedSegment, b: PlacedSegment): boolean => a.role === b.role && a.memoryId === b.memoryId;
+  const [rows, columns] = [Math.min(here.length, MOST_ALIGNED), Math.min(there.length, MOST_ALIGNED)];
+  // Length of the longest common subsequence behind each pair of places.
+  const width = columns + 1;
+  const longest = new Uint16Array((rows + 1) * width);
+  for (let i = rows - 1; i >= 0; i--) {
+    for (let j = columns - 1; j >= 0; j--) {
+      longest[i * width + j] = same(here[i]!, there[j]!)
+        ? longest[(i + 1) * width + j + 1]! + 1
+        : Math.max(longest[(i + 1) * width + j]!, longest[i * width + j + 1]!);
+    }
+  }
+  const pairs: (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] = [];
+  let [i, j] = [0, 0];
+  while (i < rows || j < columns) {
+    if (i < rows && j < columns && same(here[i]!, there[j]!)) pairs.push([here[i++], there[j++]]);
+    else if (j === columns || (i < rows && longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!)) {
+      pairs.push([here[i++], undefined]);
+    } else pairs.push([undefined, there[j++]]);
+  }
+  return [
+    ...pairs,
+    ...here.slice(rows).map((segment) => [segment, undefined] as const),
+    ...there.slice(columns).map((segment) => [undefined, segment] as const),
+  ];
+}
+
+const tokensOf = (spans: readonly TokenSpan[]): number => spans.reduce((sum, { ids }) => sum + ids.length, 0);
+
+function sameSpan(a: TokenSpan | undefined, b: TokenSpan | undefined): boolean {
+  return a?.text === b?.text && a?.ids.join() === b?.ids.join();
+}
+
+/** What two segments begin and end with in common, and what lies between. */
+function changed(label: string, a: readonly TokenSpan[], b: readonly TokenSpan[]): SegmentDifference {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && sameSpan(a[start], b[start])) start++;
+  let end = 0;
+  while (end < shorter - start && sameSpan(a[a.length - 1 - end], b[b.length - 1 - end])) end++;
+  return {
+    ...{ kind: 'changed', label, before: a.slice(0, start), after: a.slice(a.length - end) },
+    ...{ here: a.slice(start, a.length - end), there: b.slice(start, b.length - end) },
+  };
+}
+
+/** Compares what two turns gave the model. @param pieces of the tokens of both; without them a segment is one span */
+export function sequenceDifference(
+  here: AnsweredTurn,
+  there: AnsweredTurn,
+  pieces: ReadonlyMap<number, string>,
+): SequenceDifference {
+  const spansOf = ({ text, tokenIds }: PlacedSegment): TokenSpan[] =>
+    pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
+  const counts = { sameTokens: 0, onlyHere: 0, onlyThere: 0, movedTokens: 0 };
+  const segments = aligned(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {
+    const label = labelOf((a ?? b)!);
+    if (a === undefined || b === undefined) {
+      counts[a === undefined ? 'onlyThere' : 'onlyHere'] += (a ?? b)!.tokenIds.length;
+      return { kind: a === undefined ? 'only-there' : 'only-here', label, spans: spansOf((a ?? b)!) };
+    }
+    const tokens = a.tokenIds.length;
+    if (a.tokenIds.join() === b.tokenIds.join()) {
+      const moved = a.position === b.position ? undefined : { here: a.position, there: b.position };
+      counts.sameTokens += tokens;
+      if (moved !== undefined) counts.movedTokens += tokens;
+      const handedOver = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
+      return { kind: 'same', label, tokens, moved, handedOver };
+    }
+    const difference = changed(label, spansOf(a), spansOf(b));
+    if (difference.kind === 'changed') {
+      counts.onlyHere += tokensOf(difference.here);
+      counts.onlyThere += tokensOf(difference.there);
+      counts.sameTokens += tokensOf(difference.before) + tokensOf(difference.after);
+    }
+    return difference;
+  });
+  return { segments, ...counts };
+}

@@ -1,0 +1,88 @@
+/** A stretch of a text and the tokens that make it: several where each holds but a part of a character. */
+export interface TokenSpan {
+  readonly text: string;
+  readonly ids: readonly number[];
+}
+
+const replacement = '\ufffd';
+/** So many pieces must follow where a character of several tokens is taken to end. */
+const LOOK_AHEAD = 8;
+/** A group that is longer is no character: nothing is known of the tokens from there on. */
+const MOST_TOGETHER = 16;
+
+/** Whether a piece says what its token stands for; one that is a part of a character does not. */
+function isWhole(piece: string | undefined): piece is string {
+  return piece !== undefined && !piece.includes(replacement);
+}
+
+/** The length of a piece at a place of the text; some tokenisers leave out the space that a token begins with. */
+function lengthAt(text: string, place: number, piece: string): number | undefined {
+  if (text.startsWith(piece, place)) return piece.length;
+  return text.startsWith(` ${piece}`, place) ? piece.length + 1 : undefined;
+}
+
+/** Whether the pieces from `token` on, up to one that is not whole, stand at a place of the text. */
+function stand(text: string, place: number, ids: readonly number[], token: number, pieces: Pieces): boolean {
+  let at = place;
+  for (const id of ids.slice(token, token + LOOK_AHEAD)) {
+    const piece = pieces.get(id);
+    if (!isWhole(piece)) return true;
+    const length = lengthAt(text, at, piece);
+    if (length === undefined) return false;
+    at += length;
+  }
+  return true;
+}
+
+type Pieces = ReadonlyMap<number, string>;
+
+/**
+ * Lays what tokens stand for over the text that they make. Tokens that are parts of one character share a span; so do
+ * those of a stretch whose pieces are not known or do not fit, so that the spans always make the whole text and hold
+ * every id.
+ */
+export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces): TokenSpan[] {
+  const spans: TokenSpan[] = [];
+  let place = 0;
+  let token = 0;
+  while (token < ids.length) {
+    const piece = pieces.get(ids[token]!);
+    const length = isWhole(piece) && piece !== '' ? lengthAt(text, place, piece) : undefined;
+    if (length !== undefined) {
+      spans.push({ text: text.slice(place, place + length), ids: [ids[token]!] });
+      place += length;
+      token++;
+      continue;
+    }
+    const next = endOfGroup(text, place, ids, token, pieces);
+    spans.push({ text: text.slice(place, next.place), ids: ids.slice(token, next.token) });
+    ({ place, token } = next);
+  }
+  if (place === text.length) return spans;
+  const last = spans.at(-1) ?? { text: '', ids: [] };
+  return [...spans.slice(0, -1), { text: last.text + text.slice(place), ids: last.ids }];
+}
+
+/** Where the group of tokens that begins at `token` ends: at the first place from which whole pieces fit again. */
+function endOfGroup(
+  text: string,
+  place: number,
+  ids: readonly number[],
+  token: number,
+  pieces: Pieces,
+): { readonly place: number; readonly token: number } {
+  const first = pieces.get(ids[token]!);
+  // A control token has no text.
+  if (first === '') return { place, token: token + 1 };
+  for (let end = token + 1; end < Math.min(ids.length, token + MOST_TOGETHER); end++) {
+    const piece = pieces.get(ids[end]!);
+    if (!isWhole(piece) || piece === '') continue;
+    // A token holds a byte at least, and seldom more than two characters that cannot be told apart.
+    let at = place;
+    for (let characters = 0; characters <= 4 * (end - token) && at <= text.length; characters++) {
+      if (characters > 0 && stand(text, at, ids, end, pieces)) return { place: at, token: end };
+      at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+    }
+  }
+  return { place: text.length, token: ids.length };
+}

@@ -1,0 +1,74 @@
+import { html } from 'hono/html';
+import type { Html } from '../../report/html/html-table.ts';
+import { printable } from '../../report/render/printable.ts';
+import type { Links } from '../links.ts';
+import { answerPart } from './answer-part.ts';
+import { budgetPart } from './budget-part.ts';
+import { differencePart } from './difference-part.ts';
+import { kvPart } from './kv-part.ts';
+import { memoriesPart } from './memories-part.ts';
+import { modelPart } from './model-part.ts';
+import { proofPart } from './proof-part.ts';
+import { refOf, type TurnModel } from './read-turn.ts';
+import { reproduceCommand } from './reproduce-command.ts';
+import { sequencePart } from './sequence-part.ts';
+import { shownText } from './shown-text.ts';
+import { timingsPart } from './timings-part.ts';
+
+const MOST_SIBLINGS = 60;
+
+/** What stands on the page of a turn beside the turn. */
+export interface TurnPageOptions {
+  /** Asks for the influence of each memory, where it can be computed. */
+  readonly influenceForm?: Html | undefined;
+  /** Options of a command that say where the database is, where that is not the default. */
+  readonly places?: readonly string[] | undefined;
+}
+
+/** A turn: what the model was given, what it made of it, and what that took. */
+export function turnPage(model: TurnModel, links: Links, { influenceForm, places = [] }: TurnPageOptions = {}): Html {
+  const { run, turn } = model;
+  const { itemId, userId, arm, repeat, turn: number } = turn;
+  return html`<h1>${printable(arm)} <span class="soft">on</span> ${printable(itemId)}</h1>
+    <p class="lead">
+      Run ${printable(run.name)} · <a href="${links.item(run.name, itemId)}">item ${printable(itemId)}</a> · user
+      ${printable(userId)} · repeat ${repeat} · turn ${number} · model ${printable(run.model.name)}
+    </p>
+    ${siblings(model, links)} ${contents(model, links, influenceForm)}
+    <section aria-labelledby="reproduce">
+      <h2 id="reproduce">Reproduce</h2>
+      <p>The same turn in the terminal:</p>
+      <pre><code>${printable(reproduceCommand(refOf(run, turn), places))}</code></pre>
+      <p><a href="${links.turnJson(refOf(run, turn))}">Raw JSON</a></p>
+    </section>`;
+}
+
+function contents({ turn, rag, influence, pieces, ...model }: TurnModel, links: Links, form: Html | undefined): Html {
+  if (turn.state === 'failed') {
+    return html`<section aria-labelledby="failed">
+      <h2 id="failed">Failed</h2>
+      <p class="bad text">${shownText(turn.error, 4000)}</p>
+    </section>`;
+  }
+  return html`${answerPart(turn)} ${sequencePart(turn, pieces)} ${kvPart(turn)} ${budgetPart(turn)}
+    ${memoriesPart(turn, influence)} ${form ?? ''}
+    <div class="beside">${timingsPart(turn)} ${modelPart(turn, rag)}</div>
+    ${differencePart({ ...model, turn, rag, influence, pieces }, links)} ${proofPart(turn)}`;
+}
+
+/** The other turns on the item. */
+function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
+  const several = all.some(({ repeat, turn: number }) => repeat !== turn.repeat || number !== turn.turn);
+  const shown = all.slice(0, MOST_SIBLINGS);
+  return html`<nav aria-label="Turns on the same item" class="siblings">
+    <ul>
+      ${shown.map((one) => {
+        const name = several ? `${one.arm} ${one.repeat}/${one.turn}` : one.arm;
+        return html`<li>
+          ${one === turn ? html`<strong aria-current="page">${printable(name)}</strong>` : html`<a data-open href="${links.turn(refOf(run, one))}">${printable(name)}</a>`}
+        </li> `;
+      })}
+      ${shown.length === all.length ? '' : html`<li class="soft">and ${all.length - shown.length} more on the page of the item</li>`}
+    </ul>
+  </nav>`;
+}

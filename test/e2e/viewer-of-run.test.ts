@@ -1,0 +1,277 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LateInfluence } from '../../src/cli/late-influence.ts';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { exportRun } from '../../src/inspect/export/export-run.ts';
+import { inspectApp } from '../../src/inspect/server/inspect-app.ts';
+import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
+import { type InspectServer, startServer } from '../../src/inspect/server/start-server.ts';
+import { program, runProcess } from '../fixtures/bench-process.ts';
+import { hostileDataset, hostileMemory } from '../fixtures/hostile-dataset.ts';
+import { builtScript, excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+
+const run = 'small';
+const hostileItem = '<img src=x>';
+const shownMemory = hostileMemory.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066');
+
+let folder: string;
+let path: string;
+let script: string;
+let database: BenchDatabase;
+let influence: LateInfluence;
+let server: InspectServer;
+let browser: Browser;
+let page: Page;
+/** Errors of pages, and what was asked of others than the viewer, or in vain. */
+const faults: string[] = [];
+
+function watch(watched: Page): void {
+  watched.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  watched.on('pageerror', (error) => faults.push(error.message));
+  watched.on('dialog', (dialog) => {
+    faults.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  watched.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText ?? '';
+    // Whoever goes on to another page waits for nothing more.
+    if (why !== 'net::ERR_ABORTED') faults.push(`${why}: ${request.url()}`);
+  });
+  watched.on('request', (request) => {
+    const here = [server.url, 'file:', 'data:'].some((own) => request.url().startsWith(own));
+    if (!here) faults.push(`asks for ${request.url()}`);
+  });
+}
+
+const open = (address: string) => page.goto(new URL(address, server.url).href);
+const turnOf = (item: string, arm: string) => links.turn({ run, item, arm, repeat: 0, turn: 0 });
+const heading = () => page.textContent('h1');
+const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
+
+describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dki-viewer-'));
+    writeFileSync(join(folder, 'hostile.jsonl'), hostileDataset());
+    const words = ['--dataset', './hostile.jsonl', '--arms', 'none,rag,dki-blocks', '--run', run, '--quiet'];
+    const { code, stderr } = await runProcess([...program, 'bench', ...words], { cwd: folder });
+    expect([code, stderr]).toEqual([0, '']);
+    path = join(folder, 'reports', 'dki-bench.sqlite');
+    script = builtScript(folder);
+    database = openDatabase({ path, readOnly: true });
+    influence = new LateInfluence(loadBenchConfig({ flags: { db: path } }));
+    const onBug = (error: Error) => faults.push(error.stack ?? error.message);
+    server = await startServer(inspectApp({ database, script, influence, onBug }), 0);
+    browser = await openChromium();
+    page = await browser.newPage();
+    watch(page);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+    await influence[Symbol.asyncDispose]();
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('leads by keys from the runs to a turn and back', async () => {
+    await open(links.runs());
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/run\?/);
+    expect(await heading()).toBe(run);
+    await page.selectOption('[name=arm]', 'dki-blocks');
+    await page.locator('[data-result] [role=status]', { hasText: 'Turns 1 to 11 of 11' }).waitFor();
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('dki-blocks');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/turn\?/);
+    expect(await heading()).toMatch(/^dki-blocks on /);
+    expect(await page.locator('.sequence li.injected').count()).toBeGreaterThan(3);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/\/item\?/);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('none');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/\/run\?/);
+    expect(faults).toEqual([]);
+  });
+
+  it('has its keys on every kind of page', async () => {
+    const compare = links.compare({ run, arm: 'dki-blocks' }, { run, arm: 'none' });
+    const lists = [links.runs(), links.run(run), links.item(run, 'u01-q01'), turnOf('u01-q01', 'rag'), compare];
+    for (const address of lists) {
+      await open(address);
+      await page.keyboard.press('?');
+      expect(await focused()).toBe('Close');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('j');
+      await page.keyboard.press('k');
+      const row = await page.evaluate('[...document.querySelectorAll("[data-open]")].indexOf(document.activeElement)');
+      expect([address, row]).toEqual([address, 0]);
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    }
+    await page.goto(new URL(links.run('nothing'), server.url).href);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(server.url);
+    expect(faults.splice(0)).toEqual([expect.stringContaining('404')]);
+  });
+
+  it('shows token boundaries and ids where they are asked for', async () => {
+    await open(turnOf('u01-q01', 'dki-blocks'));
+    const ids = page.locator('.sequence sub');
+    expect(await ids.first().isVisible()).toBe(false);
+    await page.check('#show-tokens');
+    expect(await ids.first().isVisible()).toBe(true);
+    expect(await ids.allTextContents()).toHaveLength(
+      Number(/(\d+) tokens/.exec((await page.textContent('#sequence'))!)![1]),
+    );
+  });
+
+  it('filters the turns on which arms disagree, and compares two arms, flips first', async () => {
+    await open(links.run(run));
+    await page.check('[name=disagreeing]');
+    await page.waitForURL(/disagreeing=1/);
+    const items = await page.locator('[data-result] td.id').allTextContents();
+    expect(items).toContain('u01-q01');
+    expect(items).not.toContain('u01-q03');
+    await page.selectOption('[name=armA]', 'dki-blocks');
+    await page.selectOption('[name=armB]', 'none');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    expect(await heading()).toBe('Compare dki-blocks with none');
+    const outcomes = (await page.locator('tbody tr td:nth-child(2)').allTextContents()).map((text) => text.trim());
+    const flips = outcomes.filter((outcome) => outcome === '+ won').length;
+    expect(flips).toBeGreaterThan(3);
+    expect(outcomes.slice(0, flips)).toEqual(Array.from({ length: flips }, () => '+ won'));
+  });
+
+  it('computes influences with the real model where the button is pressed, and shows them', async () => {
+    await open(turnOf('u01-q01', 'dki-blocks'));
+    expect(await page.locator('td.influence').count()).toBe(0);
+    await page.click('text=Compute the influence of each memory');
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('button', { name: 'Compute', exact: true }).click();
+    await loaded;
+    const memories = await page.locator('.memories tbody tr').count();
+    expect(await page.locator('td.influence').count()).toBe(memories);
+    const evidence = await page.locator('tr.evidence td.influence').textContent();
+    expect(Number.parseFloat(evidence!.replace('+', ''))).toBeGreaterThan(1);
+    expect(faults).toEqual([]);
+  });
+
+  it('shows hostile text as text: nothing runs, nothing is fetched', async () => {
+    const compare = links.compare({ run, arm: 'dki-blocks' }, { run, arm: 'none' });
+    const text = links.run(run, { text: '<script>' });
+    const pages = [turnOf(hostileItem, 'rag'), turnOf(hostileItem, 'dki-blocks'), links.item(run, hostileItem)];
+    for (const address of [...pages, compare, text]) {
+      await open(address);
+      expect(await page.title()).toMatch(/· dki-bench$/);
+      expect(await page.locator('main img[src="x"], main script, main b b').count()).toBe(0);
+      expect(await excessWidth(page)).toBe(0);
+    }
+    await open(pages[0]!);
+    expect(await page.innerText('.sequence')).toContain(shownMemory);
+    expect(await page.innerText('.memories')).toContain(shownMemory);
+    expect(await page.textContent('main')).toContain('我的妹妹住在都灵。');
+    expect(faults).toEqual([]);
+  });
+
+  describe('exported', () => {
+    const quiet = { onProgress: () => undefined, signal: new AbortController().signal };
+    const files = (name: string) => readdirSync(join(folder, name, 'files'));
+    const openFile = (name: string) => page.goto(pathToFileURL(join(folder, name)).href);
+
+    it('opens from disk, every link leads to a file, and axe finds nothing serious', async () => {
+      const made = await exportRun(database, {
+        ...{ run, script, folder: join(folder, 'pages'), mostBytes: 50e6 },
+        ...quiet,
+      });
+      expect(made).toMatchObject({ items: 11, turns: 33, leftOut: undefined });
+      expect(
+        files('pages').every((name) => /^(?:[a-z]+-\d+\.(?:html|json|svg)|style\.css|viewer\.js)$/.test(name)),
+      ).toBe(true);
+      const waiting = [pathToFileURL(join(folder, 'pages', 'index.html')).href];
+      const seen = new Set(waiting);
+      const kinds = new Set<string>();
+      for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {
+        expect(existsSync(fileURLToPath(address))).toBe(true);
+        if (!address.endsWith('.html')) continue;
+        await page.goto(address);
+        const found = await page.evaluate<string[]>(
+          '[...document.querySelectorAll("a[href]")].map(({ href }) => href)',
+        );
+        for (const href of found.map((one) => one.replace(/#.*$/, ''))) {
+          if (!seen.has(href)) waiting.push(href);
+          seen.add(href);
+        }
+        const kind = /([a-z]+)(?:-\d+)?\.html$/.exec(address)![1]!;
+        if (!kinds.has(kind)) expect([kind, await seriousFaults(page)]).toEqual([kind, []]);
+        kinds.add(kind);
+        expect(await excessWidth(page)).toBe(0);
+      }
+      expect([...kinds].sort()).toEqual(['disagreeing', 'index', 'item', 'table', 'turn']);
+      expect(seen.size).toBe(made.files - 2);
+      expect(faults).toEqual([]);
+    });
+
+    it('keeps the keys and shows hostile text as text', async () => {
+      await openFile('pages/index.html');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/turn-\d+\.html$/);
+      await page.keyboard.press('Escape');
+      await page.waitForURL(/item-\d+\.html$/);
+      await page.keyboard.press('Escape');
+      await page.waitForURL(/index\.html$/);
+      await page.locator('tr', { hasText: hostileItem }).locator('td.id a').first().click();
+      expect(await heading()).toBe(`Item ${hostileItem}`);
+      expect(await page.title()).toBe(`${hostileItem} · dki-bench`);
+      await page.getByRole('link', { name: 'rag', exact: true }).click();
+      expect(await page.innerText('.sequence')).toContain(shownMemory);
+      expect(faults).toEqual([]);
+    });
+
+    it('leaves out the last items where it would become too large, and says so', async () => {
+      const most = 1_500_000;
+      const made = await exportRun(database, {
+        ...{ run, script, folder: join(folder, 'small'), mostBytes: most },
+        ...quiet,
+      });
+      expect(made.items).toBeGreaterThan(0);
+      expect(made.items).toBeLessThan(11);
+      expect(made.bytes).toBeLessThan(most);
+      expect(made.leftOut).toBe(
+        `Left out: the last ${11 - made.items} of 11 items, ${33 - made.turns} of 33 turns. An export takes at most 1.5 MB.`,
+      );
+      await openFile('small/index.html');
+      expect(await page.textContent('main')).toContain(made.leftOut);
+      expect(files('small').filter((name) => name.startsWith('turn-'))).toHaveLength(2 * made.turns);
+    });
+
+    it('leaves nothing where it was ended, and refuses a folder that holds something', async () => {
+      const ended = { ...quiet, signal: AbortSignal.abort() };
+      const options = { run, script, mostBytes: 50e6 };
+      await expect(exportRun(database, { ...options, ...ended, folder: join(folder, 'ended') })).rejects.toThrow(
+        'abort',
+      );
+      expect(readdirSync(folder).filter((name) => name.startsWith('ended'))).toEqual([]);
+      await expect(exportRun(database, { ...options, ...quiet, folder: join(folder, 'pages') })).rejects.toMatchObject({
+        code: 'bad-option',
+        message: expect.stringContaining('the folder is not empty') as string,
+      });
+    });
+
+    it('is written by the command line, which says where', async () => {
+      const words = ['inspect', '--export', 'by-hand'];
+      const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder });
+      expect(stdout).toMatch(/^by-hand\/index\.html: run small, 11 items, 33 turns, \d+ files, \d+ MB\n$/);
+      expect([code, stderr]).toEqual([0, expect.stringContaining('100 % of 33 turns') as string]);
+    });
+  });
+});

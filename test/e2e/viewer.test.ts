@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import type { InfluencePort } from '../../src/inspect/influence-port.ts';
+import { inspectApp } from '../../src/inspect/server/inspect-app.ts';
+import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
+import { type InspectServer, startServer } from '../../src/inspect/server/start-server.ts';
+import { runResults } from '../fixtures/run-results.ts';
+import { storeRun } from '../fixtures/stored-runs.ts';
+import { builtScript, excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+
+const hostile = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">\u202e\u0000';
+const widths = [1280, 400];
+const schemes = ['light', 'dark'] as const;
+
+let folder: string;
+let database: BenchDatabase;
+let server: InspectServer;
+let browser: Browser;
+let page: Page;
+const faults: string[] = [];
+
+const influence: InfluencePort = {
+  compute: async (_turn, onProgress) => {
+    onProgress(1, 1);
+    return { method: 'text', logProbability: -1, memories: [], modelMs: 1 };
+  },
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dki-bench-browser-'));
+  const path = join(folder, 'bench.sqlite');
+  {
+    using writable = openDatabase({ path });
+    const turns = Array.from({ length: 60 }, (_, index) => index).flatMap((index) =>
+      ['rag', 'dki'].map((arm) => ({
+        ...{ itemId: index === 1 ? hostile : `i-${index}`, userId: 'ann', arm, right: arm === 'rag' || index !== 0 },
+        answer: index === 1 ? hostile + '长'.repeat(1_000_000) : index === 2 ? '她住在都灵。' : ' Turin',
+      })),
+    );
+    const run = storeRun(writable, { name: 'group/main', turns });
+    new RunRepository(writable).update(run.id, { results: runResults });
+    storeRun(writable, { name: hostile, turns });
+  }
+  database = openDatabase({ path, readOnly: true });
+  const onBug = (error: Error) => faults.push(String(error));
+  server = await startServer(inspectApp({ database, script: builtScript(folder), influence, onBug }), 0);
+  browser = await openChromium();
+  page = await browser.newPage();
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+  database.close();
+  rmSync(folder, { recursive: true });
+});
+
+const open = (address: string) => page.goto(new URL(address, server.url).href);
+const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
+const turnOf = (item: string) =>
+  links.turn({ run: 'group/main', item, arm: 'dki', repeat: 0, turn: 0 }, { against: 'rag' });
+
+describe.skipIf(!hasChromium)('the viewer in a browser', () => {
+  const pages = {
+    runs: links.runs(),
+    run: links.run('group/main', { sort: 'firstTokenMs' }),
+    item: links.item('group/main', hostile),
+    turn: turnOf(hostile),
+    'turn of Chinese': turnOf('i-2'),
+    compare: links.compare({ run: 'group/main', arm: 'dki' }, { run: 'group/main', arm: 'rag' }),
+    'page that is not there': '/run?run=nothing',
+  };
+
+  it.each(Object.entries(pages))(
+    '%s: nothing serious to axe, no wider than the page, no text taken for markup',
+    async (_, to) => {
+      for (const width of widths) {
+        for (const colorScheme of schemes) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          await open(to);
+          expect(await seriousFaults(page)).toEqual([]);
+          expect([width, colorScheme, await excessWidth(page)]).toEqual([width, colorScheme, 0]);
+          expect(await page.title()).toContain('dki-bench');
+          expect(await page.locator('img[src="x"]').count()).toBe(0);
+        }
+      }
+      expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
+    },
+  );
+
+  it('is walked through by keys', async () => {
+    await open(links.runs());
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('group/main');
+    await page.keyboard.press('k');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/run\?/);
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.name')).toBe('text');
+    await page.keyboard.type('j?');
+    expect(await page.inputValue('[name=text]')).toBe('j?');
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
+    await page.keyboard.press('?');
+    expect(await page.locator('dialog[open] dt').count()).toBe(6);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('dialog[open]').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(server.url);
+  });
+
+  it('follows its filters without being loaded anew, and works with no script at all', async () => {
+    await open(links.run('group/main'));
+    await page.selectOption('[name=answer]', 'wrong');
+    await page.locator('[data-result] [role=status]', { hasText: 'Turns 1 to 1 of 1' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('answer')).toBe('wrong');
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const plain = await context.newPage();
+    await plain.goto(new URL(links.run('group/main'), server.url).href);
+    await plain.selectOption('[name=answer]', 'wrong');
+    await plain.click('form[data-live] button');
+    expect(await plain.textContent('[data-result] [role=status]')).toContain('Turns 1 to 1 of 1');
+    await context.close();
+  });
+
+  it('asks before it computes influences', async () => {
+    await open(turnOf('i-2'));
+    await page.click('text=Compute the influence of each memory');
+    await page.locator('text=This loads the model').waitFor();
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('button', { name: 'Compute', exact: true }).click();
+    await loaded;
+    expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
+  });
+});

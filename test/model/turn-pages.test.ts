@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { runBench } from '../../src/eval/bench-run.ts';
+import { itemPage } from '../../src/inspect/item/item-page.ts';
+import { readItemPage } from '../../src/inspect/item/read-item-page.ts';
+import { printTurn } from '../../src/inspect/print/print-turn.ts';
+import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
+import { kvPieces } from '../../src/inspect/turn/stored-kv.ts';
+import { placedSegments } from '../../src/inspect/turn/placed-segments.ts';
+import { readTurnPage, type TurnModel } from '../../src/inspect/turn/read-turn.ts';
+import { sequenceDifference } from '../../src/inspect/turn/sequence-difference.ts';
+import { tokenSpans } from '../../src/inspect/turn/token-spans.ts';
+import { turnJson } from '../../src/inspect/turn/turn-json.ts';
+import { turnPage } from '../../src/inspect/turn/turn-page.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+const arms = ['oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'];
+const run = 'pages';
+let folder: TestFolder;
+let database: BenchDatabase;
+let turns: readonly TurnModel[];
+
+beforeAll(async () => {
+  folder = new TestFolder();
+  const config = smallConfig(folder, { suite: 'main', run, limit: '8', arms: arms.join(',') });
+  await runBench(config);
+  database = openDatabase({ path: config.db });
+  const { id } = new RunRepository(database).findByName(run)!;
+  turns = [...new TurnRepository(database).listByRun(id)].map(({ itemId, arm, repeat, turn }) =>
+    readTurnPage(database, { run, item: itemId, arm, repeat, turn }),
+  );
+});
+afterAll(() => {
+  database.close();
+  folder[Symbol.dispose]();
+});
+
+const answered = ({ turn }: TurnModel) => {
+  if (turn.state === 'failed') throw new Error(turn.error);
+  return turn;
+};
+
+describe('the turns of a run', () => {
+  it('hold the terms of the gold answer’s log-probability, to the bit, and their tokens', () => {
+    expect(turns).toHaveLength(8 * arms.length);
+    for (const { goldTokens = [], goldLogProbability } of turns.map((model) => answered(model).scores.evidence)) {
+      expect(goldTokens.reduce((sum, { logProbability }) => sum + logProbability, 0)).toBe(goldLogProbability);
+    }
+    const { scores } = answered(turns[0]!);
+    const text = scores.evidence.goldTokens!.map(({ token }) => token).join('');
+    if (scores.item.gold !== null) expect(text.trim()).toBe(scores.item.gold);
+  });
+
+  it('hold a piece of every token, which make up the text of each segment', () => {
+    for (const model of turns) {
+      for (const { text, tokenIds } of answered(model).promptInfo.segments) {
+        expect(tokenIds.filter((id) => !model.pieces.has(id))).toEqual([]);
+        const spans = tokenSpans(text, tokenIds, model.pieces);
+        expect(spans.map((span) => span.text).join('')).toBe(text);
+        expect(spans.flatMap(({ ids }) => ids)).toEqual(tokenIds);
+        expect(spans.length).toBe(tokenIds.length);
+      }
+    }
+  });
+
+  it('place their segments where the blocks were placed, and end at the positions that were counted', () => {
+    for (const model of turns) {
+      const turn = answered(model);
+      const segments = placedSegments(turn);
+      const last = segments.at(-1)!;
+      expect(last.position + last.tokenIds.length).toBe(turn.tokens.positions);
+      for (const { memoryId, position, tokens } of kvPieces(turn.kv)) {
+        if (memoryId === undefined) continue;
+        const segment = segments.find((one) => one.memoryId === memoryId)!;
+        expect([segment.position, segment.tokenIds.length]).toEqual([position, tokens]);
+      }
+    }
+  });
+
+  it('differ from RAG where their arm says so: in nothing, or in positions', () => {
+    for (const model of turns) {
+      const { rag } = model;
+      if (rag === undefined || answered(model).arm === 'oracle') continue;
+      const difference = sequenceDifference(answered(model), rag, model.pieces);
+      expect([difference.onlyHere, difference.onlyThere]).toEqual([0, 0]);
+      const shares = answered(model).arm === 'dki-parallel' && answered(model).promptInfo.segments.length > 5;
+      expect(difference.movedTokens > 0).toBe(shares);
+    }
+  });
+
+  it('make pages, lines and documents that tell the same', async () => {
+    for (const model of turns) {
+      const turn = answered(model);
+      const page = String(await turnPage(model, links));
+      expect(Buffer.byteLength(page)).toBeLessThan(100_000);
+      expect(page).not.toMatch(/undefined|NaN|\[object/);
+      const text = printTurn(run, turn, { width: 80, colour: false }, model);
+      expect(text).not.toMatch(/undefined|NaN|\[object/);
+      expect(text).toContain(`${turn.tokens.evaluated} evaluated`);
+      expect(JSON.parse(turnJson(model))).toMatchObject({ run: { name: run }, turns: [{ arm: turn.arm }] });
+    }
+  });
+
+  it('stand side by side on the page of their item, with the evidence', async () => {
+    const { item } = { item: answered(turns[0]!).itemId };
+    const model = readItemPage(database, run, item);
+    expect(model.turns.map(({ arm }) => arm)).toEqual([...arms].sort());
+    expect(model.evidence).toHaveLength(model.evidenceCount!);
+    const page = String(await itemPage(model, links));
+    for (const arm of arms)
+      expect(page).toContain(links.turn({ run, item, arm, repeat: 0, turn: 0 }).replaceAll('&', '&amp;'));
+  });
+
+  it('are refused by name where there is none', () => {
+    const { itemId: item } = answered(turns[0]!);
+    const read = (more: object) => () => readTurnPage(database, { run, item, arm: 'rag', repeat: 0, turn: 0, ...more });
+    expect(read({ run: 'page' })).toThrow('there is no run "page": did you mean pages?');
+    expect(read({ arm: 'dkii' })).toThrow('run "pages" has no arm "dkii": did you mean dki?');
+    expect(read({ item: `${item}x` })).toThrow(`has no item "${item}x": did you mean ${item}?`);
+    expect(read({ repeat: 3 })).toThrow(`item ${item} has no turn 0 of rag in repeat 3`);
+  });
+});
