@@ -38,7 +38,7 @@ export class ChatRoom implements AsyncDisposable {
   readonly userId: string;
   /** Its messages are stored under this id. */
   readonly sessionId: string;
-  readonly memories: UserMemories;
+  readonly #memories: UserMemories;
   readonly #config: BenchConfig;
   readonly #parts: BenchParts;
   readonly #stores: StoreFolder;
@@ -67,7 +67,7 @@ export class ChatRoom implements AsyncDisposable {
     this.#config = config;
     this.userId = setup.userId;
     this.sessionId = chatSessionId(setup.userId, setup.conversation ?? new Date().toISOString());
-    this.memories = opened.memories;
+    this.#memories = opened.memories;
     this.#parts = opened.parts;
     this.#stores = opened.stores;
     this.#keeper = opened.keeper;
@@ -109,20 +109,31 @@ export class ChatRoom implements AsyncDisposable {
     return this.#arm.name;
   }
 
+  /** The memories of the user, given when all K/V is gone of those that another chat of the user has forgotten. */
+  get memories(): UserMemories {
+    this.#dropGone();
+    return this.#memories;
+  }
+
   /** One turn, stored as messages and a line of the audit log. @throws BenchError `context-overflow` for too long a text */
   async ask(query: string, hooks: AnswerHooks = {}): Promise<ChatResponse> {
     const { userId, sessionId } = this;
     // Where this turn fails, what it left behind is no longer that of the one before.
     this.#last = undefined;
+    await this.#memories.refresh((memoryId) => this.#dropKv(memoryId));
     const response = await this.#system.chat({ query, sessionId, userId, ...hooks });
-    const memories = this.memories.list().length;
+    const memories = this.#memories.list().length;
     const turn = { userId, sessionId, arm: this.arm, number: this.#turns++, response, memories };
     this.#last = { turn, shown: undefined };
     return response;
   }
 
-  /** The last turn as the inspector shows it; undefined before the first, behind one that failed, and where a memory of it was forgotten. */
+  /**
+   * The last turn as the inspector shows it; undefined before the first, behind one that failed, and where a memory of it
+   * was forgotten, in whichever chat.
+   */
   async lastTurn(): Promise<InspectedTurn | undefined> {
+    this.#dropGone();
     const last = this.#last;
     if (last === undefined) return undefined;
     if (last.shown !== undefined) return last.shown;
@@ -154,11 +165,8 @@ export class ChatRoom implements AsyncDisposable {
       const hint = known.length === 0 ? 'there is none' : 'see them all: /memories';
       throw new BenchError('not-found', `there is no memory "${memoryId}"${didYouMean(memoryId, known)}`, hint);
     }
-    const entries = this.#system.forgetMemory(this.userId, memoryId) + this.#stores.forgetMemory(this.userId, memoryId);
-    await this.memories.remove(memoryId, entries);
-    // What was forgotten is not shown again.
-    const recalled = this.#last?.turn.response.metadata['recalled'] as readonly MemorySearchResult[] | undefined;
-    if (recalled?.some((memory) => memory.memoryId === memoryId)) this.#last = undefined;
+    const entries = this.#dropKv(memoryId);
+    await this.#memories.remove(memoryId, entries);
     return entries;
   }
 
@@ -170,9 +178,21 @@ export class ChatRoom implements AsyncDisposable {
     }
   }
 
+  /** Deletes all K/V of a memory, of every arm, and the last turn where it showed it; gives the number of entries. */
+  #dropKv(memoryId: string): number {
+    const entries = this.#system.forgetMemory(this.userId, memoryId) + this.#stores.forgetMemory(this.userId, memoryId);
+    const recalled = this.#last?.turn.response.metadata['recalled'] as readonly MemorySearchResult[] | undefined;
+    if (recalled?.some((memory) => memory.memoryId === memoryId)) this.#last = undefined;
+    return entries;
+  }
+
+  #dropGone(): void {
+    for (const memoryId of this.#memories.gone()) this.#dropKv(memoryId);
+  }
+
   #open(arm: Arm): BenchSystem {
     const parts = systemParts(this.#parts, this.#config, this.#keeper, this.#log);
-    return arm.open(parts, chatView(this.memories), () => this.#stores.open(arm.name));
+    return arm.open(parts, chatView(this.#memories), () => this.#stores.open(arm.name));
   }
 }
 

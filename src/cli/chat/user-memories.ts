@@ -27,6 +27,8 @@ export class UserMemories {
   readonly #rows: MemoryRepository;
   readonly #audit: AuditLogRepository;
   readonly #embedderSha256: string;
+  /** The ids of those that can be recalled here. */
+  readonly #loaded = new Set<string>();
 
   /** @param embedderSha256 of what makes the vectors now: those of another embedder mean nothing to it */
   constructor(database: BenchDatabase, keeper: MemoryKeeper, userId: string, embedderSha256: string) {
@@ -44,6 +46,25 @@ export class UserMemories {
     return this.#rows.getBySession(this.sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
   }
 
+  /** The ids of those that were loaded here and that another chat of the user has forgotten since. */
+  gone(): string[] {
+    const stored = new Set(this.list().map(({ memoryId }) => memoryId));
+    return [...this.#loaded].filter((memoryId) => !stored.has(memoryId));
+  }
+
+  /**
+   * Takes over what other chats of the user have done: what they forgot is recalled no more, what they were told is.
+   * @param dropKv deletes all K/V of a memory that is gone, before the memory goes
+   */
+  async refresh(dropKv: (memoryId: string) => void): Promise<void> {
+    for (const memoryId of this.gone()) {
+      dropKv(memoryId);
+      await this.#keeper.remove(this.sessionId, memoryId, this.userId);
+      this.#loaded.delete(memoryId);
+    }
+    if (this.list().some(({ memoryId }) => !this.#loaded.has(memoryId))) await this.load();
+  }
+
   /** Recalls for the user; what another chat of the user has forgotten meanwhile is not among it. */
   async recall(query: string, options: RetrieveOptions): Promise<Recalled> {
     const recalled = await this.#keeper.recall(query, options);
@@ -55,10 +76,14 @@ export class UserMemories {
   async load(): Promise<number> {
     const stored = this.#rows.getBySession(this.sessionId).map(entryOf);
     const isForeign = stored.some(({ metadata }) => metadata['embedderSha256'] !== this.#embedderSha256);
-    if (!isForeign) return this.#keeper.load(this.sessionId);
-    const entries = stored.map((entry) => ({ ...entry, metadata: this.#marked(entry.metadata) }));
-    await this.#keeper.addAll(this.sessionId, this.userId, entries);
-    return entries.length;
+    if (isForeign) {
+      const entries = stored.map((entry) => ({ ...entry, metadata: this.#marked(entry.metadata) }));
+      await this.#keeper.addAll(this.sessionId, this.userId, entries);
+    } else {
+      await this.#keeper.load(this.sessionId);
+    }
+    for (const { memoryId } of stored) this.#loaded.add(memoryId);
+    return stored.length;
   }
 
   /** Stores a memory and returns its id, one that no memory of the user ever had. */
@@ -66,12 +91,14 @@ export class UserMemories {
     const memoryId = this.#takeId();
     const metadata = this.#marked({ createdAt: new Date().toISOString(), preference: false });
     await this.#keeper.add(this.sessionId, content, { userId: this.userId, memoryId, metadata });
+    this.#loaded.add(memoryId);
     return memoryId;
   }
 
   /** Removes a memory of the user. @param kvEntries how many entries of K/V went before it */
   async remove(memoryId: string, kvEntries: number): Promise<void> {
     await this.#keeper.remove(this.sessionId, memoryId, this.userId);
+    this.#loaded.delete(memoryId);
     this.#audit.log({ action: removed, sessionId: this.sessionId, memoryIds: [memoryId], metadata: { kvEntries } });
   }
 
