@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
+import { withFetchedModels } from '../eval/run/fetch-models.ts';
 import { printable } from '../report/render/printable.ts';
 import { chatLoop } from './chat/chat-loop.ts';
 import { ChatRoom } from './chat/chat-room.ts';
@@ -14,7 +15,17 @@ import { ProgressDisplay } from './progress.ts';
 /** Those that a conversation depends on. */
 const options = [
   ...(['model', 'embedder', 'retriever', 'hot', 'cold', 'coldIndex', 'recallTokens', 'preRetrieval'] as const),
-  ...(['topK', 'threshold', 'labels', 'placement', 'reserve', 'contextTokens', 'threads'] as const),
+  ...([
+    'topK',
+    'threshold',
+    'labels',
+    'placement',
+    'template',
+    'alpha',
+    'reserve',
+    'contextTokens',
+    'threads',
+  ] as const),
   ...(['kvStore', 'kvBytes', 'out', 'db', 'quiet', 'databaseEcho'] as const),
 ] satisfies readonly (keyof BenchConfig)[];
 
@@ -61,8 +72,9 @@ async function chat(
 
 async function opened(config: BenchConfig, setup: Parameters<typeof ChatRoom.open>[1]): Promise<ChatRoom> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
+  const fetched = await withFetchedModels(config, { onProgress: display?.showDownload });
   display?.say('loading model, embedder and memories');
-  return await ChatRoom.open(config, setup);
+  return await ChatRoom.open(fetched, setup);
 }
 
 /** Standard input and output; ^C stops an answer, and ends the chat where there is none. */
@@ -85,7 +97,7 @@ class Terminal implements Disposable {
     this.lines = { [Symbol.asyncIterator]: () => ({ next }) };
     // At a terminal ^C is a key of the editor; elsewhere it is a signal.
     this.#interface.on('SIGINT', this.#interrupt);
-    process.on('SIGINT', this.#interrupt).on('SIGTERM', this.#interrupt);
+    process.on('SIGINT', this.#interrupt).on('SIGTERM', this.#interrupt).on('SIGHUP', this.#interrupt);
   }
 
   readonly write = (text: string): void => void process.stdout.write(text);
@@ -119,6 +131,6 @@ class Terminal implements Disposable {
 
   [Symbol.dispose](): void {
     this.#interface.close();
-    process.off('SIGINT', this.#interrupt).off('SIGTERM', this.#interrupt);
+    process.off('SIGINT', this.#interrupt).off('SIGTERM', this.#interrupt).off('SIGHUP', this.#interrupt);
   }
 }

@@ -1,6 +1,5 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
-import { openDatabase } from '../db/database.ts';
 import { InfluenceRepository } from '../db/influence-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import { influenceOf } from '../eval/influence/influence-of.ts';
@@ -8,7 +7,7 @@ import { loadRunModel, type RunModel, runModel } from '../eval/influence/model-o
 import type { Influence, InfluencePort } from '../inspect/influence-port.ts';
 import type { TurnRef } from '../inspect/links.ts';
 import type { LanguageModel } from '../llm/language-model.ts';
-import { findRun } from './stored-runs.ts';
+import { findRun, openStoredRuns } from './stored-runs.ts';
 
 /** How long a model that nobody asks stays in memory. */
 const IDLE_MS = 60_000;
@@ -52,7 +51,7 @@ export class InfluenceService implements InfluencePort, AsyncDisposable {
     signal.throwIfAborted();
     clearTimeout(this.#idle);
     try {
-      using database = openDatabase({ path: this.#config.db });
+      using database = openStoredRuns(this.#config.db);
       const run = findRun(database, turn.run);
       const row = new TurnRepository(database)
         .find(run.id, turn.item, turn.arm)

@@ -21,7 +21,7 @@ export async function exportToFolder(
   name: string | undefined,
   folder: string,
 ): Promise<number> {
-  using database = openStoredRuns(db);
+  using database = openStoredRuns(db, { readOnly: true });
   const { name: run } = findRun(database, name);
   using display = quiet ? undefined : new ProgressDisplay(process.stderr);
   const interruption = new AbortController();

@@ -95,6 +95,7 @@ async function addInfluence({ out, db, model, quiet, ...chosen }: InspectFlags):
 }
 
 function chosenRefs(db: string, chosen: ChosenTurns): TurnRef[] {
+  // It is written to afterwards.
   using database = openStoredRuns(db);
   return chosenTurns(database, chosen).flatMap((model) => {
     if (model === undefined) return [];
@@ -104,6 +105,6 @@ function chosenRefs(db: string, chosen: ChosenTurns): TurnRef[] {
 }
 
 function printTurns({ out, db, json, ...chosen }: InspectFlags): void {
-  using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db);
+  using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });
   writeTurns(chosenTurns(database, chosen), json === true);
 }

@@ -2,7 +2,7 @@
 export const echoMs = 500;
 
 /**
- * Runs `work` while the first ^C, or a SIGTERM, aborts through `controller`; the second ends the process at once with
+ * Runs `work` while the first ^C, a SIGTERM, or the end of the terminal aborts through `controller`; the second ends the process at once with
  * `exitCode`. `onInterrupt` is called at the first.
  */
 export async function interruptible<Result>(
@@ -22,10 +22,10 @@ export async function interruptible<Result>(
       process.exit(exitCode);
     }
   };
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt).on('SIGHUP', interrupt);
   try {
     return await work();
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt).off('SIGHUP', interrupt);
   }
 }

@@ -8,8 +8,8 @@ import { lastRunsHint } from '../eval/run-name.ts';
 import { shownPath } from './command-line.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` where there is none: reading makes no file */
-export function openStoredRuns(path: string): BenchDatabase {
-  if (existsSync(path)) return openDatabase({ path });
+export function openStoredRuns(path: string, options: { readonly readOnly?: true } = {}): BenchDatabase {
+  if (existsSync(path)) return openDatabase({ path, ...options });
   throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
 }
 

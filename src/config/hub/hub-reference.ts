@@ -71,15 +71,26 @@ export function addressOf({ organisation, repository, revision }: HubRepository,
   return `${hub.endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 
-/** @throws BenchError `bad-option` where `HF_ENDPOINT` is no address of the web */
+/**
+ * Neither a token nor the words of an address that names a password stand in any message.
+ * @throws BenchError `bad-option` where `HF_ENDPOINT` is no address of the web, or `HF_TOKEN` none that can be sent
+ */
 export function hubAccess(environment: Readonly<Record<string, string | undefined>> = process.env): HubAccess {
   const endpoint = nonEmpty(environment['HF_ENDPOINT']) ?? DEFAULT_ENDPOINT;
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
     throw new BenchError('bad-option', `HF_ENDPOINT ${endpoint}: not an address`, `write it as ${DEFAULT_ENDPOINT}`);
   }
+  const { username, password } = new URL(endpoint);
+  if (username !== '' || password !== '') {
+    throw new BenchError('bad-option', 'HF_ENDPOINT names a user or a password', 'give the token as HF_TOKEN instead');
+  }
+  const token = nonEmpty(environment['HF_TOKEN']?.trim());
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new BenchError('bad-option', 'HF_TOKEN is not a token: it has spaces or odd characters', 'set it again');
+  }
   return {
     endpoint: endpoint.replace(/\/+$/, ''),
-    token: nonEmpty(environment['HF_TOKEN']),
+    token,
     cacheFolder: join(nonEmpty(environment['XDG_CACHE_HOME']) ?? join(homedir(), '.cache'), 'dki-bench', 'models'),
   };
 }

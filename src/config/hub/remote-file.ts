@@ -29,23 +29,34 @@ export async function describeRemoteFile(
     if (!isRedirected && !response.ok) throw refused(address, response.status, hub);
     const linked = response.headers.get('x-linked-etag');
     // Where the file lies on another server, only the hub's own answer says what it must come to.
-    if (linked !== null || !isRedirected) return describe(address, response);
-    place = new URL(location, place).href;
+    const isHub = new URL(place).origin === new URL(hub.endpoint).origin;
+    if (isHub && (linked !== null || !isRedirected)) return describe(address, response);
+    if (!isHub || location === null) throw unproven(address);
+    place = redirection(location, place, address);
   }
   throw new BenchError('network', `${address}: redirected in a circle`, mirrorHint(hub));
+}
+
+/** @throws BenchError `network` for what is no address of the web */
+function redirection(location: string, place: string, address: string): string {
+  const next = URL.canParse(location, place) ? new URL(location, place) : undefined;
+  if (next?.protocol === 'https:' || next?.protocol === 'http:') return next.href;
+  throw new BenchError('network', `${address}: redirected to no address of the web`, 'check HF_ENDPOINT');
+}
+
+function unproven(address: string): BenchError {
+  return new BenchError(
+    'network',
+    `${address}: the server says neither length nor checksum, so that nothing could be proved of it`,
+    'set HF_ENDPOINT to a hub that does, or fetch the file yourself and name it by its path',
+  );
 }
 
 function describe(address: string, { headers }: Response): RemoteFile {
   const tag = headers.get('x-linked-etag') ?? headers.get('etag') ?? '';
   const sizeBytes = Number(headers.get('x-linked-size') ?? headers.get('content-length') ?? Number.NaN);
   const checksum = checksumOfTag(tag);
-  if (checksum === undefined || !Number.isSafeInteger(sizeBytes)) {
-    throw new BenchError(
-      'network',
-      `${address}: the server says neither length nor checksum, so that nothing could be proved of it`,
-      'set HF_ENDPOINT to a hub that does, or fetch the file yourself and name it by its path',
-    );
-  }
+  if (checksum === undefined || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw unproven(address);
   return { address, sizeBytes, checksum };
 }
 

@@ -3,7 +3,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { LanguageModel } from '../../llm/language-model.ts';
-import { modelPathOf } from '../../llm/random-model/random-model.ts';
+import { modelFileOf } from '../../llm/model-file.ts';
 
 const columns = z.object({
   model: z.object({ name: z.string(), sha256: z.string(), contextTokens: z.number(), cellTokens: z.number() }),
@@ -27,12 +27,12 @@ export function runModel(run: RunRow): RunModel {
 
 /**
  * Loads the model of a run as the run had loaded it, with one sequence.
- * @param path the model's file; of random weights, the name of the run's model counts
+ * @param path the model's file, on this machine or a hub; of random weights, the name of the run's model counts
  * @throws BenchError `bad-model` where the file is another model, or cannot be loaded
  */
 export async function loadRunModel(wanted: RunModel, path: string): Promise<LanguageModel> {
   const { name, sha256, contextTokens, cellTokens, threads } = wanted;
-  const modelPath = await modelPathOf(name.startsWith(randomModelPrefix) ? name : path);
+  const modelPath = await modelFileOf(name.startsWith(randomModelPrefix) ? name : path);
   const model = await LanguageModel.load({
     modelPath,
     contextTokens,

@@ -22,8 +22,13 @@ const headers: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-const addressed = (host: string, { env }: Context<ServerEnvironment>): boolean =>
-  hosts.some((name) => host === `${name}:${env.incoming.socket.localPort ?? 0}`);
+/** Nobody writes the port of the web. */
+const WEB_PORT = 80;
+
+const addressed = (host: string, { env }: Context<ServerEnvironment>): boolean => {
+  const port = env.incoming.socket.localPort ?? 0;
+  return hosts.some((name) => host === `${name}:${port}` || (port === WEB_PORT && host === name));
+};
 
 /**
  * Lets a request through that was addressed to this server by name: a page elsewhere whose name was made to lead here is

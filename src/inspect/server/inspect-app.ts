@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import type { Html } from '../../report/html/html-table.ts';
 import { readComparison } from '../compare/read-comparison.ts';
@@ -124,7 +125,8 @@ export function inspectApp({ database, script, influence, places, onBug }: Inspe
   });
   app.onError(async (error, context) => {
     const failure = failureOf(error);
-    if (failure.status === 500) onBug(error);
+    const isBug = failure.status === 500 && !(error instanceof BenchError) && !context.req.raw.signal.aborted;
+    if (isBug) onBug(error);
     return context.html(await errorPage(failure, links), failure.status);
   });
   return app;
