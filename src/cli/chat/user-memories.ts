@@ -48,7 +48,7 @@ export class UserMemories {
 
   /** The ids of those that were loaded here and that another chat of the user has forgotten since. */
   gone(): string[] {
-    const stored = new Set(this.list().map(({ memoryId }) => memoryId));
+    const stored = this.#storedIds();
     return [...this.#loaded].filter((memoryId) => !stored.has(memoryId));
   }
 
@@ -62,13 +62,13 @@ export class UserMemories {
       await this.#keeper.remove(this.sessionId, memoryId, this.userId);
       this.#loaded.delete(memoryId);
     }
-    if (this.list().some(({ memoryId }) => !this.#loaded.has(memoryId))) await this.load();
+    if ([...this.#storedIds()].some((memoryId) => !this.#loaded.has(memoryId))) await this.load();
   }
 
   /** Recalls for the user; what another chat of the user has forgotten meanwhile is not among it. */
   async recall(query: string, options: RetrieveOptions): Promise<Recalled> {
     const recalled = await this.#keeper.recall(query, options);
-    const stored = new Set(this.list().map(({ memoryId }) => memoryId));
+    const stored = this.#storedIds();
     return { ...recalled, memories: recalled.memories.filter(({ memoryId }) => stored.has(memoryId)) };
   }
 
@@ -102,6 +102,10 @@ export class UserMemories {
     this.#audit.log({ action: removed, sessionId: this.sessionId, memoryIds: [memoryId], metadata: { kvEntries } });
   }
 
+  #storedIds(): ReadonlySet<string> {
+    return new Set(this.#rows.getBySession(this.sessionId).map(({ id }) => id));
+  }
+
   #marked(metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     return { ...metadata, embedderSha256: this.#embedderSha256 };
   }
@@ -110,7 +114,7 @@ export class UserMemories {
   #takeId(): string {
     return this.#database.transaction(() => {
       const ids = [
-        ...this.#rows.getBySession(this.sessionId).map(({ id }) => id),
+        ...this.#storedIds(),
         ...this.#audit.getBySession(this.sessionId).flatMap(({ memoryIds }) => memoryIds ?? []),
       ];
       const memoryId = `m${1 + Math.max(0, ...ids.map((id) => Number(idPattern.exec(id)?.[1] ?? 0)))}`;

@@ -2,6 +2,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import { BlockStore } from '../../kv/block-store.ts';
 import { joinBlocks } from '../../kv/join-blocks.ts';
 import type { StateStore } from '../../kv/state-store.ts';
+import { commonLength } from '../../llm/common-length.ts';
 import type { ModelInfo } from '../../llm/model-info.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
 import { type BlockWorkshop, gatherBlocks, type GatheredBlocks } from '../../systems/dki/gather-blocks.ts';
@@ -38,13 +39,6 @@ export function openReplay(turn: StoredSequence, room: ReplayRoom): TurnReplay {
   const { injection } = turn;
   if (injection === null || (injection.mode === 'prefix' && injection.alpha === 1)) return textReplay(turn, room);
   return injection.mode === 'prefix' ? scaledReplay(turn, injection.alpha, room) : blocksReplay(turn, injection, room);
-}
-
-function commonLength(a: readonly number[], b: readonly number[]): number {
-  const limit = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < limit && a[length] === b[length]) length++;
-  return length;
 }
 
 /** Keeps what the sequence begins with already; it must hold nothing but evaluated text. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StateStore } from '../../kv/state-store.ts';
+import { commonLength } from '../../llm/common-length.ts';
 import type { ModelSequence } from '../../llm/model-sequence.ts';
 import type { HandOver, HandOverRequest, HandOverResult } from '../hand-over.ts';
 import { LastTurn } from '../last-turn.ts';
@@ -9,13 +10,6 @@ interface CachedPrompt {
   readonly key: string;
   readonly tokenIds: readonly number[];
   readonly memoryIds: readonly string[];
-}
-
-function commonLength(a: readonly number[], b: readonly number[]): number {
-  const limit = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < limit && a[length] === b[length]) length++;
-  return length;
 }
 
 /**
