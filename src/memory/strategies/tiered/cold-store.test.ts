@@ -296,4 +296,23 @@ describe('PostgreSQL', () => {
       await store.drop();
     }
   });
+
+  test.each(['ivfflat-approximate', 'hnsw'] as const)('%s: searches its index of itself', async (name) => {
+    const store = await onPglite(postgresIndexes[name])(randomUUID());
+    const vectors = Array.from({ length: 3_000 }, randomVector);
+    try {
+      await store.replace(
+        ann,
+        vectors.map((vector, i) => memory(`m${i}`, [vector])),
+      );
+      await store.search(ann, randomVector(), 5, ['m0']);
+      await pglite.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pglite.query<{ searches: number }>(
+        `SELECT idx_scan::int AS searches FROM pg_stat_user_indexes WHERE indexrelname LIKE 'memories_embedding_%'`,
+      );
+      expect(rows).toEqual([{ searches: 1 }]);
+    } finally {
+      await store.drop();
+    }
+  });
 });

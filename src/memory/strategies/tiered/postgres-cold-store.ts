@@ -2,13 +2,13 @@ import { and, asc, cosineDistance, countDistinct, eq, inArray, isNotNull, notInA
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { uuidOf } from './memory-record.ts';
 import type { PostgresConnection, PostgresDatabase } from './postgres-connection.ts';
-import { isApproximate, rebuildStatement, type PostgresIndex } from './postgres-index.ts';
+import { isApproximate, rebuildStatement, statisticsStatement, type PostgresIndex } from './postgres-index.ts';
 import { prepareSchema, schemaOf, tablesOf, type FoundSchema, type PostgresSchemaOptions } from './postgres-schema.ts';
 import { STORE_TIMEOUT_MS, storeError, within } from './store-error.ts';
 
 /** Rows in one statement: it may have 65,535 parameters. */
 const BATCH = 500;
-/** From here on lists are worth making anew. */
+/** From here on lists are worth making anew, and rows worth counting for the planner. */
 const LEAST_INDEXED_ROWS = 1_000;
 
 export interface PostgresColdStoreOptions extends PostgresSchemaOptions {
@@ -78,7 +78,7 @@ export class PostgresColdStore implements ColdStore {
         for (const batch of batches(rows)) await transaction.insert(table).values([...batch]);
       });
       this.#rows += rows.length;
-      await this.#rebuild(database);
+      await this.#refresh(database);
     });
   }
 
@@ -143,13 +143,20 @@ export class PostgresColdStore implements ColdStore {
     await within(this.#timeoutMs, this.#connection.close()).catch(() => undefined);
   }
 
-  /** Lists that were made of few vectors fit many badly: made anew each time that there are twice as many. */
-  async #rebuild(database: PostgresDatabase): Promise<void> {
-    if (this.#index.kind !== 'ivfflat' || !isApproximate(this.#index)) return;
+  /**
+   * Each time that there are twice as many rows. Lists that were made of few vectors fit many badly, and are made anew.
+   * A planner without statistics takes a group for a few rows, and reads it whole instead of searching its index: a
+   * server gathers them when it gets round to it, PostgreSQL in the process never, and what a search finds would depend
+   * on that.
+   */
+  async #refresh(database: PostgresDatabase): Promise<void> {
     if (this.#rows < Math.max(LEAST_INDEXED_ROWS, 2 * this.#indexedRows)) return;
     await database.transaction(async (transaction) => {
       await transaction.execute(sql`SET LOCAL statement_timeout = 0`);
-      await transaction.execute(rebuildStatement(this.#schema));
+      if (this.#index.kind === 'ivfflat' && isApproximate(this.#index)) {
+        await transaction.execute(rebuildStatement(this.#schema));
+      }
+      await transaction.execute(statisticsStatement(this.#schema));
     });
     this.#indexedRows = this.#rows;
   }

@@ -64,3 +64,8 @@ export function indexStatements(schema: string, index: PostgresIndex): readonly 
 export function rebuildStatement(schema: string): SQL {
   return sql`REINDEX INDEX ${sql.identifier(schema)}.${sql.identifier('memories_embedding_ivfflat')}`;
 }
+
+/** Counts what the planner chooses by: how many rows a group has, and so whether its index is worth searching. */
+export function statisticsStatement(schema: string): SQL {
+  return sql`ANALYZE ${sql.identifier(schema)}.memories`;
+}
