@@ -3,9 +3,10 @@
  * every strategy and store over many memories of one user, each in a process of its own, so that its memory is its own.
  * It prints and never fails: a busy machine slows all down, so read the ratios.
  *
- *   npm run bench:recall -- --memories 100000 --hot redis://… --cold postgres://…
+ *   npm run bench:recall -- --memories 100000 --redis redis://… --postgres postgres://… --rows tiered
  *
- * Without --hot and --cold it starts Debian's redis-server, where it is installed, and PostgreSQL in WebAssembly.
+ * Without --redis and --postgres each row has a server of its own: Debian's redis-server, where it is installed, and
+ * PostgreSQL in WebAssembly. --rows measures only the strategies whose name holds the text.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,10 +18,9 @@ import { retrieverNames } from '../src/config/bench-config.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
 import { MemoryRouter } from '../src/memory/memory-router.ts';
-import type { TieredSettings } from '../src/memory/strategies/tiered/tier-places.ts';
+import { postgresAddress, redisAddress } from '../src/memory/strategies/tiered/tier-places.ts';
 import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
-import { PostgresServer } from '../test/fixtures/postgres-server.ts';
-import { hasRedisServer, RedisServer } from '../test/fixtures/redis-server.ts';
+import { hasRedisServer } from '../test/fixtures/redis-server.ts';
 import { benchHybrid } from './bench-hybrid.ts';
 import { contentOf, DIMENSION, embeddingsByHash, measureRow, questionOf, TOP_K, USER } from './recall-row.ts';
 import type { RecallFigures, RecallRow } from './recall-row.ts';
@@ -28,8 +28,8 @@ import { runScript, wholeNumber } from './run-script.ts';
 
 const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en', import.meta.url));
 const ROUTER_MEMORIES = 10_000;
-/** A graph of more takes WebAssembly too long to build. */
-const WASM_MEMORIES = 3_000;
+/** To put a batch into a graph of more takes WebAssembly longer than a call may take. */
+const WASM_GRAPH_MEMORIES = 3_000;
 /** What is compared takes turns this often, so that a busy moment meets both. */
 const ROUNDS = 9;
 
@@ -107,29 +107,51 @@ async function benchEmbedding(timeMs: number): Promise<void> {
   );
 }
 
-/** A row in a process of its own; undefined where that failed, which says why itself. */
-async function measureApart(row: RecallRow): Promise<RecallFigures | undefined> {
+/** Of a row that could not be measured, why. */
+interface RowFailure {
+  readonly failed: string;
+}
+
+/** In a process of its own. */
+async function measureApart(row: RecallRow): Promise<RecallFigures | RowFailure> {
   const child = fork(fileURLToPath(import.meta.url), ['--row', JSON.stringify(row)], {
     execArgv: [...process.execArgv, '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  let figures: RecallFigures | undefined;
-  child.on('message', (message) => (figures = message as RecallFigures));
-  await once(child, 'exit');
-  return figures;
+  let figures: RecallFigures | RowFailure | undefined;
+  child.on('message', (message) => (figures = message as RecallFigures | RowFailure));
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  return figures ?? { failed: `its process ended with ${signal ?? code}` };
 }
 
-function rowsOf(memories: number, hot: string | undefined, cold: string, server: string): RecallRow[] {
-  const inProcess: TieredSettings = { coldIndex: 'ivfflat' };
-  const onServer = server === 'PGlite' ? Math.min(memories, WASM_MEMORIES) : memories;
+/** The same, in the process of the row. */
+async function sendRow(row: RecallRow): Promise<void> {
+  const result: RecallFigures | RowFailure = await measureRow(row).catch((error: unknown) => ({
+    failed: (error as Error).message,
+  }));
+  process.send!(result);
+}
+
+function rowsOf(memories: number, redis: string | undefined, postgres: string | undefined): RecallRow[] {
+  const coldIndex = 'ivfflat';
+  const place = postgres === undefined ? 'PGlite' : 'PostgreSQL';
   return [
-    ...retrieverNames.map((retriever): RecallRow => ({ name: retriever, retriever, tiers: inProcess, memories })),
-    ...(hot === undefined
-      ? []
-      : [{ name: 'tiered, Redis', retriever: 'tiered', tiers: { ...inProcess, hot }, memories } as const]),
-    ...(['ivfflat', 'ivfflat-approximate', 'hnsw'] as const).map((coldIndex): RecallRow => {
-      const name = `tiered, ${server} ${coldIndex}`;
-      return { name, retriever: 'tiered', tiers: { cold, coldIndex }, memories: onServer };
+    ...retrieverNames.map((retriever): RecallRow => ({ name: retriever, retriever, coldIndex, memories })),
+    ...(redis !== undefined || hasRedisServer()
+      ? [
+          {
+            name: 'tiered, Redis',
+            retriever: 'tiered',
+            server: { tier: 'hot', url: redis },
+            coldIndex,
+            memories,
+          } as const,
+        ]
+      : []),
+    ...(['ivfflat', 'ivfflat-approximate', 'hnsw'] as const).map((index): RecallRow => {
+      const held = postgres === undefined && index === 'hnsw' ? Math.min(memories, WASM_GRAPH_MEMORIES) : memories;
+      const server = { tier: 'cold', url: postgres } as const;
+      return { name: `tiered, ${place} ${index}`, retriever: 'tiered', server, coldIndex: index, memories: held };
     }),
   ];
 }
@@ -143,28 +165,38 @@ async function benchWords(memories: number): Promise<void> {
   );
 }
 
-async function benchStrategies(memories: number, given: Pick<TieredSettings, 'hot' | 'cold'>): Promise<void> {
-  await using redis = given.hot === undefined && hasRedisServer() ? await RedisServer.start() : undefined;
-  await using postgres = given.cold === undefined ? await PostgresServer.start() : undefined;
-  const server = postgres === undefined ? 'PostgreSQL' : 'PGlite';
-  const rows = rowsOf(memories, given.hot ?? redis?.url, given.cold ?? postgres!.url, server);
-  console.log(`memories of one user × ${DIMENSION}, nearest ${TOP_K}; what a server takes is not in RSS`);
+const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
+
+function cellsOf({ loadMs, p50Ms, p95Ms, nearest, rssBytes, serverBytes, sizes }: RecallFigures): string[] {
+  return [
+    (loadMs / 1_000).toFixed(1),
+    p50Ms.toFixed(2),
+    p95Ms.toFixed(2),
+    `${(100 * nearest).toFixed(0)} %`,
+    mib(rssBytes),
+    serverBytes === undefined ? '–' : mib(serverBytes),
+    sizes === undefined ? '–' : `${mib(sizes.tableBytes)} + ${mib(sizes.indexBytes)}`,
+  ];
+}
+
+async function benchStrategies(rows: readonly RecallRow[], memories: number): Promise<void> {
   const figures: string[][] = [];
+  const notes: string[] = [];
   for (const row of rows) {
     const measured = await measureApart(row);
-    const cells =
-      measured === undefined
-        ? ['failed', '', '', '', '']
-        : [
-            (measured.loadMs / 1_000).toFixed(1),
-            measured.p50Ms.toFixed(2),
-            measured.p95Ms.toFixed(2),
-            `${(100 * measured.nearest).toFixed(0)} %`,
-            (measured.rssBytes / 2 ** 20).toFixed(0),
-          ];
-    figures.push([row.name, String(row.memories), ...cells]);
+    const failed = 'failed' in measured;
+    figures.push([row.name, String(row.memories), ...(failed ? ['failed'] : cellsOf(measured))]);
+    if (failed) notes.push(`${row.name}: ${measured.failed}`);
+    else if (row.memories < memories) {
+      notes.push(`${row.name}: WebAssembly cannot keep more in a graph in the time that a call may take`);
+    }
   }
-  printTable(['strategy', 'memories', 'load, s', 'p50, ms', 'p95, ms', 'of the nearest', 'RSS, MiB'], figures);
+  console.log(`memories of one user × ${DIMENSION} in directions by chance, the worst for a search that is not exact;
+nearest ${TOP_K}. RSS is what the strategy's process grew by, server what a server's process did, where it can be known,
+table + index what pgvector's files take.`);
+  const head = ['strategy', 'memories', 'load, s', 'p50, ms', 'p95, ms', 'of the nearest', 'RSS, MiB', 'server, MiB'];
+  printTable([...head, 'table + index, MiB'], figures);
+  for (const note of notes) console.log(note);
 }
 
 await runScript(async () => {
@@ -172,19 +204,23 @@ await runScript(async () => {
     options: {
       memories: { type: 'string', default: '100000' },
       'time-ms': { type: 'string', default: '3000' },
-      hot: { type: 'string' },
-      cold: { type: 'string' },
+      redis: { type: 'string' },
+      postgres: { type: 'string' },
+      rows: { type: 'string' },
       row: { type: 'string' },
     },
   });
-  if (values.row !== undefined) {
-    process.send!(await measureRow(JSON.parse(values.row) as RecallRow));
-    return;
-  }
+  if (values.row !== undefined) return sendRow(JSON.parse(values.row) as RecallRow);
+  const { redis, postgres, rows = '' } = values;
   const memories = wholeNumber('memories', values.memories, 1);
   const timeMs = wholeNumber('time-ms', values['time-ms'], 1);
-  await benchRouter(timeMs);
-  await benchEmbedding(timeMs);
-  await benchWords(ROUTER_MEMORIES);
-  await benchStrategies(memories, values);
+  if (redis !== undefined) redisAddress(redis, '--redis');
+  if (postgres !== undefined) postgresAddress(postgres, '--postgres');
+  if (rows === '') {
+    await benchRouter(timeMs);
+    await benchEmbedding(timeMs);
+    await benchWords(ROUTER_MEMORIES);
+  }
+  const chosen = rowsOf(memories, redis, postgres).filter(({ name }) => name.includes(rows));
+  await benchStrategies(chosen, memories);
 });

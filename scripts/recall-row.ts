@@ -11,6 +11,7 @@ import { readPreRetrievalConfig } from '../src/memory/strategies/hinted/pre-retr
 import { openRetriever } from '../src/memory/strategies/open-retriever.ts';
 import type { TieredSettings } from '../src/memory/strategies/tiered/tier-places.ts';
 import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
+import { openServer, postgresSizes, type PostgresSizes, type RowServer } from './recall-server.ts';
 
 export const DIMENSION = 384;
 export const TOP_K = 5;
@@ -22,7 +23,8 @@ const BATCH = 5_000;
 export interface RecallRow {
   readonly name: string;
   readonly retriever: RetrieverName;
-  readonly tiers: TieredSettings;
+  readonly server?: RowServer | undefined;
+  readonly coldIndex: TieredSettings['coldIndex'];
   readonly memories: number;
 }
 
@@ -35,6 +37,10 @@ export interface RecallFigures {
   readonly nearest: number;
   /** What the process grew by. */
   readonly rssBytes: number;
+  /** What its server's process grew by, where it has one and that can be known. */
+  readonly serverBytes?: number | undefined;
+  /** Where its server is PostgreSQL. */
+  readonly sizes?: PostgresSizes | undefined;
 }
 
 /** A direction of its own for each text: what embedding means, and takes, is not measured here. */
@@ -56,8 +62,13 @@ function directionOf(text: string): Float32Array {
 export const contentOf = (index: number): string => `Memory ${index}: what I said on day ${index % 3_000}.`;
 export const questionOf = (index: number): string => `What did I say, question ${index}?`;
 
-/** Loads, asks, and counts what the process took for it. */
-export async function measureRow({ name, retriever: strategy, tiers, memories }: RecallRow): Promise<RecallFigures> {
+/**
+ * Loads, asks, and counts what the process, and a server that it started for this, took for it.
+ * @throws Error where memories cannot be kept or recalled
+ */
+export async function measureRow(row: RecallRow): Promise<RecallFigures> {
+  const { name, retriever: strategy, coldIndex, memories } = row;
+  await using server = row.server && (await openServer(row.server));
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-recall-'));
   const retriever = await openRetriever(strategy, {
     embeddings: embeddingsByHash(),
@@ -66,21 +77,29 @@ export async function measureRow({ name, retriever: strategy, tiers, memories }:
     threshold: -1,
     namespace: name,
     folder,
-    tiers,
+    tiers: row.server === undefined ? { coldIndex } : { coldIndex, [row.server.tier]: server!.url },
     // A model's tokenizer takes its time, which is not what is measured here.
     countTokens: (text) => text.length / 4,
     preRetrieval: readPreRetrievalConfig({}, 'defaults'),
   });
   try {
+    const serverBefore = await server?.residentBytes();
     const before = process.memoryUsage.rss();
     const start = performance.now();
     await load(retriever, memories);
     const loadMs = performance.now() - start;
-    const ask = (question: string) => retriever.retrieve(question, { userId: USER, topK: TOP_K, threshold: -1 });
+    const ask = async (question: string) => {
+      const recalled = await retriever.retrieve(question, { userId: USER, topK: TOP_K, threshold: -1 });
+      const failed = recalled.flags.find(({ flag }) => flag === 'failed');
+      if (failed !== undefined) throw new Error(failed.reason);
+      return recalled;
+    };
     // The first search builds what is built when it is needed.
     await ask('warm up');
     globalThis.gc?.();
     const rssBytes = process.memoryUsage.rss() - before;
+    const serverBytes = growth(serverBefore, await server?.residentBytes());
+    const sizes = row.server?.tier === 'cold' ? await postgresSizes(server!.url, name) : undefined;
     const times: number[] = [];
     const recalled: string[][] = [];
     for (let index = 0; index < QUERIES; index++) {
@@ -90,11 +109,16 @@ export async function measureRow({ name, retriever: strategy, tiers, memories }:
     }
     times.sort((a, b) => a - b);
     const at = (share: number): number => times[Math.ceil(share * times.length) - 1]!;
-    return { loadMs, p50Ms: at(0.5), p95Ms: at(0.95), nearest: shareOfNearest(recalled, memories), rssBytes };
+    const nearest = shareOfNearest(recalled, memories);
+    return { loadMs, p50Ms: at(0.5), p95Ms: at(0.95), nearest, rssBytes, serverBytes, sizes };
   } finally {
     await retriever.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function growth(before: number | undefined, after: number | undefined): number | undefined {
+  return before === undefined || after === undefined ? undefined : after - before;
 }
 
 async function load(retriever: Retriever, memories: number): Promise<void> {

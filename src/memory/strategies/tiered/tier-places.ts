@@ -24,13 +24,13 @@ export function placesOfTiers({ hot, cold }: TieredSettings): Readonly<Record<'h
 }
 
 /** The address of a Redis as it may be shown. @throws BenchError `bad-option` where it is none */
-export function redisAddress(address: string): string {
-  return shownAddress('--hot', address, ['redis:', 'rediss:']);
+export function redisAddress(address: string, option = '--hot'): string {
+  return shownAddress(option, address, ['redis:', 'rediss:']);
 }
 
 /** The address of a PostgreSQL as it may be shown. @throws BenchError `bad-option` where it is none */
-export function postgresAddress(address: string): string {
-  return shownAddress('--cold', address, ['postgres:', 'postgresql:']);
+export function postgresAddress(address: string, option = '--cold'): string {
+  return shownAddress(option, address, ['postgres:', 'postgresql:']);
 }
 
 function shownAddress(option: string, address: string, protocols: readonly string[]): string {
