@@ -191,7 +191,7 @@ async function benchStrategies(rows: readonly RecallRow[], memories: number): Pr
       notes.push(`${row.name}: WebAssembly cannot keep more in a graph in the time that a call may take`);
     }
   }
-  console.log(`memories of one user × ${DIMENSION} in directions by chance, the worst for a search that is not exact;
+  console.log(`memories of one user × ${DIMENSION} in directions by chance, hard for a search that is not exact;
 nearest ${TOP_K}. RSS is what the strategy's process grew by, server what a server's process did, where it can be known,
 table + index what pgvector's files take.`);
   const head = ['strategy', 'memories', 'load, s', 'p50, ms', 'p95, ms', 'of the nearest', 'RSS, MiB', 'server, MiB'];
