@@ -2,12 +2,13 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
+import { readAskedData } from '../eval/dataset/asked-data.ts';
 import { convertDataset, type SourceFormat, sourceFormats } from '../eval/dataset/convert/convert-dataset.ts';
 import { knownFields } from '../eval/dataset/convert/field-names.ts';
 import { datasetCatalogue } from '../eval/dataset/dataset-catalogue.ts';
 import { inModelRoom } from '../eval/dataset/model-room.ts';
 import { generatorNamed, makeDataset } from '../eval/dataset/make-dataset.ts';
-import { verifyDataset } from '../eval/dataset/verify/verify-dataset.ts';
+import { verifyDataset, type Verification } from '../eval/dataset/verify/verify-dataset.ts';
 import { datasetsTable } from '../report/datasets-table.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { renderTerminal } from '../report/render/terminal.ts';
@@ -61,7 +62,10 @@ export function declareData(command: Command): void {
     .option('--users <n>', 'how many users (default: as many as it ships with)')
     .option('--out <file>', 'the file to be written (default: its name, .jsonl)')
     .action(make);
-  verb('verify <file>', 'examine a data set: exit 2 on errors, 0 where there are only warnings').action(verify);
+  verb(
+    'verify <files>',
+    'examine a data set, or several by comma, alone and together: exit 2 on errors, 0 where there are only warnings',
+  ).action(verify);
   verb('convert <file>', 'convert a file of another format')
     .addOption(new Option('--from <format>', 'what it is').choices(sourceFormats).makeOptionMandatory())
     .requiredOption('--out <file>', 'the file to be written')
@@ -94,13 +98,21 @@ async function make(name: string, { users: usersText, out, json, ...flags }: Mak
   process.stdout.write([...lines, ...statisticsLines(verification)].map((line) => `${printable(line)}\n`).join(''));
 }
 
-async function verify(name: string, { json }: JsonFlag): Promise<void> {
-  const file = shownPath(loadBenchConfig({ flags: { dataset: name } }).dataset);
-  const verification = await verifyDataset(file);
+async function verify(names: string, { json }: JsonFlag): Promise<void> {
+  const files = loadBenchConfig({ flags: { dataset: names } }).dataset.map(shownPath);
+  const verifications: Verification[] = [];
+  for (const file of files) verifications.push(await verifyDataset(file));
+  const page = pageOf(process.stdout);
   process.stdout.write(
-    json === true ? printableJson(verification) : renderVerification(verification, pageOf(process.stdout)),
+    json === true
+      ? printableJson(files.length === 1 ? verifications[0] : verifications)
+      : verifications.map((verification) => renderVerification(verification, page)).join('\n'),
   );
-  process.exitCode = verification.valid ? exitCodes.ok : exitCodes.badUsage;
+  const valid = verifications.every((verification) => verification.valid);
+  process.exitCode = valid ? exitCodes.ok : exitCodes.badUsage;
+  // Questions without answers are nobody's to be asked, together or alone.
+  if (!valid || files.length === 1 || verifications.some(({ statistics }) => statistics.questions > 0)) return;
+  await readAskedData(files);
 }
 
 async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<void> {

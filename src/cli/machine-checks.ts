@@ -6,7 +6,7 @@ import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
-import { readDataset } from '../eval/dataset/reader.ts';
+import { readAskedData } from '../eval/dataset/asked-data.ts';
 import { LanguageModel } from '../llm/language-model.ts';
 import { modelPathOf } from '../llm/random-model/random-model.ts';
 import { LlamaQueryModel } from '../memory/strategies/hinted/llama-query-model.ts';
@@ -102,8 +102,9 @@ async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
   return { state: 'works', found: `${name} embedded a sentence in ${dimension} numbers` };
 }
 
-async function dataset({ dataset: file }: BenchConfig): Promise<Finding> {
-  const { name, users } = await readDataset(file);
+async function dataset({ dataset: files }: BenchConfig): Promise<Finding> {
+  const { name, parts } = await readAskedData(files);
+  const users = parts.flatMap((part) => part.users);
   const items = users.reduce((sum, user) => sum + user.items.length, 0);
   return { state: 'works', found: `${name}: ${items} items of ${users.length} users` };
 }

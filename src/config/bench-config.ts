@@ -111,10 +111,10 @@ export const benchConfigSchema = z.strictObject({
       names: { kind: 'arm', known: armNames },
     },
   ).exactOptional(),
-  dataset: describe(z.string().min(1), {
-    value: '<name|file>',
-    help: 'a data set that ships, or a file',
-    allowed: 'a name or a file',
+  dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
+    value: '<names|files>',
+    help: 'a data set that ships, or a file; several by comma, each user judged in the language of their own',
+    allowed: 'names or files, by comma',
   }).default('recall-en'),
   model: path(
     '<file>',
@@ -195,9 +195,11 @@ export const benchConfigSchema = z.strictObject({
 type Options = z.output<typeof benchConfigSchema>;
 
 /** What a run is told to do. All paths are absolute; models of random weights and of the hub have their names. */
-export interface BenchConfig extends Readonly<Omit<Options, 'arms'>> {
+export interface BenchConfig extends Readonly<Omit<Options, 'arms' | 'dataset'>> {
   /** Names of arms; of one's own too, where the program brings them. */
   readonly arms?: readonly string[];
+  /** Files of the data sets, one or more. */
+  readonly dataset: readonly string[];
   readonly model: string;
   readonly embedder: string;
   readonly db: string;

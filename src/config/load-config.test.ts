@@ -42,9 +42,23 @@ describe('the configuration', () => {
       model: 'hf:a/b/c.gguf',
       embedder: 'hf:a/b',
     });
-    expect(config.dataset).toBe(join(workingFolder, 'data.jsonl'));
+    expect(config.dataset).toEqual([join(workingFolder, 'data.jsonl')]);
     expect(config.db).toBe(join(workingFolder, 'reports/dki-bench.sqlite'));
     expect(load({ out: 'elsewhere' }).db).toBe(join(workingFolder, 'elsewhere/dki-bench.sqlite'));
+  });
+
+  it('takes several data sets, by comma or as a list', () => {
+    const [shipped, own] = [
+      resolve(import.meta.dirname, '../../datasets/recall-en.jsonl'),
+      join(workingFolder, 'a.jsonl'),
+    ];
+    expect(load({ dataset: 'recall-en, ./a.jsonl' }).dataset).toEqual([shipped, own]);
+    expect(load({ dataset: './a.jsonl,recall-en' }).dataset).toEqual([own, shipped]);
+    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"dataset": ["recall-en", "./a.jsonl"]}');
+    expect(load({ dataset: undefined }).dataset).toEqual([shipped, own]);
+    expect(load({ dataset: undefined }, { DKI_BENCH_DATASET: 'recall-en' }).dataset).toEqual([shipped]);
+    writeFileSync(join(workingFolder, 'b,c.jsonl'), '');
+    expect(load({ dataset: './b,c.jsonl' }).dataset).toEqual([join(workingFolder, 'b,c.jsonl')]);
   });
 
   it('lets flags win over the environment, and that over the file', () => {
@@ -90,6 +104,11 @@ describe('the configuration', () => {
       'unknown environment variable DKI_BENCH_TOPK: did you mean DKI_BENCH_TOP_K?',
     );
     expect(failure({ environment: { DKI_BENCH_SEED: 'x' } }).message).toContain('DKI_BENCH_SEED "x"');
+    expect(failure({ flags: { dataset: './a.jsonl,recal-en' } }).message).toContain(
+      '--dataset: unknown data set "recal-en": did you mean recall-en?',
+    );
+    expect(failure({ flags: { dataset: 'recall-en,' } }).message).toContain('--dataset: unknown data set ""');
+    expect(failure({ flags: { dataset: '' } }).message).toBe('--dataset "": expected names or files, by comma');
     expect(failure({ flags: { dataset: 'recal-en' } }).message).toContain('--dataset: unknown data set "recal-en"');
     writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"top_k": 2}');
     expect(failure({}).message).toBe('dki-bench.config.json: top_k: unknown option "top_k": did you mean topK?');

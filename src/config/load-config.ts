@@ -145,6 +145,13 @@ function datasetPath(dataset: string, workingFolder: string): string {
   );
 }
 
+/** The files of a list, or of names by comma; a file that has a comma in its own name is one. */
+function datasetPaths(given: string | readonly string[], workingFolder: string): string[] {
+  const isOne = typeof given === 'string' && (!given.includes(',') || existsSync(resolve(workingFolder, given)));
+  const names = isOne ? [given] : typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given;
+  return names.map((name) => datasetPath(name, workingFolder));
+}
+
 /** Options that mean nothing to another strategy of recall. */
 const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
   tiered: ['hot', 'cold', 'coldIndex', 'eventsPort'],
@@ -202,7 +209,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   return {
     ...data,
     given: [...given.keys()],
-    dataset: datasetPath(data.dataset, workingFolder),
+    dataset: datasetPaths(data.dataset, workingFolder),
     model: user(data.model, shippedModels.model),
     embedder: user(data.embedder, shippedModels.embedder),
     out,

@@ -45,7 +45,7 @@ function requireDataThatAreUsed({ given, dataset }: BenchConfig, suites: SuiteRu
   if (!given.includes('dataset') || suites.some(({ data }) => data === undefined)) return;
   throw new BenchError(
     'bad-option',
-    `--dataset ${dataset}: ${suites.map(({ name }) => name).join(', ')} makes its own data`,
+    `--dataset ${dataset.join(',')}: ${suites.map(({ name }) => name).join(', ')} makes its own data`,
     'drop --dataset, or choose a suite that asks it, such as main',
   );
 }

@@ -1,3 +1,4 @@
+import type { Language } from './metrics/normalise.ts';
 import type { Quantiles } from './statistics/quantile.ts';
 
 /**
@@ -42,6 +43,8 @@ export interface RunDescription {
     readonly users: number;
     /** Items by kind of user, category and phrasing: `{ recurring: 200, large: 200 }` and so on. */
     readonly counts: Readonly<Record<'userKind' | 'category' | 'phrasing', Readonly<Record<string, number>>>>;
+    /** The data sets that were asked together, with what was asked of each; missing where it is one. */
+    readonly parts?: readonly DatasetPart[];
   };
   /** Why this run gives no number for quality: all such values are null and not compared; null where it gives them. */
   readonly unknownQuality: string | null;
@@ -73,6 +76,15 @@ export interface RunDescription {
   readonly kvStores: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Notes a reader must see: fallbacks, shared stores, a dirty work tree. */
   readonly notes: readonly string[];
+}
+
+/** One of several data sets of a run. */
+export interface DatasetPart {
+  readonly name: string;
+  readonly sha256: string;
+  readonly language: Language;
+  readonly items: number;
+  readonly users: number;
 }
 
 /** A mean over items with its 95 % interval over users; one user has no interval: its bounds are infinite (JSON: null). */
@@ -127,13 +139,7 @@ export interface ArmResults {
   readonly errors: number;
   /** Quality over all items; `ttftMs` and `totalMs` over the seen turns. Null where nothing is defined or known. */
   readonly metrics: Readonly<Record<QualityMetric | 'ttftMs' | 'totalMs', Estimate | null>>;
-  /** Exact match (null where only absent items are) and task success, by kind of user, category and phrasing. */
-  readonly breakdown: readonly {
-    readonly by: 'userKind' | 'category' | 'phrasing';
-    readonly value: string;
-    readonly exactMatch: Estimate | null;
-    readonly taskSuccess: Estimate | null;
-  }[];
+  readonly breakdown: readonly BreakdownPart[];
   /** Means a turn over the seen turns; null where no turn was seen. */
   readonly tokens: TokenMeans | null;
   readonly turns: { readonly new: number; readonly seen: number; readonly exempt: number };
@@ -151,6 +157,20 @@ export interface ArmResults {
   readonly wrong: Readonly<Record<WrongClass, number>> | null;
   /** Answerable items that reach each stage, counts; `answered` is null where quality is unknown. */
   readonly funnel: Readonly<Record<Exclude<FunnelStage, 'answered'>, number>> & { readonly answered: number | null };
+}
+
+/** Quality by kind of user, category and phrasing; by language where the users of the run speak several. */
+export interface BreakdownPart {
+  readonly by: 'userKind' | 'category' | 'phrasing' | 'language';
+  readonly value: string;
+  /** Null where only absent items are. */
+  readonly exactMatch: Estimate | null;
+  readonly taskSuccess: Estimate | null;
+  /** By language alone, as the two below. */
+  readonly tokenF1?: Estimate | null;
+  readonly memoryRecall?: Estimate | null;
+  /** Null where only answerable items are. */
+  readonly abstention?: Estimate | null;
 }
 
 export interface Comparison {

@@ -100,13 +100,16 @@ function measuredOf({ measured, isolation }: RunProbes, judged: boolean): Measur
 
 const PATHS = ['dataset', 'kvStore', 'preRetrieval'];
 
+/** The name of a file, or of each of several; what is none stays. */
+function withoutFolders(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFolders);
+  return typeof value === 'string' ? basename(value) : value;
+}
+
 /** The options without the folders of the machine: a report may be sent to others. */
 function shownSettings(config: StoredConfig): RunDescription['settings'] {
   return Object.fromEntries(
-    Object.entries(config).map(([key, value]) => [
-      key,
-      PATHS.includes(key) && typeof value === 'string' ? basename(value) : value,
-    ]),
+    Object.entries(config).map(([key, value]) => [key, PATHS.includes(key) ? withoutFolders(value) : value]),
   );
 }
 

@@ -3,6 +3,7 @@ import { BenchError } from '../config/bench-error.ts';
 import type { ResultRow } from '../db/turn-repository.ts';
 import type { PromptInfo, Timings, TokenCounts } from '../systems/contracts.ts';
 import type { RetrievalRecord } from '../systems/recall.ts';
+import type { Language } from './metrics/normalise.ts';
 import type { Scores } from './metrics/scores.ts';
 import type { TurnEvidence } from './run/turn-evidence.ts';
 
@@ -42,6 +43,8 @@ export interface ItemSummary {
   /** Empty where the data set does not say. */
   readonly phrasing: string;
   readonly userKind: string;
+  /** Of the user; missing where all users of the run speak one. */
+  readonly language?: Language;
   /** Memories that the user had when asked, and how many of them are the evidence. */
   readonly memories: number;
   readonly evidence: number;

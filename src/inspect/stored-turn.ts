@@ -121,6 +121,8 @@ const answeredColumns = z.object({
       category: z.string(),
       phrasing: z.string(),
       userKind: z.string(),
+      /** Of the user, where those of the run speak several. */
+      language: z.string().exactOptional(),
       /** Memories that the user had when asked, and how many of them are the evidence. */
       memories: z.number().exactOptional(),
       evidence: z.number().exactOptional(),

@@ -13,24 +13,29 @@ export interface ParitySelfTest {
   readonly largestDifference: number;
 }
 
+/** A prompt, and what is scored behind it. */
+export interface ContinuedPrompt {
+  readonly prompt: readonly TokenId[];
+  readonly continuation: readonly TokenId[];
+}
+
 const SHORTEST_PROMPT = 4;
 
 /**
  * Evaluates each prompt whole and cut in two at a quarter, half and three quarters, and compares the next token's
- * probabilities and the continuation's. No piece is a single token. Needs a free sequence of the model.
+ * probabilities and its continuation's. No piece is a single token. Needs a free sequence of the model.
  * @throws RangeError for a prompt of fewer than four tokens, and where there is none
  */
 export async function paritySelfTest(
   model: LanguageModel,
-  prompts: readonly (readonly TokenId[])[],
-  continuation: readonly TokenId[],
+  prompts: readonly ContinuedPrompt[],
 ): Promise<ParitySelfTest> {
   if (prompts.length === 0) throw new RangeError('the parity self-test needs a prompt');
   await using sequence = model.openSequence();
   let cuts = 0;
   let bitwiseEqual = true;
   let largestDifference = 0;
-  for (const prompt of prompts) {
+  for (const { prompt, continuation } of prompts) {
     await sequence.clear();
     const whole = await sequence.score(prompt, continuation);
     for (const place of cutPlaces(prompt.length)) {

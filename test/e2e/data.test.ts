@@ -79,6 +79,28 @@ describe('verify', () => {
   });
 });
 
+describe('verify of several', () => {
+  const english = join(fixtures, '../../../datasets/recall-en.jsonl');
+  const chinese = join(fixtures, '../hand-zh.jsonl');
+
+  it('tells of each, and that they can be asked together', () => {
+    const { status, stdout, stderr } = data(['verify', `recall-en,${chinese}`]);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/recall-en\.jsonl: recall-en, language en, [^]*hand-zh\.jsonl: hand-zh, language zh, /);
+    const listed = JSON.parse(data(['verify', `recall-en,${chinese}`, '--json']).stdout) as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(['recall-en', 'hand-zh']);
+  });
+
+  it('ends with 2 where an id stands in both', () => {
+    const more = readFileSync(chinese, 'utf8').replaceAll('zh-lin', 'u01');
+    writeFileSync(folder.file('zh.jsonl'), more);
+    const { status, stderr } = data(['verify', `${english},./zh.jsonl`]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^error: .*recall-en\.jsonl and zh\.jsonl both have user "u01"\n {2}hint: /);
+    expect(data(['verify', 'recall-en,recall-en']).stderr).toContain('is named twice');
+  });
+});
+
 describe('convert', () => {
   it.each([
     ['csv', 'memories.csv', '2 users, 3 memories, 5 items'],

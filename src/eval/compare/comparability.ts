@@ -43,7 +43,8 @@ function differing(
 
 /** Data and models in which two runs differ: their items are then not the same questions to the same system. */
 export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
-  const named = ({ name, sha256 }: ComparedRun['embedder']): string => `${name} (${sha256.slice(0, SHOWN_HASH)})`;
+  const named = ({ parts, ...whole }: Pick<ComparedRun['dataset'], 'name' | 'sha256' | 'parts'>): string =>
+    (parts ?? [whole]).map(({ name, sha256 }) => `${name} (${sha256.slice(0, SHOWN_HASH)})`).join(' + ');
   return (['dataset', 'model', 'embedder'] as const)
     .filter((part) => a[part].sha256 !== b[part].sha256)
     .map((part) => ({ what: part === 'dataset' ? 'data set' : part, a: named(a[part]), b: named(b[part]) }));

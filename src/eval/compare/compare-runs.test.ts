@@ -190,6 +190,16 @@ describe('what stands against a comparison', () => {
     expect(forced.notes).toEqual(['oracle: 16 items have the same id and another answer']);
   });
 
+  test('of several data sets each, by its own bytes', () => {
+    const parts = (last: string) =>
+      ['1', last].map((digit, index) => ({ name: `part-${index}`, sha256: digit.repeat(64) }));
+    const run = (last: string) => ({ turns, datasetSha256: last.repeat(64), datasetParts: parts(last) });
+    expect(refusal(run('2'), run('3'))).toBe(
+      'runs "first" and "second" differ in data set: part-0 (111111111111) + part-1 (222222222222) and ' +
+        'part-0 (111111111111) + part-1 (333333333333)',
+    );
+  });
+
   test('settings that differ, items of one run alone, and failed turns are said', () => {
     const some = turns.slice(0, 12).map((turn, index) => (index === 0 ? { ...turn, error: 'no room' } : turn));
     const { settings, notes, b } = compared(

@@ -1,3 +1,4 @@
+import type { UserSpeech } from '../metrics/user-speech.ts';
 import { byAge } from './consistency.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 import type { DatasetRecords } from './records.ts';
@@ -6,8 +7,11 @@ function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: 
   return rest;
 }
 
-/** Puts the records of a sound file together by user, in the order in which users first appear, memories before items. */
-export function assembleUsers({ header, memories, items }: DatasetRecords): DatasetUser[] {
+/**
+ * Puts the records of a sound file together by user, in the order in which users first appear, memories before items.
+ * @param speech of all users of the file
+ */
+export function assembleUsers({ header, memories, items }: DatasetRecords, speech: UserSpeech): DatasetUser[] {
   const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>();
   const of = (userId: string): { memories: DatasetMemory[]; items: DatasetItem[] } => {
     const user = users.get(userId) ?? { memories: [], items: [] };
@@ -19,6 +23,7 @@ export function assembleUsers({ header, memories, items }: DatasetRecords): Data
   return [...users].map(([userId, user]) => ({
     userId,
     kind: header?.record.userKinds?.[userId],
+    speech,
     memories: user.memories.sort(byAge),
     items: user.items,
   }));

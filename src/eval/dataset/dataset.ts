@@ -1,4 +1,4 @@
-import type { Language } from '../metrics/normalise.ts';
+import type { UserSpeech } from '../metrics/user-speech.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
 
 /** Something that a user once said; `createdAt` is ISO 8601. */
@@ -13,19 +13,17 @@ export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
 export interface DatasetUser {
   readonly userId: string;
   readonly kind?: UserKind | undefined;
+  readonly speech: UserSpeech;
   /** In the order of creation, then of ids. */
   readonly memories: readonly DatasetMemory[];
   /** In the order of the file. */
   readonly items: readonly DatasetItem[];
 }
 
-/** What a run asks, of whom, and what they said before. */
-export interface Dataset {
+/** What is asked, of whom, and what they said before; its speech is that of all its users. */
+export interface Dataset extends UserSpeech {
   readonly name: string;
   /** Of the file's bytes. */
   readonly sha256: string;
-  readonly language: Language;
-  /** The right answer to an absent item. */
-  readonly unknownAnswer: string;
   readonly users: readonly DatasetUser[];
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import { templates } from '../../config/templates.ts';
+import type { UserSpeech } from '../metrics/user-speech.ts';
 import { assembleUsers } from './assemble.ts';
 import { checkConsistency } from './consistency.ts';
 import type { Dataset } from './dataset.ts';
@@ -27,11 +28,14 @@ export async function readDataset(path: string): Promise<Dataset> {
     );
   }
   const header = records.header?.record;
+  const speech: UserSpeech = {
+    language: header?.language ?? 'en',
+    unknownAnswer: header?.unknownAnswer ?? templates.unknownAnswer,
+  };
   return {
     name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),
     sha256: records.sha256,
-    language: header?.language ?? 'en',
-    unknownAnswer: header?.unknownAnswer ?? templates.unknownAnswer,
-    users: assembleUsers(records),
+    ...speech,
+    users: assembleUsers(records, speech),
   };
 }

@@ -92,3 +92,18 @@ test('an item that its history answers needs no memory', () => {
   const scores = scoreTurn(told, { ...turn, recalledIds: [], keptIds: [], shown: [] }, dataset);
   expect(scores).toMatchObject({ failedStage: null, recallRank: null, exactMatch: 1 });
 });
+
+test('the same words are cut and judged by the speech of the user who asks', () => {
+  const chinese = { unknownAnswer: '我不知道。', language: 'zh' } as const;
+  const asked = { ...item, query: '门的密码是什么？', answer: '４８２１', superseded: [] };
+  const of = (answer: string, speech: typeof chinese | typeof dataset, gold: string | null = '４８２１') =>
+    scoreTurn({ ...asked, answer: gold }, { ...turn, answer }, speech);
+  expect(of('它叫布伦科', chinese, '布伦科').tokenF1).toBeCloseTo(0.75, 12);
+  expect(of('它叫布伦科', dataset, '布伦科').tokenF1).toBe(0);
+  expect(of('密码是4821。', chinese).memoryRecall).toBe(1);
+  expect(of('密码是4821。', dataset).memoryRecall).toBe(0);
+  expect(of('我不清楚。', chinese, null)).toMatchObject({ abstention: 1, taskSuccess: 1, wrongClass: null });
+  expect(of('我不清楚。', dataset, null)).toMatchObject({ abstention: 0, taskSuccess: 0, wrongClass: 'fabricated' });
+  expect(of("I don't know.", chinese, null)).toMatchObject({ abstention: 0, wrongClass: 'fabricated' });
+  expect(of('我不知道', chinese).wrongClass).toBe('wrong-abstention');
+});

@@ -4,10 +4,11 @@ import { bleu } from './bleu.ts';
 import { exactMatch } from './exact-match.ts';
 import { followEvidence } from './funnel.ts';
 import { memoryRecall } from './memory-recall.ts';
-import { containsTokens, type Language } from './normalise.ts';
+import { containsTokens } from './normalise.ts';
 import { rougeL } from './rouge-l.ts';
 import { taskSuccess } from './task-success.ts';
 import { tokenF1 } from './token-f1.ts';
+import type { UserSpeech } from './user-speech.ts';
 import { classifyWrong } from './wrong-answer.ts';
 
 /** What is asked and what would be right. */
@@ -55,13 +56,9 @@ export interface Scores {
   readonly recallRank: number | null;
 }
 
-/** Scores one turn against its item; `unknownAnswer` and `language` are the data set's. */
-export function scoreTurn(
-  item: ScoredItem,
-  turn: ScoredTurn,
-  dataset: { readonly unknownAnswer: string; readonly language: Language },
-): Scores {
-  const { language, unknownAnswer } = dataset;
+/** Scores one turn against its item; `speech` is that of the user who asked. */
+export function scoreTurn(item: ScoredItem, turn: ScoredTurn, speech: UserSpeech): Scores {
+  const { language, unknownAnswer } = speech;
   const { answer } = turn;
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
   const isSuperseded = (value: string): boolean =>
@@ -78,8 +75,7 @@ export function scoreTurn(
       ...item.history.map((message) => message.content),
       ...turn.shown.map((memory) => memory.content),
     ],
-    unknownAnswer,
-    language,
+    ...speech,
   });
   if (item.answer === null) {
     const abstained = isAbstention(answer, unknownAnswer, language) ? 1 : 0;

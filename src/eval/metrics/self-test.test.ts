@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { metricsSelfTest } from './self-test.ts';
+import { metricsGate, metricsSelfTest } from './self-test.ts';
 
 test('holds for sound golds and shows its numbers', () => {
   const result = metricsSelfTest(['Brenko', 'brenko.', 'May 5', 'May 6', 'Tirva'], 'en', { seed: 1 });
@@ -11,4 +11,23 @@ test('holds for sound golds and shows its numbers', () => {
 test('fails where golds contain one another so often that the metrics cannot tell them apart', () => {
   const nested = Array.from({ length: 30 }, (_, index) => 'x '.repeat(index + 1).trim());
   expect(metricsSelfTest(nested, 'en', { seed: 1 }).held).toBe(false);
+});
+
+test('golds are tried in each language by itself', () => {
+  const english = ['Brenko', 'May 5', 'Tirva'];
+  const both = (chinese: readonly string[]) =>
+    metricsGate(
+      new Map([
+        ['en', english],
+        ['zh', chinese],
+      ] as const),
+      { seed: 1 },
+    );
+  const { held, evidence } = both(['都灵', '青岛', '４８２１', '4821']);
+  expect(held).toBe(true);
+  expect(evidence).toContain('data in en (3 golds): gold 1, derangement 0.0 %, empty 0; data in zh (3 golds): gold 1');
+  // By characters each contains the next; as words of English none does.
+  const nested = Array.from({ length: 30 }, (_, index) => '记'.repeat(index + 1));
+  expect(both(nested).held).toBe(false);
+  expect(metricsSelfTest(nested, 'en', { seed: 1 }).held).toBe(true);
 });

@@ -4,9 +4,10 @@ import { editDistance } from '../../config/edit-distance.ts';
 import { exactMatch } from './exact-match.ts';
 import { containsTokens, normalise, tokensOf, type Language } from './normalise.ts';
 import { tokenF1 } from './token-f1.ts';
+import type { UserSpeech } from './user-speech.ts';
 
 /** An answer and everything that says how it is wrong. */
-export interface AnswerUnderTest {
+export interface AnswerUnderTest extends UserSpeech {
   readonly answer: string;
   /** The gold answers; empty for an absent item, where abstaining is right. */
   readonly golds: readonly string[];
@@ -16,8 +17,6 @@ export interface AnswerUnderTest {
   readonly otherValues: readonly string[];
   /** Every text that the model was given: memories, history, question. */
   readonly shownTexts: readonly string[];
-  readonly unknownAnswer: string;
-  readonly language: Language;
 }
 
 /** Function words alone do not make an answer a made-up value. */

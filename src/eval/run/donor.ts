@@ -5,17 +5,17 @@ import { SeededRandom } from '../random.ts';
 
 /**
  * What the control is shown: for each recalled memory the text of a seeded donor's memory of the same kind,
- * a preference for a preference, at the same place and time.
+ * a preference for a preference, in the language of the user, at the same place and time.
  */
 export function donated(
   recalled: readonly MemorySearchResult[],
   users: readonly DatasetUser[],
-  userId: string,
+  { userId, speech }: Pick<DatasetUser, 'userId' | 'speech'>,
   itemId: string,
   seed: number,
 ): MemorySearchResult[] {
   const random = new SeededRandom((seed ^ crc32(itemId)) | 0);
-  const donors = users.filter((user) => user.userId !== userId);
+  const donors = users.filter((user) => user.userId !== userId && user.speech.language === speech.language);
   const taken = new Set<DatasetMemory>();
   return recalled.flatMap((memory) => {
     const preference = memory.metadata['preference'] === true;

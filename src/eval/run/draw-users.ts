@@ -1,30 +1,38 @@
-import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
+import type { AskedData } from '../dataset/asked-data.ts';
+import type { DatasetUser } from '../dataset/dataset.ts';
 import { groupBy } from '../group-by.ts';
 import { SeededRandom } from '../random.ts';
 
 const LEAST_USERS = 8;
 
-/** Users of each kind in turn, so that a small draw holds every kind. */
-function alternating(users: readonly DatasetUser[]): DatasetUser[] {
-  const kinds = groupBy(users, (user) => user.kind ?? '');
-  const queues = [...kinds.keys()].sort().map((kind) => [...kinds.get(kind)!]);
-  const order: DatasetUser[] = [];
+/** One of each list in turn, until all are at their ends. */
+function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
+  const queues = lists.map((list) => [...list]);
+  const order: T[] = [];
   while (queues.some((queue) => queue.length > 0)) {
     for (const queue of queues) order.push(...queue.splice(0, 1));
   }
   return order;
 }
 
+/** Users of each kind in turn, so that a small draw holds every kind. */
+function alternating(users: readonly DatasetUser[]): DatasetUser[] {
+  const kinds = groupBy(users, (user) => user.kind ?? '');
+  return inTurn([...kinds.keys()].sort().map((kind) => kinds.get(kind)!));
+}
+
 /**
  * Whole users, drawn by seed, at least eight, each with its first ⌈limit ÷ users⌉ items; all without a limit.
- * They come back in the order of the data set.
+ * Several data sets give users in turn, each those that it would give alone. They come back in the order of the data sets.
  */
-export function drawUsers(dataset: Dataset, limit: number | undefined, seed: number): DatasetUser[] {
-  const users = dataset.users.filter((user) => user.items.length > 0);
+export function drawUsers({ parts }: Pick<AskedData, 'parts'>, limit: number | undefined, seed: number): DatasetUser[] {
+  const asked = parts.map((dataset) => dataset.users.filter((user) => user.items.length > 0));
+  const users = asked.flat();
   if (limit === undefined) return users;
   const itemsPerUser = users.reduce((sum, user) => sum + user.items.length, 0) / users.length;
   const count = Math.min(users.length, Math.max(LEAST_USERS, Math.ceil(limit / itemsPerUser)));
-  const drawn = new Set(alternating(new SeededRandom(seed).shuffled(users)).slice(0, count));
+  const orders = asked.map((own) => alternating(new SeededRandom(seed).shuffled(own)));
+  const drawn = new Set(inTurn(orders).slice(0, count));
   const items = Math.ceil(limit / count);
   return users.filter((user) => drawn.has(user)).map((user) => ({ ...user, items: user.items.slice(0, items) }));
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { templates } from '../../config/templates.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { containsTokens } from '../metrics/normalise.ts';
+import { containsTokens, type Language } from '../metrics/normalise.ts';
 import { SeededRandom } from '../random.ts';
 import {
   drawPreference,
@@ -45,6 +45,8 @@ export interface IsolationSubject {
   readonly threshold: number;
 }
 
+/** Of the probe's own users, who are no users of a data set: that of `relations.ts`, whatever the run asks in. */
+const LANGUAGE: Language = 'en';
 const USERS = 25;
 const FILLERS = 3;
 const DOUBLES = 5;
@@ -109,7 +111,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
       answers.set(user.userId, await ask(subject, system, user.userId, query));
     }
     const hears = (user: CanaryUser, secret: string): boolean =>
-      containsTokens(answers.get(user.userId)!.text, secret, 'en');
+      containsTokens(answers.get(user.userId)!.text, secret, LANGUAGE);
     const foreign = (user: CanaryUser, own: string | undefined): boolean =>
       users.some((other) => other.secret !== own && hears(user, other.secret));
     const askers = users.map((user, index) => [user, strangers[index]!]);

@@ -19,7 +19,7 @@ import { type ConversationLog, DatabaseConversationLog } from '../../systems/con
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
-import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
+import type { DatasetUser } from '../dataset/dataset.ts';
 import type { Suite } from '../suites/suite.ts';
 import type { Arm, ArmStore } from './arms.ts';
 import { ItemStage } from './item-stage.ts';
@@ -171,7 +171,6 @@ export function openBench(
     readonly config: BenchConfig;
     readonly suite: Suite;
     readonly runId: string;
-    readonly dataset: Dataset;
     readonly users: readonly DatasetUser[];
     readonly arms: readonly Arm[];
     readonly database: BenchDatabase;
@@ -184,8 +183,8 @@ export function openBench(
   return {
     runId,
     suite: setup.suite,
-    dataset: setup.dataset,
     users: setup.users,
+    mixesLanguages: new Set(setup.users.map(({ speech }) => speech.language)).size > 1,
     model: parts.model,
     scoring: parts.model.openSequence(),
     embeddings: parts.embeddings,

@@ -4,11 +4,12 @@ import { BenchError } from '../../config/bench-error.ts';
 import type { RunRepository } from '../../db/run-repository.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { placesOfTiers } from '../../memory/strategies/tiered/tier-places.ts';
-import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
+import type { AskedData } from '../dataset/asked-data.ts';
+import type { DatasetUser } from '../dataset/dataset.ts';
 import { lastRunsHint } from '../run-name.ts';
 import type { Suite } from '../suites/suite.ts';
 import type { Arm, ArmTraits } from './arms.ts';
-import { datasetCounts } from './dataset-counts.ts';
+import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
 import type { ArmNotRun } from './model-ability.ts';
 import type { BenchParts } from './open-bench.ts';
@@ -42,7 +43,12 @@ function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
 /** The options with which a run goes on: those that it began with, and of the new ones what its turns do not depend on. */
 export function resumedConfig(config: BenchConfig, run: RunRow): BenchConfig {
   const open = Object.entries(config).filter(([key]) => !(DECISIVE as readonly string[]).includes(key));
-  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...decisive(run.config as BenchConfig) };
+  const begun = run.config as BenchConfig & { readonly dataset: string | readonly string[] };
+  return {
+    ...(Object.fromEntries(open) as unknown as BenchConfig),
+    ...decisive(begun),
+    dataset: [begun.dataset].flat(),
+  };
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
@@ -81,7 +87,12 @@ function preRetrievalOf(config: BenchConfig, parts: BenchParts): BenchParts['pre
 }
 
 /** A run goes on only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
-export async function checkSame(run: RunRow, config: BenchConfig, dataset: Dataset, parts: BenchParts): Promise<void> {
+export async function checkSame(
+  run: RunRow,
+  config: BenchConfig,
+  dataset: AskedData,
+  parts: BenchParts,
+): Promise<void> {
   const embedder = await parts.embeddings.info();
   const { backend } = parts.backend;
   const sha256 = (part: unknown): string => (part as { readonly sha256: string }).sha256;
@@ -119,7 +130,7 @@ export async function createRun(
   config: BenchConfig,
   arms: readonly Arm[],
   armsNotRun: readonly ArmNotRun[],
-  dataset: Dataset,
+  dataset: AskedData,
   users: readonly DatasetUser[],
   parts: BenchParts,
 ): Promise<RunRow> {
@@ -137,6 +148,8 @@ export async function createRun(
     seed: config.seed,
     config: {
       ...decisive(config),
+      // One stands by itself, as it always did.
+      dataset: config.dataset.length === 1 ? config.dataset[0] : config.dataset,
       model: basename(config.model),
       arms: arms.map(({ open: _, ...traits }): ArmTraits => traits),
       ...(armsNotRun.length === 0 ? {} : { armsNotRun }),
@@ -149,13 +162,7 @@ export async function createRun(
     },
     model: { name: model.info.name, sha256, parameters, contextTokens, cellTokens },
     embedder: { name: embedder.name, sha256: embedder.sha256 },
-    dataset: {
-      name: dataset.name,
-      sha256: dataset.sha256,
-      items: users.reduce((sum, user) => sum + user.items.length, 0),
-      users: users.length,
-      counts: datasetCounts(users),
-    },
+    dataset: describeData(dataset, users),
     retriever: {
       name: config.retriever,
       backend: backend.name,

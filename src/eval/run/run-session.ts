@@ -51,11 +51,11 @@ export class RunSession {
   async finish(config: BenchConfig, hooks: BenchHooks): Promise<RunResults> {
     const progress = hooks.onProgress ?? (() => undefined);
     const signal = hooks.signal ?? new AbortController().signal;
-    const { model, dataset, users } = this.#bench;
+    const { model, users } = this.#bench;
     this.#runs.update(this.#run.id, { status: 'running' });
     if (this.#probes === null) {
       progress({ phase: 'self-test', done: 0, total: 1 });
-      const tests = await selfTests(model, dataset, users, { ...config, rules: promptRules(config) });
+      const tests = await selfTests(model, users, { ...config, rules: promptRules(config) });
       this.#save({
         ...tests,
         notes: this.#start.notes,

@@ -4,8 +4,9 @@ import { paritySelfTest } from '../../llm/parity-self-test.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from '../../systems/prompt/build-prompt.ts';
 import { promptFormOf } from '../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../systems/prompt/prompt-tokenizer.ts';
-import type { Dataset, DatasetUser } from '../dataset/dataset.ts';
-import { metricsSelfTest } from '../metrics/self-test.ts';
+import type { DatasetUser } from '../dataset/dataset.ts';
+import { groupBy } from '../group-by.ts';
+import { metricsGate } from '../metrics/self-test.ts';
 import type { RunDescription } from '../results.ts';
 import type { RunProbes } from './run-probes.ts';
 
@@ -17,7 +18,7 @@ function samplePrompts(
   users: readonly DatasetUser[],
   rules: Omit<PromptRules, 'windowTokens'>,
   topK: number,
-): BuiltPrompt[] {
+): { readonly user: DatasetUser; readonly prompt: BuiltPrompt }[] {
   const tokenizer = new PromptTokenizer(model, model.info.bosToken);
   const form = promptFormOf(rules.template, model);
   const questions = users.flatMap((user) => user.items.map((item) => ({ user, item })));
@@ -25,8 +26,9 @@ function samplePrompts(
   return questions
     .filter((_, index) => index % step === 0)
     .slice(0, PROMPTS)
-    .map(({ user, item }) =>
-      buildPrompt(
+    .map(({ user, item }) => ({
+      user,
+      prompt: buildPrompt(
         {
           query: item.query,
           systemPrompt: templates.systemPrompts[0]!,
@@ -37,7 +39,7 @@ function samplePrompts(
         tokenizer,
         form,
       ),
-    );
+    }));
 }
 
 /** Ids that tokenising the joined text would change: all between the common beginning and the common end. */
@@ -59,12 +61,18 @@ function differingIds(model: LanguageModel, prompt: BuiltPrompt): number {
 /** What must be known before any arm runs: the noise floor of exactness, the metrics' honesty, the seams of tokens. */
 export async function selfTests(
   model: LanguageModel,
-  dataset: Dataset,
   users: readonly DatasetUser[],
   settings: { readonly rules: Omit<PromptRules, 'windowTokens'>; readonly topK: number; readonly seed: number },
 ): Promise<Pick<RunProbes, 'parity' | 'metrics' | 'tokenisation'>> {
-  const prompts = samplePrompts(model, users, settings.rules, settings.topK);
-  const golds = users.flatMap((user) => user.items.flatMap((item) => item.answer ?? []));
+  const samples = samplePrompts(model, users, settings.rules, settings.topK);
+  const prompts = samples.map(({ prompt }) => prompt);
+  const speakers = groupBy(users, ({ speech }) => speech.language);
+  const golds = new Map(
+    [...speakers].map(([language, having]) => [
+      language,
+      having.flatMap(({ items }) => items.flatMap((item) => item.answer ?? [])),
+    ]),
+  );
   const tokenisation: RunDescription['tokenisation'] = {
     prompts: prompts.length,
     tokens: prompts.reduce((sum, prompt) => sum + prompt.tokenIds.length, 0),
@@ -73,10 +81,12 @@ export async function selfTests(
   return {
     parity: await paritySelfTest(
       model,
-      prompts.map((prompt) => prompt.tokenIds),
-      model.tokenizeText(` ${dataset.unknownAnswer}`),
+      samples.map(({ user, prompt }) => ({
+        prompt: prompt.tokenIds,
+        continuation: model.tokenizeText(` ${user.speech.unknownAnswer}`),
+      })),
     ),
-    metrics: metricsSelfTest(golds, dataset.language, { seed: settings.seed }),
+    metrics: metricsGate(golds, { seed: settings.seed }),
     tokenisation,
   };
 }

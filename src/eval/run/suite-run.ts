@@ -13,9 +13,8 @@ import { checkModelFile } from '../../llm/model-check.ts';
 import { modelFileOf } from '../../llm/model-file.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/dki/dual-factor-gate.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import type { Dataset } from '../dataset/dataset.ts';
+import { type AskedData, readAskedData } from '../dataset/asked-data.ts';
 import { roomOf } from '../dataset/model-room.ts';
-import { readDataset } from '../dataset/reader.ts';
 import { writeText } from '../dataset/write-lines.ts';
 import type { RunResults } from '../results.ts';
 import type { StoredConfig } from '../stored-results.ts';
@@ -73,7 +72,7 @@ export async function runSuite(
   requireAbility(modelPath, header, wanted, settings);
   const folder = join(settings.out, name);
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
-  const given = suite.data === undefined ? await readDataset(settings.dataset) : undefined;
+  const given = suite.data === undefined ? await readAskedData(settings.dataset) : undefined;
   await using parts = await BenchParts.open(settings, suite, wanted);
   const { arms, notRun } = armsWithForms(wanted, parts.model, settings, named === undefined);
   reserveFor(parts.model.info.contextTokens, settings.reserve);
@@ -108,7 +107,6 @@ export async function runSuite(
     config: settings,
     suite,
     runId: run.id,
-    dataset,
     users,
     arms,
     database,
@@ -150,14 +148,18 @@ export function openRuns({ db, databaseEcho }: BenchConfig): BenchDatabase {
 
 /** The data of a suite that makes its own, which stand beside its report. */
 async function madeData(
-  data: DatasetGenerator,
+  data: readonly DatasetGenerator[],
   folder: string,
   { seed }: BenchConfig,
   { model }: BenchParts,
-): Promise<Dataset> {
-  const path = join(folder, `${data.name}.jsonl`);
-  await writeText(path, data.make(seed, data.presetUsers, roomOf(model)));
-  return readDataset(path);
+): Promise<AskedData> {
+  const files: string[] = [];
+  for (const { name, presetUsers, make } of data) {
+    const file = join(folder, `${name}.jsonl`);
+    await writeText(file, make(seed, presetUsers, roomOf(model)));
+    files.push(file);
+  }
+  return readAskedData(files);
 }
 
 function gatingNote(calibration: GatingCalibration | undefined): string {

@@ -5,8 +5,9 @@ import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 import type { AheadWork } from '../../systems/hand-over.ts';
 import { isPreference } from '../../systems/prompt/placement.ts';
-import type { Dataset, DatasetItem } from '../dataset/dataset.ts';
+import type { DatasetItem } from '../dataset/dataset.ts';
 import { containsTokens } from '../metrics/normalise.ts';
+import type { UserSpeech } from '../metrics/user-speech.ts';
 import type { Arm } from './arms.ts';
 import { firstDifference, hashOfIds, likeliest, type TurnEvidence } from './turn-evidence.ts';
 
@@ -14,7 +15,6 @@ import { firstDifference, hashOfIds, likeliest, type TurnEvidence } from './turn
 export interface ProofBench {
   readonly model: LanguageModel;
   readonly scoring: ModelSequence;
-  readonly dataset: Dataset;
   readonly settings: { readonly scoresAnswers: boolean };
 }
 
@@ -58,13 +58,16 @@ function injectable(
 export class TurnProof {
   readonly #bench: ProofBench;
   readonly #item: DatasetItem;
+  readonly #speech: UserSpeech;
   readonly #gold: string;
   readonly #references = new Map<string, SequenceScore>();
 
-  constructor(bench: ProofBench, item: DatasetItem) {
+  /** @param speech of the user who asks */
+  constructor(bench: ProofBench, item: DatasetItem, speech: UserSpeech) {
     this.#bench = bench;
     this.#item = item;
-    this.#gold = item.answer ?? bench.dataset.unknownAnswer;
+    this.#speech = speech;
+    this.#gold = item.answer ?? speech.unknownAnswer;
   }
 
   /** Replays the last turn of a system and scores the gold answer where its generation began. */
@@ -111,7 +114,7 @@ export class TurnProof {
       ...history.map((message) => message.content),
       ...response.memoriesUsed.map((memory) => memory.content),
     ];
-    const { language } = this.#bench.dataset;
+    const { language } = this.#speech;
     return (
       answer !== null &&
       ![answer, ...acceptedAnswers].some((gold) => texts.some((text) => containsTokens(text, gold, language)))

@@ -31,6 +31,7 @@ export interface WriterBench {
   readonly log: DatabaseConversationLog;
   readonly stage: ItemStage;
   readonly pieces: SequencePieces;
+  readonly mixesLanguages: boolean;
 }
 
 /** A conversation is one session; any other question has its own. */
@@ -102,13 +103,15 @@ export class TurnWriter {
   }
 
   #summary(item: DatasetItem): ItemSummary {
-    const { all } = this.#bench.stage.current;
+    const { mixesLanguages, stage } = this.#bench;
+    const { all } = stage.current;
     const first = all.findIndex(({ memoryId }) => item.evidence.includes(memoryId));
     return {
       gold: item.answer,
       category: item.category,
       phrasing: item.phrasing ?? '',
       userKind: this.#user.kind ?? '',
+      ...(mixesLanguages ? { language: this.#user.speech.language } : {}),
       memories: all.length,
       evidence: item.evidence.length,
       evidencePlace: first === -1 ? null : all.length === 1 ? 0 : first / (all.length - 1),

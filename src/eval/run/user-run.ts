@@ -8,7 +8,7 @@ import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import type { Dataset, DatasetItem, DatasetUser } from '../dataset/dataset.ts';
+import type { DatasetItem, DatasetUser } from '../dataset/dataset.ts';
 import { visibleMemories } from '../dataset/visible-memories.ts';
 import { scoreTurn, type Scores } from '../metrics/scores.ts';
 import type { Suite } from '../suites/suite.ts';
@@ -30,9 +30,10 @@ export interface OpenArm {
 export interface RunBench {
   readonly runId: string;
   readonly suite: Suite;
-  readonly dataset: Dataset;
   /** The users of the run, all of them: donors of the control. */
   readonly users: readonly DatasetUser[];
+  /** Some of them speak another language than others. */
+  readonly mixesLanguages: boolean;
   readonly model: LanguageModel;
   /** A sequence of its own for scoring, outside every meter. */
   readonly scoring: ModelSequence;
@@ -90,7 +91,7 @@ export class UserRun {
       if (!sharesStore) arms.forEach(({ system }) => system.reset());
       for (const [index, item] of this.#user.items.entries()) {
         await this.#stageItem(item);
-        const proof = new TurnProof(this.#bench, item);
+        const proof = new TurnProof(this.#bench, item, this.#user.speech);
         const order = rotated(arms, settings.seed, this.#position + index + repeat);
         const outcomes: TurnOutcome[] = [];
         for (const arm of order) {
@@ -137,7 +138,7 @@ export class UserRun {
       recalled,
       all,
       evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
-      donated: donated(recalled.memories, users, userId, item.itemId, settings.seed),
+      donated: donated(recalled.memories, users, this.#user, item.itemId, settings.seed),
       history: item.history,
     });
   }
@@ -174,8 +175,7 @@ export class UserRun {
   }
 
   #score(item: DatasetItem, response: ChatResponse): Scores {
-    const { dataset, stage } = this.#bench;
-    const { all } = stage.current;
+    const { all } = this.#bench.stage.current;
     const kept = response.memoriesUsed.map((memory) => memory.memoryId);
     const shown = response.promptInfo.segments.filter((segment) => segment.role === 'memory');
     const recalled = response.metadata['recalled'] as readonly MemorySearchResult[];
@@ -194,7 +194,7 @@ export class UserRun {
             value: memory.metadata['value'] as string | undefined,
           })),
       },
-      dataset,
+      this.#user.speech,
     );
   }
 }

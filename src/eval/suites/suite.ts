@@ -25,8 +25,8 @@ export interface Suite {
   readonly arms: readonly string[];
   /** Of these arms, those that try the form of prompts which the run has not, plain or chat, where the model has both. */
   readonly triesTemplate?: readonly string[];
-  /** Its own data; without them the suite asks what `--dataset` holds. */
-  readonly data?: DatasetGenerator;
+  /** Its own data sets, asked together; without them the suite asks what `--dataset` holds. */
+  readonly data?: readonly DatasetGenerator[];
   /** Options that it sets where the user does not. */
   readonly defaults?: Partial<Pick<BenchConfig, 'topK' | 'limit' | 'repeats'>>;
   /** Cells for each position of the window, where arms may share positions. Default 1. */

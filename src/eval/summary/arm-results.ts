@@ -1,4 +1,4 @@
-import type { ArmResults, Cost, FunnelStage, WrongClass } from '../results.ts';
+import type { ArmResults, BreakdownPart, Cost, FunnelStage, WrongClass } from '../results.ts';
 import { groupBy } from '../group-by.ts';
 import type { ArmTraits } from '../run/arms.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
@@ -21,14 +21,15 @@ function cost(turns: readonly AnsweredTurn[], seed: number): Cost | null {
   return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
 }
 
-function breakdown(turns: readonly AnsweredTurn[], seed: number): ArmResults['breakdown'] {
-  return (['userKind', 'category', 'phrasing'] as const).flatMap((by) => {
-    const groups = groupBy(turns, (turn) => turn.item[by]);
-    return [...groups.keys()].sort().flatMap((value) => {
-      const group = groups.get(value)!;
-      const exactMatch = shareOf(group, 'exactMatch', seed);
-      const taskSuccess = shareOf(group, 'taskSuccess', seed);
-      return value === '' ? [] : [{ by, value, exactMatch, taskSuccess }];
+function breakdown(turns: readonly AnsweredTurn[], seed: number): BreakdownPart[] {
+  return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((by) => {
+    const groups = groupBy(turns, (turn) => turn.item[by] ?? '');
+    const named = [...groups.keys()].sort().filter((value) => value !== '');
+    return named.map((value) => {
+      const of = (metric: Parameters<typeof shareOf>[1]) => shareOf(groups.get(value)!, metric, seed);
+      const part = { by, value, exactMatch: of('exactMatch'), taskSuccess: of('taskSuccess') };
+      if (by !== 'language') return part;
+      return { ...part, tokenF1: of('tokenF1'), memoryRecall: of('memoryRecall'), abstention: of('abstention') };
     });
   });
 }

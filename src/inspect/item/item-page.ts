@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
+import { kindsOfItem } from '../kinds-of-item.ts';
 import type { Links } from '../links.ts';
 import type { InspectedTurn } from '../stored-turn.ts';
 import { scoresInWords } from '../turn/answer-part.ts';
@@ -30,8 +31,8 @@ export function itemPage(model: ItemModel, links: Links): Html {
 function question({ sample }: ItemModel): Html {
   if (sample === undefined) return html`<p class="bad">No arm answered this item.</p>`;
   const { promptInfo, scores } = sample;
-  const { gold, category, phrasing, userKind, memories } = scores.item;
-  const kinds = [category, phrasing, userKind].filter((kind) => kind !== '').join(' · ');
+  const { gold, memories } = scores.item;
+  const kinds = kindsOfItem(scores.item);
   return html`<section aria-labelledby="question">
     <h2 id="question">Question</h2>
     <dl class="pairs">

@@ -2,6 +2,7 @@ import { printable } from '../../report/render/printable.ts';
 import { coloured, type Page } from '../../report/render/terminal.ts';
 import { padText, wrapText } from '../../report/render/text-width.ts';
 import type { Influence } from '../influence-port.ts';
+import { kindsOfItem } from '../kinds-of-item.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { scoresInWords } from '../turn/answer-part.ts';
 import { droppedRule } from '../turn/dropped-rules.ts';
@@ -30,7 +31,6 @@ const kindColours = { system: 'gray', memory: 'yellow', history: 'green', query:
 
 function answerSection(turn: AnsweredTurn, { width }: Page, unjudged: boolean): Section {
   const { answer, promptInfo, scores } = turn;
-  const kinds = [scores.item.category, scores.item.phrasing, scores.item.userKind];
   const inWords = scoresInWords(turn);
   return {
     heading: `Answer (${judgementOf(turn)})`,
@@ -39,7 +39,7 @@ function answerSection(turn: AnsweredTurn, { width }: Page, unjudged: boolean): 
       ...beside('answer', answer, 10, width),
       ...(unjudged ? [] : beside('gold', scores.item.gold ?? '(none: abstaining is right)', 10, width)),
       ...(inWords === '' ? [] : beside('scores', inWords, 10, width)),
-      ...beside('kind', kinds.filter((kind) => kind !== '').join(' · '), 10, width),
+      ...beside('kind', kindsOfItem(scores.item), 10, width),
     ],
   };
 }

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
+import { kindsOfItem } from '../kinds-of-item.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { funnelNote, funnelOf } from './funnel.ts';
 import { judgementOf } from './judgement.ts';
@@ -36,8 +37,7 @@ export function answerPart(turn: AnsweredTurn): Html {
   const { answer, promptInfo, scores, unknownQuality } = turn;
   const look = unknownQuality !== null ? 'soft' : scores.taskSuccess === 1 ? 'good' : 'bad';
   const mark = unknownQuality !== null ? '' : scores.taskSuccess === 1 ? '✓ ' : '✗ ';
-  const { category, phrasing, userKind } = scores.item;
-  const kinds = [category, phrasing, userKind].filter((kind) => kind !== '').join(' · ');
+  const kinds = kindsOfItem(scores.item);
   const inWords = scoresInWords(turn);
   return html`<section aria-labelledby="answer">
     <h2 id="answer">Answer</h2>

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { RunResults } from '../../eval/results.ts';
+import type { DatasetPart, RunResults } from '../../eval/results.ts';
 import { formatNumber } from '../table.ts';
 
 /** What a reader must know of the runs to judge or repeat them: a value, and the suites that it holds for. */
@@ -42,7 +42,8 @@ const inBytes = new Set(['memoryBytes', 'kvBytes']);
 
 function described(key: string, value: unknown): string {
   if (inBytes.has(key)) return bytes(value);
-  return paths.has(key) && typeof value === 'string' ? basename(value) : inWords(value);
+  if (!paths.has(key)) return inWords(value);
+  return inWords([value].flat().map((path: unknown) => (typeof path === 'string' ? basename(path) : path)));
 }
 
 /** Facts of the keys that the runs have, without those that are told elsewhere. */
@@ -82,7 +83,9 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
     fact('embedder', runs, ({ run: { embedder } }) => `${embedder.name}, sha256 ${embedder.sha256}`),
     fact('recall', runs, ({ run: { retriever } }) => `${retriever.name} on ${retriever.backend} ${retriever.version}`),
     fact('data', runs, ({ run: { dataset } }) => {
-      return `${dataset.name}, ${dataset.items} items of ${dataset.users} users, sha256 ${dataset.sha256}`;
+      const of = ({ name, items, users, sha256 }: Omit<DatasetPart, 'language'>) =>
+        `${name}, ${items} items of ${users} users, sha256 ${sha256}`;
+      return (dataset.parts ?? [dataset]).map(of).join('; ');
     }),
     fact('tokenising', runs, ({ run: { tokenisation } }) => {
       return `${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`;

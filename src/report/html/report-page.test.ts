@@ -89,3 +89,19 @@ it('names the commands that make the runs again: what is common to all, and no f
     'npm run tables -- --run main-7-0001 --check',
   ]);
 });
+
+it('names several data sets as they were named, and each with its hash', async () => {
+  const of = (dataset: unknown): string[] =>
+    reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, dataset } } }]);
+  expect(of(['recall-en.jsonl', 'my data.jsonl']).join()).toContain("--dataset 'recall-en,./my data.jsonl'");
+  expect(of('recall-en.jsonl').join()).not.toContain('--dataset');
+  expect(of(['recall-en.jsonl']).join()).not.toContain('--dataset');
+  const parts = (['en', 'zh'] as const).map((language, index) => ({
+    ...{ name: `recall-${language}`, sha256: String(index).repeat(64), language, items: 400 + index, users: 40 },
+  }));
+  const { dataset } = first.run;
+  const page = await renderReport([{ ...first, run: { ...first.run, dataset: { ...dataset, parts } } }]);
+  expect(page).toContain(
+    `recall-en, 400 items of 40 users, sha256 ${'0'.repeat(64)}; recall-zh, 401 items of 40 users, sha256 ${'1'.repeat(64)}`,
+  );
+});

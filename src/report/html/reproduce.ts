@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { configOptions, shippedModels } from '../../config/load-config.ts';
+import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import type { RunResults } from '../../eval/results.ts';
 import { groupOf } from '../../eval/run-name.ts';
 
@@ -27,9 +28,20 @@ function armNames({ run }: RunResults): string | undefined {
   return arms?.map(({ name }) => name).join(',');
 }
 
+/** Data sets by comma: those that ship by name, others as files of the working folder. */
+function datasetNames({ run }: RunResults): string {
+  const shipped = shippedDatasets();
+  const files = [run.settings['dataset']].flat().filter((file) => typeof file === 'string');
+  return files
+    .map((file) => ({ file: basename(file), name: basename(file, '.jsonl') }))
+    .map(({ file, name }) => (shipped.has(name) && file !== name ? name : `./${file}`))
+    .join(',');
+}
+
 /** Options that differ from the defaults, as words of a command. A file has its name alone: it lies elsewhere elsewhere. */
 function options(runs: readonly RunResults[]): string[] {
-  const shippedDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
+  const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
+  const dataset = common(runs, datasetNames);
   const plain = configOptions().flatMap(({ key, flag, default: preset }) => {
     if (saidOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
@@ -42,9 +54,7 @@ function options(runs: readonly RunResults[]): string[] {
   const arms = common(runs, armNames);
   return [
     ...(arms === undefined ? [] : ['--arms', arms]),
-    ...file('--dataset', `${String(shippedDataset)}.jsonl`, ({ run }) => run.settings['dataset']).map((word) =>
-      word.startsWith('--') ? word : `./${word}`,
-    ),
+    ...(dataset === undefined || dataset === presetDataset ? [] : ['--dataset', dataset]),
     ...file('--model', shippedModels.model, ({ run }) => run.settings['model']),
     ...file('--embedder', shippedModels.embedder, ({ run }) => run.embedder.name),
     ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),

@@ -5,6 +5,7 @@ const dimensions = [
   { by: 'userKind', title: 'By kind of user' },
   { by: 'category', title: 'By category' },
   { by: 'phrasing', title: 'By phrasing of the question' },
+  { by: 'language', title: 'By language' },
 ] as const;
 
 /** The values of a dimension in the order in which the arms give them. */
@@ -12,7 +13,7 @@ function valuesOf(arms: readonly ArmResults[], by: string): string[] {
   return [...new Set(arms.flatMap((arm) => arm.breakdown.filter((part) => part.by === by).map((part) => part.value)))];
 }
 
-/** Task success by kind of user, category, and known or held-out phrasing. */
+/** Task success by kind of user, category, known or held-out phrasing, and language where there are several. */
 export function tableBreakdown(results: RunResults): Table {
   return brokenDown(results, dimensions);
 }

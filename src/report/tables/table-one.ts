@@ -1,4 +1,5 @@
 import type { ArmResults, RunResults } from '../../eval/results.ts';
+import { languageBlocks, languageCells } from './language-blocks.ts';
 import {
   type Block,
   captionOf,
@@ -58,11 +59,13 @@ function sharesPositions({ hitRate, tokens }: ArmResults): boolean {
   return hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
 }
 
-/** With a column for positions where an arm's differ from its cells. */
+/** With a block for each language where there are several, and a column for positions where an arm's differ from its cells. */
 function blocksFor(arms: readonly ArmResults[]): readonly Block[] {
-  if (!arms.some(sharesPositions)) return blocks;
   const positions: Block['columns'][number] = { key: 'positions', heading: 'positions', align: 'right' };
-  return blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block));
+  const extended = arms.some(sharesPositions)
+    ? blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block))
+    : blocks;
+  return [...extended.slice(0, 1), ...languageBlocks(arms), ...extended.slice(1)];
 }
 
 function cellsOf(
@@ -117,6 +120,7 @@ export function tableOne(results: RunResults): Table {
       label: arm.arm,
       cells: {
         ...cellsOf(run, arm),
+        ...languageCells(run, arm),
         ...(sharesPositions(arm) ? { positions: meanCell(arm.tokens?.positions) } : {}),
       },
     })),

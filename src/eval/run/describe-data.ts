@@ -1,0 +1,47 @@
+import type { AskedData } from '../dataset/asked-data.ts';
+import type { DatasetUser } from '../dataset/dataset.ts';
+import type { RunDescription } from '../results.ts';
+
+function countBy(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of names) if (name !== '') counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+function itemsOf(users: readonly DatasetUser[]): number {
+  return users.reduce((sum, user) => sum + user.items.length, 0);
+}
+
+/** What a run writes down of its data. @param users those who were drawn, with the items that they ask */
+export function describeData(
+  { name, sha256, parts }: AskedData,
+  users: readonly DatasetUser[],
+): RunDescription['dataset'] {
+  const drawn = new Map(users.map((user) => [user.userId, user]));
+  return {
+    name,
+    sha256,
+    items: itemsOf(users),
+    users: users.length,
+    counts: counts(users),
+    ...(parts.length === 1
+      ? {}
+      : {
+          parts: parts.map((part) => {
+            const own = part.users.flatMap(({ userId }) => drawn.get(userId) ?? []);
+            const { language } = part;
+            return { name: part.name, sha256: part.sha256, language, items: itemsOf(own), users: own.length };
+          }),
+        }),
+  };
+}
+
+/** Items by kind of user, category and phrasing. */
+function counts(users: readonly DatasetUser[]): RunDescription['dataset']['counts'] {
+  const items = users.flatMap((user) => user.items.map((item) => ({ user, item })));
+  return {
+    userKind: countBy(items.map(({ user }) => user.kind ?? '')),
+    category: countBy(items.map(({ item }) => item.category)),
+    phrasing: countBy(items.map(({ item }) => item.phrasing ?? '')),
+  };
+}

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readAskedData } from '../dataset/asked-data.ts';
+import { drawUsers } from './draw-users.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const english = join(root, 'datasets/recall-en.jsonl');
+const chinese = join(root, 'test/fixtures/hand-zh.jsonl');
+
+const idsOf = (users: ReturnType<typeof drawUsers>): string[] => users.map(({ userId }) => userId);
+
+test('draws of one data set are those that stored runs were made with', async () => {
+  const asked = await readAskedData([english]);
+  const fifty = drawUsers(asked, 50, 7);
+  expect(idsOf(fifty)).toEqual(['u15', 'u18', 'u20', 'u27', 'u30', 'u35', 'u36', 'u39']);
+  expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 8 }, () => 7));
+  expect(idsOf(drawUsers(asked, 8, 1))).toEqual(['u01', 'u06', 'u09', 'u12', 'u13', 'u14', 'u18', 'u39']);
+  expect(drawUsers(asked, undefined, 7)).toEqual(asked.parts[0]!.users);
+});
+
+test('several give users in turn, each of those that it would give alone', async () => {
+  const both = drawUsers(await readAskedData([english, chinese]), 16, 7);
+  expect(both.map(({ speech }) => speech.language)).toEqual([
+    ...Array<string>(4).fill('en'),
+    ...Array<string>(4).fill('zh'),
+  ]);
+  expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 8 }, () => 2));
+  const alone = idsOf(drawUsers(await readAskedData([english]), 16, 7));
+  expect(idsOf(both.slice(0, 4)).filter((id) => !alone.includes(id))).toEqual([]);
+});
+
+test('a data set that has no more users leaves the rest to the others', async () => {
+  const asked = await readAskedData([chinese, english]);
+  const users = drawUsers(asked, 120, 7);
+  expect(users.filter(({ speech }) => speech.language === 'zh')).toHaveLength(5);
+  expect(users.length).toBeGreaterThan(10);
+  expect(idsOf(drawUsers(asked, undefined, 7))).toHaveLength(45);
+});

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { runBench } from '../../src/eval/bench-run.ts';
+import { readDataset } from '../../src/eval/dataset/reader.ts';
+import type { RunResults } from '../../src/eval/results.ts';
+import { resultsOfRuns } from '../../src/eval/stored-results.ts';
+import { readStoredTurns } from '../../src/eval/stored-turns.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+const chinese = join(import.meta.dirname, '../fixtures/hand-zh.jsonl');
+const english = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
+
+let folder: TestFolder;
+let results: RunResults;
+
+beforeAll(async () => {
+  folder = new TestFolder();
+  const flags = { dataset: `recall-en,${chinese}`, run: 'both', arms: 'none,rag,dki,dki-wrong', limit: '32' };
+  [results] = (await runBench(smallConfig(folder, flags))) as [RunResults];
+});
+afterAll(() => folder[Symbol.dispose]());
+
+describe('a run that asks users of two languages', () => {
+  it('holds its gates: what cannot be read is scored as wrong, and proven all the same', () => {
+    expect(results.gates.filter(({ held }) => !held)).toEqual([]);
+    expect(results.gates.find(({ gate }) => gate === 'metrics')!.evidence).toMatch(/data in en .*data in zh /);
+  });
+
+  it('says which data it asked, and how much of each', async () => {
+    const [a, b] = [await readDataset(english), await readDataset(chinese)];
+    expect(results.run.dataset).toMatchObject({ name: 'recall-en+hand-zh', users: 8, items: 32 });
+    expect(results.run.dataset.parts).toEqual([
+      { name: 'recall-en', sha256: a.sha256, language: 'en', items: 16, users: 4 },
+      { name: 'hand-zh', sha256: b.sha256, language: 'zh', items: 16, users: 4 },
+    ]);
+    expect([a.sha256, b.sha256]).not.toContain(results.run.dataset.sha256);
+    expect(results.run.settings['dataset']).toEqual(['recall-en.jsonl', 'hand-zh.jsonl']);
+  });
+
+  it('breaks quality down by language, with intervals over the users of each', () => {
+    for (const { arm, breakdown } of results.arms) {
+      const parts = breakdown.filter(({ by }) => by === 'language');
+      expect(
+        parts.map(({ value }) => value),
+        arm,
+      ).toEqual(['en', 'zh']);
+      expect(parts.map(({ taskSuccess }) => [taskSuccess!.n, taskSuccess!.users])).toEqual([
+        [16, 4],
+        [16, 4],
+      ]);
+      expect(parts[1]).toMatchObject({ exactMatch: { n: 12 }, tokenF1: { n: 12 }, abstention: { n: 4 } });
+    }
+    const rag = results.arms.find(({ arm }) => arm === 'rag')!;
+    const [en, zh] = rag.breakdown.filter(({ by }) => by === 'language');
+    expect(en!.exactMatch!.mean).toBeGreaterThan(0.5);
+    expect(zh!.exactMatch!.mean).toBeLessThan(en!.exactMatch!.mean);
+    expect(zh!.taskSuccess!.low).toBeLessThanOrEqual(zh!.taskSuccess!.mean);
+  });
+
+  it('takes the right answer to absent questions from the data set of the user', () => {
+    using database = openDatabase({ path: smallConfig(folder).db });
+    const { answered } = readStoredTurns(database, new RunRepository(database).findByName('both')!.id);
+    const absent = answered.filter(({ item, arm }) => item.gold === null && arm === 'none');
+    // Without memories the model says to all of them, in English, that it does not know.
+    expect(absent.map(({ answer }) => answer.trim())).toEqual(Array<string>(8).fill("I don't know."));
+    expect(absent.filter(({ scores }) => scores.abstention === 1).map(({ item }) => item.language)).toEqual(
+      Array<string>(4).fill('en'),
+    );
+    expect(resultsOfRuns(database, 'both')).toEqual([results]);
+  });
+});
+
+it('a run of one language says nothing of languages', async () => {
+  const [alone] = await runBench(smallConfig(folder, { dataset: chinese, run: 'zh', arms: 'none,rag', limit: '8' }));
+  expect(alone!.run.dataset).toMatchObject({ name: 'hand-zh', users: 5 });
+  expect(alone!.run.dataset).not.toHaveProperty('parts');
+  expect(alone!.run.settings['dataset']).toBe('hand-zh.jsonl');
+  expect(alone!.arms.flatMap(({ breakdown }) => breakdown.filter(({ by }) => by === 'language'))).toEqual([]);
+  expect(JSON.stringify(alone)).not.toContain('"language"');
+});
