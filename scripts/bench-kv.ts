@@ -23,7 +23,7 @@ import { runScript, wholeNumber } from './run-script.ts';
 
 const HEADER_TOKENS = 20;
 const F16_BYTES = 2;
-const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 
 type Shape = Pick<GgufHeader, 'layers' | 'headDimension' | 'rope'> & { readonly kvHeads: number };
 

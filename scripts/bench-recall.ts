@@ -26,7 +26,7 @@ import { contentOf, DIMENSION, embeddingsByHash, measureRow, questionOf, TOP_K, 
 import type { RecallFigures, RecallRow } from './recall-row.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en', import.meta.url));
+const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en-zh', import.meta.url));
 const ROUTER_MEMORIES = 10_000;
 /** To put a batch into a graph of more takes WebAssembly longer than a call may take. */
 const WASM_GRAPH_MEMORIES = 3_000;

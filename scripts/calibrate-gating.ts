@@ -14,7 +14,7 @@ import { SeededRandom } from '../src/eval/random.ts';
 import { drawEmbeddingPairs } from '../src/eval/synthesis/embedding-pairs.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en', import.meta.url));
+const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en-zh', import.meta.url));
 /** As many as a large user of the shipped data set has; as many questions again are about nothing stored. */
 const MEMORIES_OF_A_USER = 40;
 

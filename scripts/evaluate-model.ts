@@ -1,40 +1,30 @@
 /**
- * Judges the models that the bench ships on questions they were not trained on: `npm run model:evaluate`.
- * Prints a Markdown table and writes the same numbers as JSON.
+ * Judges a language model on questions that it was not trained on: `npm run model:evaluate -- --model recall-block`.
+ * Prints the table of the model's card and writes the same numbers to `quality.json` beside the model.
  */
-import { writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { templates } from '../src/config/templates.ts';
-import { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
+import { grammars, type Grammar } from '../src/config/grammar.ts';
+import { loadBenchConfig } from '../src/config/load-config.ts';
 import { exactMatch } from '../src/eval/metrics/exact-match.ts';
+import { containsTokens } from '../src/eval/metrics/normalise.ts';
 import { SeededRandom } from '../src/eval/random.ts';
-import { clopperPearson } from '../src/eval/statistics/clopper-pearson.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../src/eval/synthesis/quality-set.ts';
-import type { PhrasingSide } from '../src/eval/synthesis/relations.ts';
-import { drawEmbeddingPairs } from '../src/eval/synthesis/embedding-pairs.ts';
 import { LanguageModel } from '../src/llm/language-model.ts';
 import type { ModelSequence } from '../src/llm/model-sequence.ts';
+import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const CONTEXT_TOKENS = 1_024;
-const ANSWER_TOKENS = 32;
-const MEMORIES_OF_A_USER = 200;
-const TOP_K = 5;
+const CONTEXT_TOKENS = 2_048;
+const ANSWER_TOKENS = 48;
+const NAMES = { en: 'English', zh: 'Chinese' } as const;
+const THIRDS = ['first', 'middle', 'last'] as const;
 
-/** A share of questions with its Clopper–Pearson interval. */
-interface Row {
-  readonly measure: string;
-  readonly share: number;
-  readonly low: number;
-  readonly high: number;
-  readonly n: number;
-}
-
-function row(measure: string, outcomes: readonly boolean[]): Row {
-  const hits = outcomes.filter(Boolean).length;
-  const n = outcomes.length;
-  return { measure, share: hits / n, ...clopperPearson(hits, n), n };
+/** What became of one question. */
+interface Outcome {
+  readonly question: QualityQuestion;
+  readonly memories: number;
+  readonly right: boolean;
 }
 
 async function answerTo(model: LanguageModel, sequence: ModelSequence, question: QualityQuestion): Promise<string> {
@@ -45,83 +35,93 @@ async function answerTo(model: LanguageModel, sequence: ModelSequence, question:
   return (await sequence.generate(bosToken === undefined ? texts : [bosToken, ...texts], limits)).text;
 }
 
-async function languageModelRows(modelPath: string, seed: number, answerable: number): Promise<Row[]> {
-  await using model = await LanguageModel.load({
-    modelPath,
-    contextTokens: CONTEXT_TOKENS,
-    threads: 1,
-    sequences: 1,
-  });
-  const sequence = model.openSequence();
-  const rows: Row[] = [];
-  const abstained: boolean[] = [];
-  const sets: readonly (readonly [string, Omit<QualitySetOptions, 'answerable'>])[] = [
-    ['exact match, 5 memories', { memories: 5, phrasing: 'known' }],
-    ['exact match, 10 memories', { memories: 10, phrasing: 'known' }],
-    ['exact match, 5 memories, held-out phrasings', { memories: 5, phrasing: 'heldOut' }],
-    ['exact match, no memory (0 wanted)', { memories: 5, phrasing: 'known', withoutMemories: true }],
-  ];
-  for (const [index, [measure, options]] of sets.entries()) {
-    const right: boolean[] = [];
-    for (const question of drawQualitySet(new SeededRandom(seed + index), { ...options, answerable })) {
-      const answer = await answerTo(model, sequence, question);
-      if (!question.absent) right.push(exactMatch(answer, [question.gold], 'en') === 1);
-      else if (options.phrasing === 'known') abstained.push(exactMatch(answer, [templates.unknownAnswer], 'en') === 1);
+/** In which third of the memories the answer stands, where one memory alone holds it. */
+function thirdOf({ memories, gold }: QualityQuestion, language: Grammar['language']): number | undefined {
+  const holding = memories.flatMap((text, index) => (containsTokens(text, gold, language) ? [index] : []));
+  return holding.length === 1 ? Math.floor((3 * holding[0]!) / memories.length) : undefined;
+}
+
+/** All rows of one language. */
+class LanguageReport {
+  readonly #language: Grammar['language'];
+  readonly #ask: (question: QualityQuestion) => Promise<string>;
+  readonly #outcomes: Outcome[] = [];
+  readonly #rows: QualityRow[] = [];
+
+  constructor(language: Grammar['language'], ask: (question: QualityQuestion) => Promise<string>) {
+    this.#language = language;
+    this.#ask = ask;
+  }
+
+  async make(seed: number, answerable: number): Promise<QualityRow[]> {
+    for (const memories of [5, 10, 20]) {
+      const asked = await this.#answers(seed + memories, { answerable, memories, phrasing: 'known' });
+      this.#outcomes.push(...asked);
+      this.#add(`${memories} memories`, ofMemories(asked));
     }
-    rows.push(row(measure, right));
+    const heldOut = await this.#answers(seed + 1, { answerable, memories: 5, phrasing: 'heldOut' });
+    this.#add('5 memories, held-out phrasings', ofMemories(heldOut));
+    const bare = await this.#answers(seed + 2, { answerable, memories: 5, phrasing: 'known', withoutMemories: true });
+    this.#add('no memory (0 wanted)', bare);
+    const absent = this.#outcomes.filter(({ question }) => question.absent);
+    this.#add(`absent: says "${grammars[this.#language].unknownAnswer}"`, absent);
+    for (const kind of new Set(this.#outcomes.map(({ question }) => question.kind).toSorted())) {
+      if (kind !== 'absent')
+        this.#add(
+          `task: ${kind}`,
+          this.#outcomes.filter(({ question }) => question.kind === kind),
+        );
+    }
+    for (const [third, name] of THIRDS.entries()) {
+      const there = this.#outcomes.filter(({ question }) => thirdOf(question, this.#language) === third);
+      this.#add(`evidence in the ${name} third`, ofMemories(there));
+    }
+    return this.#rows;
   }
-  return [...rows, row(`absent: says "${templates.unknownAnswer}"`, abstained)];
-}
 
-function innerProduct(a: Float32Array, b: Float32Array): number {
-  return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
-}
-
-/** How many memories are at least as near to the question as its own, itself included. */
-function rankOf(question: Float32Array, memories: readonly Float32Array[], own: number): number {
-  const score = innerProduct(question, memories[own]!);
-  return memories.filter((memory) => innerProduct(question, memory) >= score).length;
-}
-
-async function embedderRow(folder: string, seed: number, questions: number, phrasing: PhrasingSide): Promise<Row> {
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
-  const random = new SeededRandom(seed);
-  const found: boolean[] = [];
-  while (found.length < questions) {
-    const pairs = drawEmbeddingPairs(random, MEMORIES_OF_A_USER, { heldOut: true, phrasing });
-    const memories = await embeddings.embedMany(pairs.memories);
-    const asked = await embeddings.embedMany(pairs.questions, 'query');
-    found.push(...asked.map((question, own) => rankOf(question, memories, own) <= TOP_K));
+  #add(measure: string, outcomes: readonly Outcome[]): void {
+    if (outcomes.length === 0) return;
+    this.#rows.push(
+      qualityRow(
+        `${NAMES[this.#language]}, ${measure}`,
+        outcomes.map(({ right }) => right),
+      ),
+    );
   }
-  const words = phrasing === 'known' ? '' : ', held-out phrasings';
-  return row(`recall@${TOP_K} among ${MEMORIES_OF_A_USER}${words}`, found);
+
+  async #answers(seed: number, options: Omit<QualitySetOptions, 'language'>): Promise<Outcome[]> {
+    const language = this.#language;
+    const outcomes: Outcome[] = [];
+    for (const question of drawQualitySet(new SeededRandom(seed), { ...options, language })) {
+      const right = exactMatch(await this.#ask(question), [question.gold], language) === 1;
+      outcomes.push({ question, memories: options.memories, right });
+    }
+    return outcomes;
+  }
 }
 
-function percent(share: number): string {
-  return (100 * share).toFixed(1);
+function ofMemories(outcomes: readonly Outcome[]): Outcome[] {
+  return outcomes.filter(({ question }) => !question.absent);
 }
 
 await runScript(async () => {
   const { values } = parseArgs({
     options: {
-      model: { type: 'string', default: 'models/recall-en/recall-en-q8_0.gguf' },
-      embedder: { type: 'string', default: 'models/embed-en' },
-      questions: { type: 'string', default: '600' },
+      model: { type: 'string', default: 'recall-base' },
+      questions: { type: 'string', default: '2000' },
       seed: { type: 'string', default: '1' },
-      out: { type: 'string', default: 'models/quality.json' },
+      out: { type: 'string' },
     },
   });
-  const { model, embedder, out } = values;
+  const modelPath = loadBenchConfig({ flags: { model: values.model } }).model;
   const seed = wholeNumber('seed', values.seed, 0);
   const questions = wholeNumber('questions', values.questions, 1);
-  const rows = [
-    ...(await languageModelRows(model, seed, questions)),
-    await embedderRow(embedder, seed, questions, 'known'),
-    await embedderRow(embedder, seed, questions, 'heldOut'),
-  ];
-  console.log('| measure | % | 95 % interval | n |\n|---|---|---|---|');
-  for (const { measure, share, low, high, n } of rows) {
-    console.log(`| ${measure} | ${percent(share)} | ${percent(low)} to ${percent(high)} | ${n} |`);
+  await using model = await LanguageModel.load({ modelPath, contextTokens: CONTEXT_TOKENS, threads: 1, sequences: 1 });
+  const sequence = model.openSequence();
+  const rows: QualityRow[] = [];
+  for (const language of ['en', 'zh'] as const) {
+    const report = new LanguageReport(language, (question) => answerTo(model, sequence, question));
+    rows.push(...(await report.make(seed, questions)));
   }
-  writeFileSync(out, `${JSON.stringify({ model, embedder, seed, questions, rows }, null, 2)}\n`);
+  writeQuality(values.out ?? dirname(modelPath), { model: basename(modelPath), seed, questions }, rows);
 });

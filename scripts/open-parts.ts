@@ -13,7 +13,7 @@ import { MemoryKeeper } from '../src/systems/memory-keeper.ts';
 import type { PromptRules } from '../src/systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../src/systems/system-parts.ts';
 
-const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en', import.meta.url));
+const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en-zh', import.meta.url));
 
 /** Labels that do not depend on the place, so that a block serves any order; memories may fill the window. */
 export const RULES: Omit<PromptRules, 'windowTokens'> = {

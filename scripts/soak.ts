@@ -25,7 +25,7 @@ import { DKISystem } from '../src/systems/dki/dki-system.ts';
 import { openToldParts } from './open-parts.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 const SEED = 7;
 const USERS = 12;
 const MEMORIES_OF_A_USER = 12;

@@ -26,15 +26,15 @@ def dialogues(*arguments: str) -> Iterator[Iterator[Dict]]:
 class DialogueStream:
     """An endless stream whose level can rise. Its `state` is enough to go on from the same document."""
 
-    def __init__(self, seed: int, level: int = 0, consumed: int = 0):
-        self.seed, self.level, self.consumed = seed, level, consumed
+    def __init__(self, stage: str, seed: int, level: int = 0, consumed: int = 0):
+        self.stage, self.seed, self.level, self.consumed = stage, seed, level, consumed
         self._open()
         for _ in range(consumed):
             next(self._documents)
 
     @property
-    def state(self) -> Dict[str, int]:
-        return {"seed": self.seed, "level": self.level, "consumed": self.consumed}
+    def state(self) -> Dict:
+        return {"stage": self.stage, "seed": self.seed, "level": self.level, "consumed": self.consumed}
 
     def __iter__(self) -> "DialogueStream":
         return self
@@ -54,5 +54,5 @@ class DialogueStream:
 
     def _open(self) -> None:
         seed = self.seed * 10 + self.level
-        self._context = dialogues("--level", str(self.level), "--seed", str(seed))
+        self._context = dialogues("--stage", self.stage, "--level", str(self.level), "--seed", str(seed))
         self._documents = self._context.__enter__()

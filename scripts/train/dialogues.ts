@@ -4,9 +4,15 @@
  */
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import type { Grammar } from '../../src/config/grammar.ts';
 import { SeededRandom } from '../../src/eval/random.ts';
-import { CURRICULUM, type DocumentOptions, type TrainingLayout } from '../../src/eval/synthesis/curriculum.ts';
-import { drawEmbeddingPairs } from '../../src/eval/synthesis/embedding-pairs.ts';
+import {
+  CURRICULUM,
+  type DocumentOptions,
+  type TrainingLayout,
+  type TrainingStage,
+} from '../../src/eval/synthesis/curriculum.ts';
+import { drawEmbeddingPairs, type PairLanguages } from '../../src/eval/synthesis/embedding-pairs.ts';
 import { drawTrainingDocument } from '../../src/eval/synthesis/training-document.ts';
 
 const { values } = parseArgs({
@@ -18,26 +24,47 @@ const { values } = parseArgs({
     'pair-count': { type: 'string', default: '128' },
     'held-out': { type: 'boolean', default: false },
     phrasing: { type: 'string', default: 'known' },
+    /** Of pairs: that of the memories and that of the questions, `en/zh`. */
+    languages: { type: 'string' },
+    language: { type: 'string' },
+    stage: { type: 'string', default: 'block' },
     layout: { type: 'string' },
     memories: { type: 'string' },
   },
 });
+
+/** Of the pairs of an embedder: questions in the language of the memories, mostly. */
+const PAIR_LANGUAGES: readonly PairLanguages[] = [
+  { memories: 'en', questions: 'en' },
+  { memories: 'en', questions: 'en' },
+  { memories: 'zh', questions: 'zh' },
+  { memories: 'zh', questions: 'zh' },
+  { memories: 'en', questions: 'zh' },
+  { memories: 'zh', questions: 'en' },
+];
 
 const level = CURRICULUM[Number(values.level)];
 if (level === undefined) throw new RangeError(`--level ${values.level}: expected 0 to ${CURRICULUM.length - 1}`);
 const options: DocumentOptions = {
   heldOut: values['held-out'],
   phrasing: values.phrasing === 'held-out' ? 'heldOut' : 'known',
+  stage: values.stage as TrainingStage,
+  ...(values.language === undefined ? {} : { language: values.language as Grammar['language'] }),
   ...(values.layout === undefined ? {} : { layout: values.layout as TrainingLayout }),
   ...(values.memories === undefined ? {} : { memories: Number(values.memories) }),
 };
+
+function pairLanguages(): PairLanguages {
+  const [memories, questions] = (values.languages?.split('/') ?? []) as Grammar['language'][];
+  return memories === undefined || questions === undefined ? random.pick(PAIR_LANGUAGES) : { memories, questions };
+}
 
 const random = new SeededRandom(Number(values.seed));
 const count = values.count === undefined ? Infinity : Number(values.count);
 process.stdout.on('error', () => process.exit(0));
 for (let made = 0; made < count; made++) {
   const record = values.pairs
-    ? drawEmbeddingPairs(random, Number(values['pair-count']), options)
+    ? drawEmbeddingPairs(random, Number(values['pair-count']), { ...options, languages: pairLanguages() })
     : drawTrainingDocument(random, level, options);
   if (!process.stdout.write(`${JSON.stringify(record)}\n`)) await once(process.stdout, 'drain');
 }

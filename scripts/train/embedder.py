@@ -1,7 +1,7 @@
 """The sentence embedder: a BERT of two layers, trained to put a question next to the memory that answers it.
 
-Each step takes 128 memories of one user and their questions: the other memories, which share subjects and relations
-with the right one, are its negatives. Writes models/embed-en/ in the form that transformers.js loads: mean pooling over
+Each step takes 256 memories of one user and their questions, in one language or across: the other memories, which share
+subjects and relations with the right one, are its negatives. Writes models/embed-en-zh/ in the form that transformers.js loads: mean pooling over
 the attention mask, then unit length.
 """
 import argparse
@@ -18,8 +18,10 @@ from torch.nn.functional import cross_entropy, normalize
 from dialogue_stream import ROOT, dialogues
 from tokenizer import BOS, EOS, MODELS, PAD, Tokenizer
 
-FOLDER = MODELS / "embed-en"
+FOLDER = MODELS / "embed-en-zh"
 STEPS = 3000
+PAIRS = 256
+LANGUAGES = ("en/en", "zh/zh", "en/zh", "zh/en")
 LEARNING_RATE = 2e-3
 WARM_UP_STEPS = 100
 SHARPNESS = 20.0  # 1 / temperature of the contrastive loss
@@ -115,7 +117,7 @@ def train(model: TextEncoder, steps: int, seed: int) -> None:
     optimizer = torch.optim.AdamW(model.encoder.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     chance, began = random.Random(seed), time.time()
     others: List[str] = []
-    with dialogues("--pairs", "--seed", str(seed), "--count", str(steps)) as users:
+    with dialogues("--pairs", "--pair-count", str(PAIRS), "--seed", str(seed), "--count", str(steps)) as users:
         for step, user in enumerate(users, start=1):
             # The texts are short. Starting some further back teaches the later positions too.
             shift = chance.random() if chance.random() < SHIFTED_SHARE else 0.0
@@ -135,10 +137,10 @@ def train(model: TextEncoder, steps: int, seed: int) -> None:
                 print(f"step {step} minute {(time.time() - began) / 60:.1f} loss {loss:.3f} first {top:.3f}", flush=True)
 
 
-def recall(model: TextEncoder, memories: int, phrasing: str, users: int = 20) -> Dict[str, float]:
+def recall(model: TextEncoder, memories: int, phrasing: str, languages: str, users: int = 5) -> Dict[str, float]:
     """recall@k over the questions of `users` users with `memories` distinct memories each, all of held-out values."""
     ranks: List[int] = []
-    options = ["--pairs", "--held-out", "--phrasing", phrasing, "--pair-count", str(memories)]
+    options = ["--pairs", "--held-out", "--phrasing", phrasing, "--pair-count", str(memories), "--languages", languages]
     options += ["--count", str(users), "--seed", "9100"]
     with torch.no_grad(), dialogues(*options) as drawn:
         for user in drawn:
@@ -196,16 +198,18 @@ def export(model: TextEncoder, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=STEPS, help="128 memories and 128 questions each")
+    parser.add_argument("--steps", type=int, default=STEPS, help="256 memories and 256 questions each")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(arguments.seed)
     model = TextEncoder(Tokenizer.read())
     train(model, arguments.steps, arguments.seed)
-    for phrasing in ("known", "held-out"):
-        for memories in (10, 50, 200):
-            print(f"{phrasing} phrasings, among {memories}: {recall(model, memories, phrasing)}", flush=True)
+    for languages in LANGUAGES:
+        for phrasing in ("known", "held-out"):
+            for memories in (50, 1000):
+                found = recall(model, memories, phrasing, languages)
+                print(f"{languages}, {phrasing} phrasings, among {memories}: {found}", flush=True)
     checkpoint = ROOT / "build" / "train" / "embedder.pt"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     torch.save(model.encoder.state_dict(), checkpoint)

@@ -1,6 +1,6 @@
-"""Writes a checkpoint as GGUF v3 with Q8_0 matrices, for llama.cpp.
+"""Writes a checkpoint as GGUF v3, for llama.cpp.
 
-`python3 scripts/train/export_gguf.py [--run lm]` writes models/recall-en/recall-en-q8_0.gguf.
+`python3 scripts/train/export_gguf.py base-final` writes models/recall-base/recall-base-q8_0.gguf.
 @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 import argparse
@@ -16,14 +16,16 @@ from kernels import HEAD_DIM, RMS_EPSILON
 from model import RecallModel
 from tokenizer import MODELS, SPECIALS, Tokenizer
 
-GGUF_FILE = MODELS / "recall-en" / "recall-en-q8_0.gguf"
+# What a stage becomes.
+NAMES = {"base-final": "recall-base", "block-final": "recall-block", "smoke": "smoke"}
 ALIGNMENT = 32
 Q8_0_BLOCK = 32
 
 # Enumerations of the GGUF format.
 UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
-TENSOR_F32, TENSOR_Q8_0 = 0, 8
-FILE_MOSTLY_Q8_0 = 7
+TENSOR_F32, TENSOR_F16, TENSOR_Q8_0 = 0, 1, 8
+TENSORS = {"f16": TENSOR_F16, "q8_0": TENSOR_Q8_0}
+FILE_MOSTLY = {"f16": 1, "q8_0": 7}
 TOKEN_NORMAL, TOKEN_CONTROL = 1, 3
 
 
@@ -60,16 +62,16 @@ class Metadata:
         self.entries.append(_string(key) + struct.pack("<I", kind) + value)
 
 
-def metadata(model: RecallModel, tokenizer: Tokenizer) -> Metadata:
+def metadata(name: str, model: RecallModel, tokenizer: Tokenizer, quantisation: str) -> Metadata:
     shape, data = model.shape, Metadata()
     data.text("general.architecture", "llama")
     data.text("general.type", "model")
-    data.text("general.name", "recall-en")
+    data.text("general.name", name)
     data.text("general.size_label", f"{model.weights.numel() / 1e6:.1f}M")
     data.text("general.description", "Answers questions about a user from the memories in its context. Trained by dki-bench.")
     data.text("general.license", "mit")
-    data.texts("general.languages", ["en"])
-    data.whole("general.file_type", FILE_MOSTLY_Q8_0)
+    data.texts("general.languages", ["en", "zh"])
+    data.whole("general.file_type", FILE_MOSTLY[quantisation])
     data.whole("general.quantization_version", 2)
     data.whole("llama.vocab_size", shape.vocabulary)
     data.whole("llama.context_length", shape.context)
@@ -118,8 +120,10 @@ def tensors(model: RecallModel) -> Iterator[Tuple[str, np.ndarray]]:
             yield f"{prefix}{label}.weight", matrix.contiguous().numpy()
 
 
-def quantised(values: np.ndarray) -> bytes:
+def encoded(values: np.ndarray, kind: int) -> bytes:
     """Q8_0: blocks of 32 values, each a float16 scale and 32 signed bytes."""
+    if kind != TENSOR_Q8_0:
+        return values.astype(np.float16 if kind == TENSOR_F16 else np.float32).tobytes()
     blocks = values.reshape(-1, Q8_0_BLOCK)
     scale = np.abs(blocks).max(1) / 127
     inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -132,14 +136,14 @@ def _padding(size: int) -> bytes:
     return b"\0" * (-size % ALIGNMENT)
 
 
-def write_gguf(path: Path, model: RecallModel, tokenizer: Tokenizer) -> None:
-    data = metadata(model, tokenizer)
+def write_gguf(path: Path, name: str, model: RecallModel, tokenizer: Tokenizer, quantisation: str) -> None:
+    data = metadata(name, model, tokenizer, quantisation)
     infos, blob = [], bytearray()
     for name, values in tensors(model):
-        kind = TENSOR_F32 if values.ndim == 1 else TENSOR_Q8_0
+        kind = TENSOR_F32 if values.ndim == 1 else TENSORS[quantisation]
         sizes = struct.pack(f"<{values.ndim}Q", *reversed(values.shape))
         infos.append(_string(name) + struct.pack("<I", values.ndim) + sizes + struct.pack("<IQ", kind, len(blob)))
-        blob += values.tobytes() if kind == TENSOR_F32 else quantised(values)
+        blob += encoded(values, kind)
         blob += _padding(len(blob))
     head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(data.entries)) + b"".join(data.entries + infos)
     fresh = path.with_suffix(".fresh")
@@ -150,10 +154,15 @@ def write_gguf(path: Path, model: RecallModel, tokenizer: Tokenizer) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", default="lm")
-    run = torch.load(ROOT / "build" / "train" / f"{parser.parse_args().run}.pt")
-    write_gguf(GGUF_FILE, RecallModel.from_state(run["model"]), Tokenizer.read())
-    print(f"{GGUF_FILE}: {GGUF_FILE.stat().st_size} bytes, step {run['step']}, {run['evaluation']}")
+    parser.add_argument("stage", choices=NAMES)
+    parser.add_argument("--quantisation", choices=TENSORS, default="q8_0")
+    parser.add_argument("--out", type=Path, help="default: the file that ships")
+    arguments = parser.parse_args()
+    name = NAMES[arguments.stage]
+    out = arguments.out or MODELS / name / f"{name}-{arguments.quantisation}.gguf"
+    run = torch.load(ROOT / "build" / "train" / f"{arguments.stage}.pt")
+    write_gguf(out, name, RecallModel.from_state(run["model"]), Tokenizer.read(), arguments.quantisation)
+    print(f"{out}: {out.stat().st_size} bytes, step {run['step']}, {run['evaluation']}")
 
 
 if __name__ == "__main__":

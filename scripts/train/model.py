@@ -1,4 +1,4 @@
-"""The language model: a Llama of 1.5 M parameters that llama.cpp runs unchanged.
+"""The language model: a Llama of 1.8 M parameters that llama.cpp runs unchanged.
 
 Every tensor is a view into one flat array, so that optimiser, checkpoint and gradient norm need no loops.
 """
@@ -20,11 +20,11 @@ class ModelShape:
 
     vocabulary: int
     width: int = 128
-    layers: int = 6
+    layers: int = 8
     heads: int = 4
     kv_heads: int = 2
-    hidden: int = 448
-    context: int = 1024
+    hidden: int = 352
+    context: int = 2048
     rope_base: float = 10000.0
 
     def tensors(self) -> Iterator[Tuple[str, Shape]]:

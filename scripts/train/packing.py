@@ -82,7 +82,7 @@ class EncodedDocument:
 class Packer:
     """Packs a stream of documents into batches; what no longer fits into a row opens the next one."""
 
-    def __init__(self, tokenizer: Tokenizer, rows: int = 4, length: int = 1024):
+    def __init__(self, tokenizer: Tokenizer, rows: int = 2, length: int = 2048):
         self.tokenizer, self.rows, self.length = tokenizer, rows, length
         self._waiting: Optional[EncodedDocument] = None
 

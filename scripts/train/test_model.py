@@ -5,7 +5,7 @@ import numpy as np
 import torch
 from torch.nn.functional import silu
 
-from export_gguf import Q8_0_BLOCK, quantised, tensors
+from export_gguf import Q8_0_BLOCK, TENSOR_F16, TENSOR_Q8_0, encoded, tensors
 from kernels import HEAD_DIM, RMS_EPSILON
 from model import ModelShape, RecallModel
 
@@ -79,10 +79,14 @@ class ExportTest(unittest.TestCase):
     def test_quantisation_is_off_by_at_most_half_a_step(self):
         values = np.random.default_rng(0).normal(size=(3, 64)).astype(np.float32)
         values[0, :32] = 0
-        blocks = np.frombuffer(quantised(values), dtype=[("scale", "<f2"), ("values", "i1", Q8_0_BLOCK)])
+        blocks = np.frombuffer(encoded(values, TENSOR_Q8_0), dtype=[("scale", "<f2"), ("values", "i1", Q8_0_BLOCK)])
         restored = blocks["scale"].astype(np.float32)[:, None] * blocks["values"]
         step = np.abs(values.reshape(-1, 32)).max(1, keepdims=True) / 127
         self.assertTrue(np.all(np.abs(restored - values.reshape(-1, 32)) <= 0.6 * step))
+
+    def test_half_floats_take_two_bytes_a_weight(self):
+        values = np.float32([[0.5, -2.0]])
+        self.assertEqual(np.frombuffer(encoded(values, TENSOR_F16), "<f2").tolist(), [0.5, -2.0])
 
 
 if __name__ == "__main__":

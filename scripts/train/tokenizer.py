@@ -11,12 +11,12 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Dict, Iterable, List, Tuple
 
-VOCABULARY_SIZE = 1536
+VOCABULARY_SIZE = 2304
 TRAINING_DOCUMENTS = 6000
 BOS, EOS, PAD = "<s>", "</s>", "<|pad|>"
 SPECIALS = [BOS, EOS, PAD, *(f"<|reserved_{n}|>" for n in range(5))]
 MODELS = Path(__file__).resolve().parents[2] / "models"
-TOKENIZER_FILE = MODELS / "recall-en" / "tokenizer.json"
+TOKENIZER_FILE = MODELS / "tokenizer.json"
 
 Pair = Tuple[str, str]
 
@@ -52,6 +52,8 @@ def _byte_symbols() -> List[str]:
 
 
 WORDS = _gpt2_pattern()
+CHINESE = re.compile("([\u4e00-\u9fff])")
+FIRST_OF_ALL = 10**6
 SYMBOLS = _byte_symbols()
 BYTES = {symbol: byte for byte, symbol in enumerate(SYMBOLS)}
 
@@ -133,8 +135,19 @@ class Tokenizer:
 
 
 def learn(texts: Iterable[str], size: int) -> Tokenizer:
-    """Merges the most frequent pair until there are `size` tokens. Digits stay single: a number is read digit by digit."""
-    frequency = Counter(word for text in texts for word in WORDS.findall(text) if not any(c.isdigit() for c in word))
+    """Merges the most frequent pair until there are `size` tokens. Digits stay single: a number is read digit by digit.
+    So do Chinese characters, each of which becomes a token: a value then reads the same wherever it stands."""
+    frequency = Counter(
+        piece
+        for text in texts
+        for word in WORDS.findall(text)
+        if not any(character.isdigit() for character in word)
+        for piece in CHINESE.split(word)
+        if piece
+    )
+    for piece in frequency:
+        if CHINESE.fullmatch(piece):
+            frequency[piece] += FIRST_OF_ALL
     words = [[SYMBOLS[byte] for byte in word.encode("utf-8")] for word in frequency]
     counts = list(frequency.values())
     pairs: Counter = Counter()

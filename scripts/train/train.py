@@ -1,9 +1,10 @@
-"""Trains the language model. `--resume` goes on from the run's last checkpoint.
+"""Trains a stage of the language models (`stages.py`). `--resume` goes on from the stage's last checkpoint.
 
 Questions are learned from one or two memories first; the level rises when the running exact match passes LEVEL_UP.
 """
 import argparse
 import json
+import os
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -16,23 +17,24 @@ from dialogue_stream import ROOT, DialogueStream, dialogues
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from packing import IGNORED, Batch, Packer
+from stages import STAGES, Stage
 from tokenizer import Tokenizer
 
 RUNS = ROOT / "build" / "train"
-STEPS = 12_600
 WARM_UP_STEPS = 100
-DECAY_SHARE = 0.45
 LAST_LEVEL = 4
 LEVEL_UP = 0.65
 RUNNING_SHARE = 0.02
-EVALUATION_EVERY = 500
-EVALUATION_DOCUMENTS = 40
+EVALUATION_EVERY = 1000
 
 
-def learning_rate(step: int, steps: int) -> float:
-    """Between 0 and 1: warm-up, constant, then linear decay over the last DECAY_SHARE of the run."""
-    left = 1 - step / steps
-    return min(1.0, step / WARM_UP_STEPS) * min(1.0, max(0.02, left / DECAY_SHARE))
+def learning_rate(step: int, stage: Stage) -> float:
+    """Between 0 and 1: warm-up where nothing was trained before, constant, then linear decay over the last steps."""
+    warm = 1.0 if stage.start is not None else min(1.0, step / WARM_UP_STEPS)
+    if stage.decay_share == 0:
+        return warm
+    left = 1 - step / stage.steps
+    return warm * min(1.0, max(0.01, left / stage.decay_share))
 
 
 class Forward:
@@ -52,17 +54,21 @@ class Forward:
 
 
 class Evaluation:
-    """Held-out values in every layout with 5 and 10 memories, drawn once."""
+    """Held-out values in every layout, language and number of memories, drawn once."""
 
-    def __init__(self, tokenizer: Tokenizer):
+    def __init__(self, tokenizer: Tokenizer, layouts: str, documents: int):
         self._cells: Dict[str, List[Batch]] = {}
-        for layout in ("text", "blocks", "parallel"):
-            for memories in (5, 10):
-                self._cells[f"{layout}/{memories}"] = self._draw(tokenizer, layout, memories)
-        self._cells["none"] = self._draw(tokenizer, "none", 1)
+        for language in ("en", "zh"):
+            for layout in ("text", "blocks", "parallel") if layouts == "block" else ("text",):
+                for memories in (5, 10, 20) if layout == "text" else (10,):
+                    cell = f"{language}/{layout}/{memories}"
+                    self._cells[cell] = self._draw(tokenizer, documents, language, layout, memories)
+            held_out = self._draw(tokenizer, documents, language, "text", 5, "held-out")
+            self._cells[f"{language}/text/5/held-out phrasings"] = held_out
+        self._cells["none"] = self._draw(tokenizer, documents, "en", "none", 1)
 
     def __call__(self, model: RecallModel) -> Dict[str, float]:
-        """Exact match of the answerable questions by cell (of all questions for `none`), and by kind over the cells."""
+        """Exact match of the answerable questions by cell (of all questions for `none`), and by kind in known phrasings."""
         hits: Dict[str, List[bool]] = defaultdict(list)
         with torch.no_grad():
             for cell, batches in self._cells.items():
@@ -70,35 +76,43 @@ class Evaluation:
                     for answer, exact in zip(batch.answers, Forward(model, batch).exact):
                         if cell == "none" or answer.kind != "absent":
                             hits[cell].append(exact)
-                        if cell != "none":
+                        if cell != "none" and not cell.endswith("phrasings"):
                             hits[answer.kind].append(exact)
         return {name: round(sum(exact) / len(exact), 3) for name, exact in hits.items()}
 
     @staticmethod
-    def _draw(tokenizer: Tokenizer, layout: str, memories: int) -> List[Batch]:
-        options = ["--held-out", "--layout", layout, "--memories", str(memories), "--seed", str(9000 + memories)]
-        with dialogues("--level", str(LAST_LEVEL), "--count", str(EVALUATION_DOCUMENTS), *options) as documents:
-            return list(Packer(tokenizer).batches(documents))
+    def _draw(
+        tokenizer: Tokenizer, documents: int, language: str, layout: str, memories: int, phrasing: str = "known"
+    ) -> List[Batch]:
+        options = ["--held-out", "--language", language, "--layout", layout, "--memories", str(memories)]
+        options += ["--phrasing", phrasing, "--seed", str(9000 + memories), "--count", str(documents)]
+        with dialogues("--level", str(LAST_LEVEL), *options) as drawn:
+            return list(Packer(tokenizer).batches(drawn))
 
 
 class Run:
     """A training run's state: everything that a checkpoint holds."""
 
-    def __init__(self, path: Path, tokenizer: Tokenizer, seed: int, resume: bool):
-        self._path = path
-        saved: Optional[Dict] = torch.load(path) if resume else None
-        if saved is None:
-            self.model = RecallModel(ModelShape(len(tokenizer.tokens)), seed)
-            self.stream = DialogueStream(seed)
-            self.step, self.running = 0, 0.0
-        else:
+    def __init__(self, name: str, tokenizer: Tokenizer, seed: int, resume: bool):
+        stage = STAGES[name]
+        self._path = RUNS / f"{name}.pt"
+        if resume or stage.start is not None:
+            saved = torch.load(self._path if resume else RUNS / f"{stage.start}.pt")
             self.model = RecallModel.from_state(saved["model"])
-            # The document that waited in the packer is skipped.
-            self.stream = DialogueStream(**saved["stream"])
-            self.step, self.running = saved["step"], saved["running"]
-        self.optimizer = Optimizer(self.model)
-        if saved is not None:
+            self.optimizer = Optimizer(self.model)
             self.optimizer.restore(saved["optimizer"])
+            self.running = saved["running"]
+        else:
+            self.model, self.running = RecallModel(ModelShape(len(tokenizer.tokens)), seed), 0.0
+            self.optimizer = Optimizer(self.model)
+        # Where a run is resumed, the document that waited in the packer is skipped.
+        self.stream = DialogueStream(**saved["stream"]) if resume else self._first_documents(stage, seed)
+        self.step = saved["step"] if resume else 0
+
+    @staticmethod
+    def _first_documents(stage: Stage, seed: int) -> DialogueStream:
+        """A later stage sees other documents than the one before it, at the last level at once."""
+        return DialogueStream(stage.layouts, seed) if stage.start is None else DialogueStream(stage.layouts, seed + 100, LAST_LEVEL)
 
     def save(self, evaluation: Dict[str, float]) -> None:
         state = {
@@ -114,24 +128,25 @@ class Run:
         fresh.replace(self._path)
 
 
-def train(name: str, seed: int, steps: int, resume: bool) -> None:
+def train(name: str, seed: int, resume: bool, evaluation_documents: int) -> None:
     RUNS.mkdir(parents=True, exist_ok=True)
-    tokenizer = Tokenizer.read()
-    run, packer = Run(RUNS / f"{name}.pt", tokenizer, seed, resume), Packer(tokenizer)
-    evaluate = Evaluation(tokenizer)
+    tokenizer, stage = Tokenizer.read(), STAGES[name]
+    run, packer = Run(name, tokenizer, seed, resume), Packer(tokenizer)
+    evaluate = Evaluation(tokenizer, stage.layouts, evaluation_documents)
     with open(RUNS / f"{name}.log", "a" if resume else "w", encoding="utf-8") as log:
 
         def say(**line: object) -> None:
             print(json.dumps(line), file=log, flush=True)
 
-        say(parameters=run.model.weights.numel(), steps=steps, seed=seed, start=time.strftime("%FT%TZ", time.gmtime()))
+        start = time.strftime("%FT%TZ", time.gmtime())
+        say(parameters=run.model.weights.numel(), stage=name, steps=stage.steps, seed=seed, start=start)
         began, loss_sum, tokens = time.time(), 0.0, 0
-        while run.step < steps:
+        while run.step < stage.steps:
             batch = packer.batch(run.stream)
             forward = Forward(run.model, batch)
             forward.loss.backward()
             run.step += 1
-            run.optimizer.step(learning_rate(run.step, steps))
+            run.optimizer.step(learning_rate(run.step, stage))
             loss_sum += float(forward.loss)
             tokens += batch.tokens.size
             run.running += RUNNING_SHARE * (sum(forward.exact) / len(forward.exact) - run.running)
@@ -143,7 +158,7 @@ def train(name: str, seed: int, steps: int, resume: bool) -> None:
                 rate = round(tokens / (time.time() - began))
                 say(step=run.step, loss=round(loss_sum / 50, 4), exact=round(run.running, 3), tokens_per_second=rate)
                 began, loss_sum, tokens = time.time(), 0.0, 0
-            if run.step % EVALUATION_EVERY == 0 or run.step == steps:
+            if run.step % EVALUATION_EVERY == 0 or run.step == stage.steps:
                 paused = time.time()
                 evaluation = evaluate(run.model)
                 say(step=run.step, evaluation=evaluation)
@@ -154,13 +169,13 @@ def train(name: str, seed: int, steps: int, resume: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", default="lm", help="names the log and the checkpoint in build/train/")
+    parser.add_argument("stage", choices=STAGES, help="names the log and the checkpoint in build/train/")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=STEPS, help="4,096 tokens each")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--evaluation-documents", type=int, default=40, help="of each kind")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    train(arguments.run, arguments.seed, arguments.steps, arguments.resume)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    train(arguments.stage, arguments.seed, arguments.resume, arguments.evaluation_documents)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-import { templates } from '../../src/config/templates.ts';
+import { grammars } from '../../src/config/grammar.ts';
 import { SeededRandom } from '../../src/eval/random.ts';
 import type { LanguageModel } from '../../src/llm/language-model.ts';
 import type { MemorySearchResult } from '../../src/memory/memory-search-result.ts';
@@ -62,7 +62,7 @@ export class Subject {
   prompt(turn: number): CutPrompt {
     const { info } = this.#model;
     const { tokenIds, prefixTokens, kept } = buildPrompt(
-      { query: this.query(turn), systemPrompt: templates.systemPrompts[0]!, memories: this.memories, history: [] },
+      { query: this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories: this.memories, history: [] },
       { ...RULES, windowTokens: info.contextTokens },
       new PromptTokenizer(this.#model, info.bosToken),
     );

@@ -115,11 +115,11 @@ export const benchConfigSchema = z.strictObject({
     value: '<names|files>',
     help: 'a data set that ships, or a file; several by comma, each user judged in the language of their own',
     allowed: 'names or files, by comma',
-  }).default('recall-en'),
+  }).default('recall-en,recall-zh'),
   model: path(
     '<file>',
-    'the language model: a GGUF file, hf:org/repo/file.gguf to fetch one, or random:SHAPE for random weights' +
-      ' (default: the one that ships)',
+    'the language model: a GGUF file, recall-base or recall-block (which ship), hf:org/repo/file.gguf to fetch one,' +
+      ' or random:SHAPE for random weights (default: recall-base)',
   ).exactOptional(),
   embedder: path(
     '<dir>',

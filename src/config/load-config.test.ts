@@ -34,7 +34,7 @@ describe('the configuration', () => {
 
   it('finds shipped files from the package and users’ files from the working folder', () => {
     const config = load({ embedder: 'mine' });
-    expect(config.model).toBe(resolve(import.meta.dirname, '../../models/recall-en/recall-en-q8_0.gguf'));
+    expect(config.model).toBe(resolve(import.meta.dirname, '../../models/recall-base/recall-base-q8_0.gguf'));
     expect(config.embedder).toBe(join(workingFolder, 'mine'));
     expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
     expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');

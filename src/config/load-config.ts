@@ -7,6 +7,7 @@ import { type BenchConfig, benchConfigSchema, optionDescriptions, randomModelPre
 import { hubPrefix } from './hub/hub-reference.ts';
 import { didYouMean } from './nearest-name.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
+import { presetModels, shippedLanguageModels } from './shipped-models.ts';
 
 /** Read from the working folder where it is there. */
 const configFileName = 'dki-bench.config.json';
@@ -17,9 +18,6 @@ const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND'];
 
 /** Where the package lies: `src/config` and `dist/config` are equally deep. */
 const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
-
-/** The models that ship, from the package's root. */
-export const shippedModels = { model: 'models/recall-en/recall-en-q8_0.gguf', embedder: 'models/embed-en' } as const;
 
 export interface ConfigSources {
   /** By option: what the command line gave, as texts or switches. */
@@ -206,12 +204,13 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   const named = (name: string): boolean => [randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix));
   const user = (name: string | undefined, shipped: string): string =>
     name === undefined ? resolve(packageRoot, shipped) : named(name) ? name : resolve(workingFolder, name);
+  const shippedModel = shippedLanguageModels.get(data.model ?? '');
   return {
     ...data,
     given: [...given.keys()],
     dataset: datasetPaths(data.dataset, workingFolder),
-    model: user(data.model, shippedModels.model),
-    embedder: user(data.embedder, shippedModels.embedder),
+    model: shippedModel === undefined ? user(data.model, presetModels.model) : resolve(packageRoot, shippedModel),
+    embedder: user(data.embedder, presetModels.embedder),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),
     ...(data.kvStore === undefined ? {} : { kvStore: resolve(workingFolder, data.kvStore) }),

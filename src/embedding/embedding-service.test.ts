@@ -4,7 +4,7 @@ import type { Embedder } from './embedder.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const folder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 
 let opened: number;
 let asked: string[];

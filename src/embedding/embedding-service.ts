@@ -27,7 +27,7 @@ export interface EmbeddingServiceOptions {
  * @see seed 000 §6
  *
  * @example
- * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en'));
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
  * const vector = await embeddings.embed('I moved to Leeds in May.');
  */
 export class EmbeddingService {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { gatingCalibrationOf, requireCalibrationFor } from './gating-threshold.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const SHIPPED = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const SHIPPED = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 
 let folder: string;
 beforeEach(() => {

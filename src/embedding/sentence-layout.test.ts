@@ -7,7 +7,7 @@ import { EmbeddingService } from './embedding-service.ts';
 import { readSentenceLayout } from './sentence-layout.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const shipped = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const shipped = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-layout-'));
 const folder = join(scratch, 'model');
 beforeEach(() => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const folder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 const texts = ['I like tea.', 'My sister Ann moved to Leeds in May, and she took the cat with her.', 'tea'];
 
 let embedder: TransformersEmbedder;
@@ -31,7 +31,7 @@ describe('TransformersEmbedder', () => {
   test('says which model it is', () => {
     const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { hidden_size: number };
     const sha256 = createHash('sha256').update(readFileSync(embedder.info.path)).digest('hex');
-    expect(embedder.info).toMatchObject({ name: 'embed-en', dimension: config.hidden_size, sha256 });
+    expect(embedder.info).toMatchObject({ name: 'embed-en-zh', dimension: config.hidden_size, sha256 });
   });
 
   test("agrees with transformers.js' own pipeline, mean pooled and normalised", async () => {

@@ -4,7 +4,7 @@ import { LanguageModel } from './language-model.ts';
 import type { TokenId } from './model-info.ts';
 import type { ModelSequence } from './model-sequence.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 const WINDOW = 1024;
 
 let model: LanguageModel;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LanguageModel } from './language-model.ts';
 import type { TokenId } from './model-info.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-state-'));
 const statePath = join(scratch, 'prefix.state');
 const WINDOW = 256;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LanguageModel } from './language-model.ts';
 import { paritySelfTest } from './parity-self-test.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 
 let model: LanguageModel;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { MemoryRouter } from './memory-router.ts';
 import { chooseVectorBackend } from './vector-backend.ts';
 
-const folder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { exactBackend } from './exact-index.ts';
 import { loadFaissCompiled, loadFaissNode } from './faiss-index.ts';
@@ -39,7 +40,7 @@ export function chooseVectorBackend(forced = process.env['DKI_BENCH_VECTOR_BACKE
       return { backend, passedOver };
     } catch (error) {
       cause = error;
-      passedOver.push({ name, reason: (error as Error).message.split('\n')[0]! });
+      passedOver.push({ name, reason: reasonOf(error as NodeJS.ErrnoException) });
     }
   }
   const [{ name, reason } = { name: forced, reason: 'unknown' }] = passedOver;
@@ -49,6 +50,11 @@ export function chooseVectorBackend(forced = process.env['DKI_BENCH_VECTOR_BACKE
     'take DKI_BENCH_VECTOR_BACKEND away, or run npm rebuild after apt-get install libfaiss-dev libopenblas-dev',
     cause,
   );
+}
+
+/** In one line, and without a folder of this machine: it stands in reports that are passed on. */
+function reasonOf({ code, message, path }: NodeJS.ErrnoException): string {
+  return code === 'ENOENT' && path !== undefined ? `not built: no ${basename(path)}` : message.split('\n')[0]!;
 }
 
 /** @throws Error where a search does not give what it must */

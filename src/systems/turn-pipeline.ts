@@ -1,4 +1,4 @@
-import { templates } from '../config/templates.ts';
+import { grammars } from '../config/grammar.ts';
 import type { LanguageModel } from '../llm/language-model.ts';
 import type { ModelSequence } from '../llm/model-sequence.ts';
 import { answerLimits } from './answer-limits.ts';
@@ -15,7 +15,7 @@ import type { TurnGate } from './turn-gate.ts';
 
 const MAX_HISTORY_TURNS = 10;
 /** Where a request names none. */
-const PRESET_SYSTEM_PROMPT = templates.systemPrompts[0]!;
+const PRESET_SYSTEM_PROMPT = grammars.en.systemPrompts[0]!;
 
 /** What every system is made of; two systems differ in `recall`, `openHandOver` and what they log. */
 export interface TurnParts {

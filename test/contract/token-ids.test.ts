@@ -24,7 +24,7 @@ const ODD = [
 ];
 
 it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () => {
-  await using model = await LanguageModel.load({ modelPath: `${root}/models/recall-en/recall-en-q8_0.gguf` });
+  await using model = await LanguageModel.load({ modelPath: `${root}/models/recall-base/recall-base-q8_0.gguf` });
   const tokenizer = new PromptTokenizer(model, model.info.bosToken);
   const dataset = await readDataset(`${root}/datasets/recall-en.jsonl`);
   const ofDataset = dataset.users.flatMap((user, place) =>

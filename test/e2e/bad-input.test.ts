@@ -56,8 +56,8 @@ it.each([
   ['a model larger than memory', ['--model', 'huge.gguf'], /huge\.gguf: \d+ bytes, and \d+ bytes of memory are free/],
   [
     'a reserve as large as the window',
-    ['--reserve', '1024'],
-    /--reserve 1024: not smaller than the window of 1024 tokens/,
+    ['--reserve', '2048'],
+    /--reserve 2048: not smaller than the window of 2048 tokens/,
   ],
   ['an unknown arm', ['--arms', 'rga'], /--arms: unknown arm "rga": did you mean rag\?/],
   ['an unknown suite', ['--suite', 'mian'], /--suite: unknown suite "mian": did you mean main\?/],

@@ -34,15 +34,15 @@ it('lists what ships, with its hash', () => {
     ships: true,
     suites: ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'],
     language: 'en',
-    users: 40,
-    items: 400,
+    users: 20,
+    items: 200,
   });
   expect(made).toMatchObject({ sha256: entries[0]!.sha256, valid: true });
   expect(data(['list']).stdout).toContain(`  ${entries[0]!.sha256.slice(0, 12)}  yes`);
 });
 
 it('makes the bytes that ship, and others by another seed', () => {
-  expect(data(['make', 'main', '--out', 'new/a.jsonl']).status).toBe(0);
+  expect(data(['make', 'recall-en', '--out', 'new/a.jsonl']).status).toBe(0);
   expect(readFileSync(folder.file('new/a.jsonl'), 'utf8')).toBe(readFileSync(shipped, 'utf8'));
   const { stdout } = data(['make', 'recall-en', '--seed', '8', '--users', '3', '--out', 'b.jsonl']);
   expect(stdout).toMatch(/^b\.jsonl: recall-en, seed 8, sha256 [0-9a-f]{64}\nusers: 3, /);
@@ -136,8 +136,9 @@ describe('convert', () => {
 it.each([
   [['mkae'], "error: unknown command 'mkae'"],
   [['make', 'recall-ne'], 'error: unknown data set or suite "recall-ne": did you mean recall-en?'],
-  [['make', 'main', '--users', '0'], 'error: --users "0": expected a whole number, 1 or more'],
-  [['make', 'main', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more'],
+  [['make', 'main'], 'error: suite main makes 2 data sets'],
+  [['make', 'recall-zh', '--users', '0'], 'error: --users "0": expected a whole number, 1 or more'],
+  [['make', 'retrieval', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more'],
   [['verify', 'none.jsonl'], 'error: none.jsonl: no such file'],
   [['convert', 'x.csv', '--out', 'y.jsonl'], "error: required option '--from <format>' not specified"],
   [['convert', 'x.csv', '--from', 'xml', '--out', 'y'], "error: option '--from <format>' argument 'xml' is invalid."],

@@ -10,7 +10,7 @@ import { HubServer } from '../fixtures/hub-server.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
-const shippedEmbedder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const shippedEmbedder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 afterEach(() => vi.unstubAllEnvs());
 
 async function hubFiles(): Promise<Record<string, Buffer>> {

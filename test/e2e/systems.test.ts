@@ -30,9 +30,9 @@ const warnings: string[] = [];
 
 beforeAll(async () => {
   folder = new TestFolder();
-  model = await LanguageModel.load({ modelPath: `${root}/models/recall-en/recall-en-q8_0.gguf`, sequences: 2 });
+  model = await LanguageModel.load({ modelPath: `${root}/models/recall-base/recall-base-q8_0.gguf`, sequences: 2 });
   database = openDatabase({ path: folder.file('chat.sqlite') });
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en`));
+  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en-zh`));
   const { backend } = chooseVectorBackend();
   const router = new MemoryRouter(embeddings, { backend, topK: 5, threshold: -1 });
   parts = {
@@ -99,7 +99,7 @@ describe('RAGSystem', () => {
   });
 
   it('loads memories of a session from the database into a fresh index', async () => {
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en`));
+    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en-zh`));
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
     await using system = new RAGSystem({
       ...parts,

@@ -66,7 +66,7 @@ describe('a chat', () => {
     // Only what was not injected was read.
     expect(counts[2]).toBe(counts[0]);
     expect(shown).toContain('<m1> [1] My dog is called Brenko.\\n');
-    expect(shown).toMatch(/" B" +1\.000/);
+    expect(shown).toMatch(/" Bre" +(?:1\.000|0\.[5-9]\d\d)/);
     expect(shown).toContain('Answer (not judged: a chat has no right answer to compare with)');
     expect(shown).not.toMatch(/gold|abstaining|wrong/);
     expect(Math.max(...shown!.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);

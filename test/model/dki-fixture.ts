@@ -14,7 +14,7 @@ import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import type { Recall } from '../../src/systems/recall.ts';
 import type { SystemParts } from '../../src/systems/system-parts.ts';
 
-const EMBEDDER = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const EMBEDDER = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 
 /** Memories as a recall gives them, best first. */
 export function memoriesOf(...contents: readonly string[]): MemorySearchResult[] {

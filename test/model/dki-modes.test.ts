@@ -28,7 +28,7 @@ let database: BenchDatabase;
 let parts: SystemParts;
 
 beforeAll(async () => {
-  model = await LanguageModel.load({ modelPath: `${root}/models/recall-en/recall-en-q8_0.gguf`, sequences: 4 });
+  model = await LanguageModel.load({ modelPath: `${root}/models/recall-base/recall-base-q8_0.gguf`, sequences: 4 });
 });
 afterAll(async () => model.dispose());
 

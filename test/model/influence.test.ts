@@ -130,7 +130,7 @@ describe('influenceOf', () => {
     const other = { ...runModel(run), sha256: 'ab'.repeat(32) };
     await expect(loadRunModel(other, config.model)).rejects.toMatchObject({
       code: 'bad-model',
-      message: expect.stringMatching(/not the model of the run: .* recall-en has abababababab…/),
+      message: expect.stringMatching(/not the model of the run: .* recall-base has abababababab…/),
     });
     await expect(loadRunModel(runModel(run), folder.file('none.gguf'))).rejects.toMatchObject({ code: 'bad-model' });
   });

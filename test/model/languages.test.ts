@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.dispose]());
 
 describe('a run that asks users of two languages', () => {
-  it('holds its gates: what cannot be read is scored as wrong, and proven all the same', () => {
+  it('holds its gates', () => {
     expect(results.gates.filter(({ held }) => !held)).toEqual([]);
     expect(results.gates.find(({ gate }) => gate === 'metrics')!.evidence).toMatch(/data in en .*data in zh /);
   });
@@ -63,11 +63,10 @@ describe('a run that asks users of two languages', () => {
     using database = openDatabase({ path: smallConfig(folder).db });
     const { answered } = readStoredTurns(database, new RunRepository(database).findByName('both')!.id);
     const absent = answered.filter(({ item, arm }) => item.gold === null && arm === 'none');
-    // Without memories the model says to all of them, in English, that it does not know.
-    expect(absent.map(({ answer }) => answer.trim())).toEqual(Array<string>(8).fill("I don't know."));
-    expect(absent.filter(({ scores }) => scores.abstention === 1).map(({ item }) => item.language)).toEqual(
-      Array<string>(4).fill('en'),
-    );
+    // Without memories the model says to each in their language that it does not know.
+    const said = absent.map(({ item, answer }) => `${item.language} ${answer.trim()}`).sort();
+    expect(said).toEqual([...Array<string>(4).fill("en I don't know."), ...Array<string>(4).fill('zh 我不知道。')]);
+    expect(absent.filter(({ scores }) => scores.abstention === 1)).toHaveLength(8);
     expect(resultsOfRuns(database, 'both')).toEqual([results]);
   });
 });

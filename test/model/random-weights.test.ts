@@ -13,7 +13,7 @@ const arms = ['none', 'rag', 'dki'];
 
 /** The columns that speak of answers, by table. */
 const quality: Readonly<Record<'1' | '1b' | 'breakdown', RegExp>> = {
-  '1': /^(?:exactMatch|abstention|taskSuccess)$/,
+  '1': /^(?:(?:en|zh):)?(?:exactMatch|abstention|taskSuccess)$/,
   '1b': /^(?:wrong-abstention|stale|confused|near-copy|fabricated|off-topic|answered)$/,
   breakdown: /./,
 };

@@ -14,7 +14,7 @@ import { SalienceRetriever } from '../../src/memory/strategies/salience/salience
 import { chooseVectorBackend } from '../../src/memory/vector-backend.ts';
 
 const K = 5;
-const folder = fileURLToPath(new URL('../../models/embed-en', import.meta.url));
+const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 const users = retrievalQuestions(new SeededRandom(23), { users: 12, memories: 160 });

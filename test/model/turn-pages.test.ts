@@ -60,7 +60,8 @@ describe('the turns of a run', () => {
         const spans = tokenSpans(text, tokenIds, model.pieces);
         expect(spans.map((span) => span.text).join('')).toBe(text);
         expect(spans.flatMap(({ ids }) => ids)).toEqual(tokenIds);
-        expect(spans.length).toBe(tokenIds.length);
+        // Tokens that share a character share a span.
+        if (/^\p{ASCII}*$/u.test(text)) expect(spans.length).toBe(tokenIds.length);
       }
     }
   });

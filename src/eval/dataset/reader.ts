@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
-import { templates } from '../../config/templates.ts';
+import { grammars } from '../../config/grammar.ts';
 import type { UserSpeech } from '../metrics/user-speech.ts';
 import { assembleUsers } from './assemble.ts';
 import { checkConsistency } from './consistency.ts';
@@ -30,7 +30,7 @@ export async function readDataset(path: string): Promise<Dataset> {
   const header = records.header?.record;
   const speech: UserSpeech = {
     language: header?.language ?? 'en',
-    unknownAnswer: header?.unknownAnswer ?? templates.unknownAnswer,
+    unknownAnswer: header?.unknownAnswer ?? grammars.en.unknownAnswer,
   };
   return {
     name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),

@@ -8,7 +8,7 @@ import { RouterRetriever } from '../../memory/strategies/router/router-retriever
 import { chooseVectorBackend } from '../../memory/vector-backend.ts';
 import { measureRetrieval } from './retrieval.ts';
 
-const embedder = fileURLToPath(new URL('../../../models/embed-en', import.meta.url));
+const embedder = fileURLToPath(new URL('../../../models/embed-en-zh', import.meta.url));
 
 test.each([
   [{}, [undefined]],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { templates } from '../../config/templates.ts';
+import { grammars } from '../../config/grammar.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { containsTokens, type Language } from '../metrics/normalise.ts';
@@ -8,13 +8,13 @@ import {
   drawPreference,
   drawRelation,
   factKey,
+  namedRelation,
   question,
   statement,
   USER,
   valueOf,
   type Relation,
 } from '../synthesis/relations.ts';
-import { drawValue } from '../synthesis/values.ts';
 import type { ItemStage } from './item-stage.ts';
 
 /** What came of asking one arm for secrets that were planted: by those who own them, and by those who do not. */
@@ -58,19 +58,20 @@ interface CanaryUser {
 }
 
 function canaryRelation(): Relation {
-  const template = templates.relations.find((relation) => relation.name === 'locker code');
-  if (template === undefined) throw new RangeError('templates.json has no relation "locker code"');
-  return { ...template, attribute: template.name, valueKind: template.value, preference: false, open: false };
+  const template = grammars.en.relations.find((relation) => relation.name === 'locker code');
+  if (template === undefined) throw new RangeError('grammar-en.json has no relation "locker code"');
+  return namedRelation(grammars.en, template);
 }
 
 /** Of this probe alone: in a shared store an earlier one left K/V of its own users. */
 function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[] {
   const probe = randomUUID();
   return Array.from({ length: USERS }, (_, index) => {
-    const secret = drawValue(random, relation.valueKind, true);
+    const secret = valueOf(random, relation, true);
     const fillers = new Map<string, string>();
     while (fillers.size < FILLERS) {
-      const other = fillers.size === 0 ? drawPreference(random) : drawRelation(random, 0, true);
+      const other =
+        fillers.size === 0 ? drawPreference(random, grammars.en) : drawRelation(random, grammars.en, 0, true);
       if (other.attribute === relation.attribute) continue;
       fillers.set(factKey(USER, other), statement(random, USER, other, valueOf(random, other, true), 'known'));
     }

@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import { grammars } from '../../config/grammar.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import { paritySelfTest } from '../../llm/parity-self-test.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from '../../systems/prompt/build-prompt.ts';
@@ -31,7 +31,7 @@ function samplePrompts(
       prompt: buildPrompt(
         {
           query: item.query,
-          systemPrompt: templates.systemPrompts[0]!,
+          systemPrompt: grammars.en.systemPrompts[0]!,
           memories: user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory })),
           history: item.history,
         },

@@ -16,7 +16,7 @@ export const contextSuite: Suite = {
     'dki-blocks@budget=all',
     'dki-parallel@budget=all',
   ],
-  data: [contextData],
+  data: contextData,
   cellsPerPosition: 2,
   defaults: { topK: 1000 },
 };

@@ -6,6 +6,6 @@ export const scalingSuite: Suite = {
   name: 'scaling',
   question: 'quality and time to first token by number of memories, the evidence rotated over positions',
   arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'rag-twin'],
-  data: [scalingData],
+  data: scalingData,
   defaults: { topK: 1000 },
 };

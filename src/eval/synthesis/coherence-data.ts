@@ -1,3 +1,4 @@
+import { grammars, type Grammar } from '../../config/grammar.ts';
 import type { HistoryMessage } from '../../systems/prompt/segments.ts';
 import { SeededRandom } from '../random.ts';
 import { growingDataset, GrowingUser } from './growing-user.ts';
@@ -9,14 +10,16 @@ const DEPTH = 12;
 const DELAY = 2;
 const TOLD_EVERY = 3;
 
+const prefixes = { en: 'd', zh: 'dz' } as const;
+
 /**
  * One conversation a user: most questions are for memories, every third for something that was told in it shortly before.
  * What stands before a question is what that arm itself answered.
  */
-function make(seed: number, userCount: number): string {
+function make(grammar: Grammar, seed: number, userCount: number): string {
   const random = new SeededRandom(seed);
   const users = Array.from({ length: userCount }, (_, index) => {
-    const user = new GrowingUser(random, `d${String(index + 1).padStart(2, '0')}`);
+    const user = new GrowingUser(random, grammar, `${prefixes[grammar.language]}${String(index + 1).padStart(2, '0')}`);
     while (user.memories.length < MEMORIES) user.remember();
     const conversation = `${user.userId}-talk`;
     const order = random.shuffled(user.memories.map((_memory, memory) => memory));
@@ -34,14 +37,14 @@ function make(seed: number, userCount: number): string {
     }
     return user;
   });
-  return growingDataset('coherence', seed, users);
+  return growingDataset('coherence', grammar, seed, users);
 }
 
-/** The data of suite `coherence`. */
-export const coherenceData: DatasetGenerator = {
-  name: 'coherence',
+/** The data of suite `coherence`, one of each language. */
+export const coherenceData: readonly DatasetGenerator[] = Object.values(grammars).map((grammar) => ({
+  name: `coherence-${grammar.language}`,
   suites: ['coherence'],
-  language: 'en',
-  presetUsers: 16,
-  make,
-};
+  language: grammar.language,
+  presetUsers: 8,
+  make: (seed, users) => make(grammar, seed, users),
+}));

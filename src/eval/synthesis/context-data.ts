@@ -1,3 +1,4 @@
+import { grammars, type Grammar } from '../../config/grammar.ts';
 import { memorySegment } from '../../systems/prompt/segments.ts';
 import { SeededRandom } from '../random.ts';
 import { growingDataset, GrowingUser } from './growing-user.ts';
@@ -8,15 +9,17 @@ const PAPER_TOKENS = [500, 1000, 1500, 2000, 2500, 3000, 3500];
 const PAPER_WINDOW = 4096;
 const QUESTIONS = 3;
 
+const prefixes = { en: 'c', zh: 'cz' } as const;
+
 /** Users whose memories grow from an eighth of the window to seven eighths, asked for old, middling and new ones. */
-function make(seed: number, userCount: number, { windowTokens, countTokens }: ModelRoom): string {
+function make(grammar: Grammar, seed: number, userCount: number, { windowTokens, countTokens }: ModelRoom): string {
   const random = new SeededRandom(seed);
   const tokensOf = ({ memories }: GrowingUser): number =>
     memories.reduce((sum, { memoryId, content }, index) => {
       return sum + countTokens(memorySegment(memoryId, content, index + 1, 'index').text);
     }, 0);
   const users = Array.from({ length: userCount }, (_, index) => {
-    const user = new GrowingUser(random, `c${String(index + 1).padStart(2, '0')}`);
+    const user = new GrowingUser(random, grammar, `${prefixes[grammar.language]}${String(index + 1).padStart(2, '0')}`);
     for (const tokens of PAPER_TOKENS) {
       const share = tokens / PAPER_WINDOW;
       while (tokensOf(user) < share * windowTokens) user.remember();
@@ -27,14 +30,14 @@ function make(seed: number, userCount: number, { windowTokens, countTokens }: Mo
     }
     return user;
   });
-  return growingDataset('context', seed, users);
+  return growingDataset('context', grammar, seed, users);
 }
 
-/** The data of suite `context`. */
-export const contextData: DatasetGenerator = {
-  name: 'context',
+/** The data of suite `context`, one of each language. */
+export const contextData: readonly DatasetGenerator[] = Object.values(grammars).map((grammar) => ({
+  name: `context-${grammar.language}`,
   suites: ['context'],
-  language: 'en',
-  presetUsers: 16,
-  make,
-};
+  language: grammar.language,
+  presetUsers: 8,
+  make: (seed, users, room) => make(grammar, seed, users, room),
+}));

@@ -1,13 +1,27 @@
+import type { Grammar } from '../../config/grammar.ts';
 import type { PhrasingSide } from './relations.ts';
 
 /** How memories see each other in training: as ordinary text, or each alone behind the header. */
 export type TrainingLayout = 'text' | 'blocks' | 'parallel' | 'none';
 
+/** Which model is trained: an ordinary one, or one that has seen the layouts of joined K/V, too. */
+export type TrainingStage = 'base' | 'block';
+
+type Weights<T extends string> = Readonly<Partial<Record<T, number>>>;
+
+/** Weights of the layouts. */
+export const LAYOUTS: Readonly<Record<TrainingStage, Weights<TrainingLayout>>> = {
+  base: { text: 0.95, none: 0.05 },
+  block: { text: 0.4, blocks: 0.3, parallel: 0.25, none: 0.05 },
+};
+
+/** Weights of the languages. */
+export const LANGUAGES: Readonly<Record<Grammar['language'], number>> = { en: 0.55, zh: 0.45 };
+
 /** How hard the dialogues are. */
 export interface Curriculum {
-  readonly maxMemories: number;
-  /** Share of documents that hold up to twice as many memories. */
-  readonly longShare: number;
+  /** Weight, fewest and most facts of a document. */
+  readonly sizes: readonly (readonly [weight: number, low: number, high: number])[];
   /** Shares: facts about others, facts that a later memory replaces, open relations, and kinds of questions. */
   readonly others: number;
   readonly updates: number;
@@ -15,38 +29,50 @@ export interface Curriculum {
   readonly absent: number;
   readonly history: number;
   readonly chatter: number;
-  /** Weights of the layouts. */
-  readonly layouts: Readonly<Record<TrainingLayout, number>>;
+  /** How many tasks that take more than one memory a document may hold; each number is equally likely. */
+  readonly tasks: readonly number[];
 }
 
 const FULL: Curriculum = {
-  maxMemories: 12,
-  longShare: 0.05,
+  sizes: [
+    [0.76, 1, 12],
+    [0.16, 13, 24],
+    [0.06, 25, 48],
+    [0.02, 49, 96],
+  ],
   others: 0.3,
   updates: 0.12,
   open: 0.45,
-  absent: 0.14,
+  absent: 0.15,
   history: 0.06,
   chatter: 0.2,
-  layouts: { text: 0.5, blocks: 0.25, parallel: 0.2, none: 0.05 },
+  tasks: [0, 1, 1, 2],
 };
 
 /** Level 0 holds one or two memories; the last one is what the bench asks. */
 export const CURRICULUM: readonly Curriculum[] = [
   {
     ...FULL,
-    maxMemories: 2,
-    longShare: 0,
+    sizes: [[1, 1, 2]],
     others: 0,
     updates: 0,
     absent: 0.03,
     history: 0,
     chatter: 0.05,
-    layouts: { text: 0.55, blocks: 0.25, parallel: 0.2, none: 0 },
+    tasks: [0],
   },
-  { ...FULL, maxMemories: 4, longShare: 0, others: 0.2, updates: 0.05, absent: 0.08, history: 0.03, chatter: 0.1 },
-  { ...FULL, maxMemories: 6, longShare: 0 },
-  { ...FULL, maxMemories: 8, longShare: 0 },
+  {
+    ...FULL,
+    sizes: [[1, 1, 4]],
+    others: 0.2,
+    updates: 0.05,
+    absent: 0.08,
+    history: 0.03,
+    chatter: 0.1,
+    tasks: [0, 0, 1],
+  },
+  { ...FULL, sizes: [[1, 1, 6]] },
+  { ...FULL, sizes: [[1, 1, 8]] },
   FULL,
 ];
 
@@ -54,6 +80,9 @@ export const CURRICULUM: readonly Curriculum[] = [
 export interface DocumentOptions {
   readonly heldOut: boolean;
   readonly phrasing: PhrasingSide;
+  /** Drawn by LANGUAGES where absent. */
+  readonly language?: Grammar['language'];
+  readonly stage?: TrainingStage;
   readonly layout?: TrainingLayout;
   readonly memories?: number;
 }

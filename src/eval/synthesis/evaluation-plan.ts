@@ -1,6 +1,7 @@
+import type { Grammar } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
 import { FactBook, type FactCategory } from './fact-book.ts';
-import { drawPreference, USER, type Relation, type Subject } from './relations.ts';
+import { canChange, drawPreference, USER, type Relation, type Subject } from './relations.ts';
 
 /** How many questions of each sort one user is asked; ten in all. */
 export interface QuestionPlan {
@@ -24,12 +25,11 @@ export interface UserPlan {
 
 const LEAST_LARGE = 24;
 const MOST_LARGE = 40;
-const LASTING = new Set(['birthday', 'birthplace', 'school', 'wedding anniversary', "sister's name", "brother's name"]);
 
 function addPreferences(book: FactBook, random: SeededRandom, categories: readonly FactCategory[]): Relation[] {
   return categories.map((category) => {
     for (;;) {
-      const relation = drawPreference(random);
+      const relation = drawPreference(random, book.grammar);
       if (!book.isFree(USER, relation)) continue;
       return book.add(USER, relation, category).relation;
     }
@@ -45,44 +45,39 @@ function addNear(book: FactBook, subject: Subject, count: number): void {
   }
 }
 
-/** What an update says, "my … is now …", fits the relation, and the thing does change in a life. */
-function canChange(relation: Relation): boolean {
-  return relation.open ? relation.statements.known.includes('{p} {np} is {v}.') : !LASTING.has(relation.attribute);
-}
-
 function addUpdate(book: FactBook): void {
   book.add(USER, book.drawFree(USER, canChange), 'update');
 }
 
-type Shape = (random: SeededRandom) => Omit<UserPlan, 'kind'>;
+type Shape = (random: SeededRandom, grammar: Grammar) => Omit<UserPlan, 'kind'>;
 
 /** Four or five memories, no more than recall returns, so that the recalled set comes again from question to question. */
 const RECURRING: readonly Shape[] = [
-  (random) => {
-    const book = new FactBook(random, 1);
+  (random, grammar) => {
+    const book = new FactBook(random, grammar, 1);
     const [first] = addPreferences(book, random, ['several', 'plain']);
     book.add(book.others[0]!, first!, 'several');
     addUpdate(book);
     const facts = { plain: 2, several: 3, update: 2, distractor: 0 };
     return { book, questions: { facts, afterOthers: 1, told: 0, near: 1, far: 1 } };
   },
-  (random) => {
-    const book = new FactBook(random, 2);
+  (random, grammar) => {
+    const book = new FactBook(random, grammar, 2);
     addPreferences(book, random, ['plain', 'plain']);
     addNear(book, book.others[1]!, 2);
     book.add(USER, book.drawFree(USER), 'plain');
     const facts = { plain: 3, several: 0, update: 0, distractor: 3 };
     return { book, questions: { facts, afterOthers: 1, told: 1, near: 1, far: 1 } };
   },
-  (random) => {
-    const book = new FactBook(random, 1);
+  (random, grammar) => {
+    const book = new FactBook(random, grammar, 1);
     addPreferences(book, random, ['plain', 'plain']);
     addUpdate(book);
     const facts = { plain: 4, several: 0, update: 3, distractor: 0 };
     return { book, questions: { facts, afterOthers: 1, told: 1, near: 1, far: 0 } };
   },
-  (random) => {
-    const book = new FactBook(random, 2);
+  (random, grammar) => {
+    const book = new FactBook(random, grammar, 2);
     const [first] = addPreferences(book, random, ['several', 'plain']);
     const other = book.others[1]!;
     book.add(other, first!, 'several');
@@ -93,8 +88,8 @@ const RECURRING: readonly Shape[] = [
   },
 ];
 
-function drawLarge(random: SeededRandom, told: boolean): Omit<UserPlan, 'kind'> {
-  const book = new FactBook(random, 4);
+function drawLarge(random: SeededRandom, grammar: Grammar, told: boolean): Omit<UserPlan, 'kind'> {
+  const book = new FactBook(random, grammar, 4);
   addPreferences(book, random, ['plain', 'plain', 'plain']);
   for (let updates = 0; updates < 3; updates++) addUpdate(book);
   const [first, second, third, fourth] = book.others;
@@ -112,9 +107,9 @@ function drawLarge(random: SeededRandom, told: boolean): Omit<UserPlan, 'kind'> 
 }
 
 /** Plans the user at `index`: recurring and large ones in turn, the shapes of each going round. */
-export function planUser(random: SeededRandom, index: number): UserPlan {
+export function planUser(random: SeededRandom, grammar: Grammar, index: number): UserPlan {
   const turn = Math.floor(index / 2);
   return index % 2 === 0
-    ? { kind: 'recurring', ...RECURRING[turn % RECURRING.length]!(random) }
-    : { kind: 'large', ...drawLarge(random, turn % 2 === 1) };
+    ? { kind: 'recurring', ...RECURRING[turn % RECURRING.length]!(random, grammar) }
+    : { kind: 'large', ...drawLarge(random, grammar, turn % 2 === 1) };
 }

@@ -1,8 +1,8 @@
-import { templates } from '../../config/templates.ts';
 import type { HistoryMessage } from '../../systems/prompt/segments.ts';
 import type { SeededRandom } from '../random.ts';
 import type { UserPlan } from './evaluation-plan.ts';
 import type { Blank, EvaluationFact } from './fact-book.ts';
+import { answerIn } from './answer-text.ts';
 import { question, statement, USER, type PhrasingSide } from './relations.ts';
 
 /** One question as it will be asked; `fact` is what a memory has to hold to answer it. */
@@ -61,7 +61,7 @@ class Questioner {
     const value = book.drawValue(blank.relation);
     const telling: HistoryMessage[] = [
       { role: 'user', content: statement(this.#random, USER, blank.relation, value, side, { firstPerson: true }) },
-      { role: 'assistant', content: this.#random.pick(templates.acknowledgements) },
+      { role: 'assistant', content: this.#random.pick(book.grammar.acknowledgements) },
     ];
     const small = this.#random.chance(0.6) ? this.#chatter(1) : [];
     const history = this.#random.chance(0.5) ? [...small, ...telling] : [...telling, ...small];
@@ -74,14 +74,14 @@ class Questioner {
     const earlier = this.#random.pick(this.#plan.book.facts.filter((other) => other !== fact));
     const turns: HistoryMessage[] = [
       { role: 'user', content: question(this.#random, earlier.subject, earlier.relation, earlier.side) },
-      { role: 'assistant', content: `${earlier.value}.` },
+      { role: 'assistant', content: answerIn(this.#plan.book.grammar, earlier.value).trim() },
     ];
     return this.#random.chance(0.5) ? [...this.#chatter(1), ...turns] : turns;
   }
 
   #chatter(turns: number): HistoryMessage[] {
     return this.#random
-      .shuffled(templates.chatter)
+      .shuffled(this.#plan.book.grammar.chatter)
       .slice(0, turns)
       .flatMap(([user, assistant]): HistoryMessage[] => [
         { role: 'user', content: user },

@@ -1,17 +1,23 @@
 import { describe, expect, test } from 'vitest';
+import { grammars } from '../../config/grammar.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import { SeededRandom } from '../random.ts';
 import { drawEvaluationUsers } from './evaluation-users.ts';
 import { FactBook } from './fact-book.ts';
+import { isHeldOutValue } from './held-out.ts';
 import { USER, type Relation } from './relations.ts';
 import { topicOf } from './topics.ts';
-import { isHeldOutValue } from './values.ts';
 
 const countBy = (labels: readonly string[]): Record<string, number> =>
   labels.reduce<Record<string, number>>((counts, label) => ({ ...counts, [label]: (counts[label] ?? 0) + 1 }), {});
 
-describe.each([7, 20_260_601])('forty users of seed %i', (seed) => {
-  const users = drawEvaluationUsers(new SeededRandom(seed), 40);
+describe.each([
+  ['en', 7],
+  ['en', 20_260_601],
+  ['zh', 7],
+  ['zh', 20_260_601],
+] as const)('forty users in %s of seed %i', (language, seed) => {
+  const users = drawEvaluationUsers(new SeededRandom(seed), grammars[language], { count: 40, prefix: 'u' });
   const items = users.flatMap((user) => user.items);
 
   test('are ten questions each, half of the users recurring, every category well filled', () => {
@@ -45,9 +51,11 @@ describe.each([7, 20_260_601])('forty users of seed %i', (seed) => {
       expect(values.filter((value) => !isHeldOutValue(value))).toEqual([]);
       expect(new Set(values.map((value) => value.toLowerCase())).size).toBe(values.length);
       for (const memory of memories) {
-        expect(memories.filter((other) => containsTokens(other.content, memory.value!, 'en'))).toEqual([memory]);
+        expect(memories.filter((other) => containsTokens(other.content, memory.value!, language))).toEqual([memory]);
       }
-      expect(asked.filter((item) => item.answer !== null && containsTokens(item.query, item.answer, 'en'))).toEqual([]);
+      expect(asked.filter((item) => item.answer !== null && containsTokens(item.query, item.answer, language))).toEqual(
+        [],
+      );
     }
   });
 
@@ -79,9 +87,9 @@ describe.each([7, 20_260_601])('forty users of seed %i', (seed) => {
     for (const { memories, items: asked } of users) {
       for (const { category, evidence, history, answer } of asked) {
         if (category !== 'history') continue;
-        const told = history!.some((message) => containsTokens(message.content, answer!, 'en'));
+        const told = history!.some((message) => containsTokens(message.content, answer!, language));
         expect(told).toBe(evidence!.length === 0);
-        if (told) expect(memories.some((memory) => containsTokens(memory.content, answer!, 'en'))).toBe(false);
+        if (told) expect(memories.some((memory) => containsTokens(memory.content, answer!, language))).toBe(false);
       }
     }
   });
@@ -94,25 +102,28 @@ describe.each([7, 20_260_601])('forty users of seed %i', (seed) => {
 });
 
 test('one seed gives one data set, another seed another', () => {
-  const drawn = (seed: number) => JSON.stringify(drawEvaluationUsers(new SeededRandom(seed), 4));
+  const drawn = (seed: number) =>
+    JSON.stringify(drawEvaluationUsers(new SeededRandom(seed), grammars.en, { count: 4, prefix: 'u' }));
   expect(drawn(7)).toBe(drawn(7));
   expect(drawn(7)).not.toBe(drawn(8));
 });
 
 test('what could be taken for a known fact is neither stored nor asked as absent', () => {
   const relation = (attribute: string, open: boolean): Relation => ({
+    grammar: grammars.en,
     attribute,
+    head: attribute.split(' ').at(-1)!,
     open,
     valueKind: 'name',
     preference: false,
     statements: { known: ['{p} {np} is {v}.'], heldOut: [] },
     questions: { known: ['What is {p} {np}?'], heldOut: [] },
   });
-  const book = new FactBook(new SeededRandom(1), 2);
+  const book = new FactBook(new SeededRandom(1), grammars.en, 2);
   book.add(USER, relation('spare umbrella', true), 'plain');
   book.add(USER, relation('husband', true), 'plain');
   expect(book.isFree(USER, relation('umbrella', true))).toBe(false);
-  expect(book.isFree(USER, relation("partner's name", false))).toBe(false);
+  expect(book.isFree(USER, { ...relation("partner's name", false), head: "partner's name" })).toBe(false);
   expect(book.isFree(book.others[0]!, relation('umbrella', true))).toBe(true);
   expect(book.isNewTopic(relation('old umbrella', true))).toBe(false);
   expect(topicOf(relation('company', false))).toBe(topicOf(relation('boss', false)));

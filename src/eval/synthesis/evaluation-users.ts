@@ -1,3 +1,4 @@
+import type { Grammar } from '../../config/grammar.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import type { WrittenRecord } from '../dataset/schema.ts';
 import type { SeededRandom } from '../random.ts';
@@ -99,8 +100,8 @@ function writeItem(userId: string, asked: EvaluationQuestion, index: number, evi
 }
 
 /** No value stands in a text where it would give an answer away. */
-function isSound(user: EvaluationUser): boolean {
-  const holds = (text: string, value: string): boolean => containsTokens(text, value, 'en');
+function isSound(user: EvaluationUser, { language }: Grammar): boolean {
+  const holds = (text: string, value: string): boolean => containsTokens(text, value, language);
   const apart = user.memories.every(({ memoryId, value }) =>
     user.memories.every((other) => other.memoryId === memoryId || !holds(other.content, value!)),
   );
@@ -115,18 +116,18 @@ function isSound(user: EvaluationUser): boolean {
   );
 }
 
-function drawUser(random: SeededRandom, index: number): EvaluationUser {
-  const userId = numbered('u', index);
+function drawUser(random: SeededRandom, grammar: Grammar, prefix: string, index: number): EvaluationUser {
+  const userId = numbered(prefix, index);
   for (let tries = 0; tries < TRIES; tries++) {
     try {
-      const plan = planUser(random, index);
+      const plan = planUser(random, grammar, index);
       const questions = drawQuestions(random, plan);
       const { memories, current } = writeMemories(random, userId, plan.book.facts);
       const items = questions.map((asked, place) =>
         writeItem(userId, asked, place, asked.fact === undefined ? undefined : current.get(asked.fact)),
       );
       const user = { userId, kind: plan.kind, memories, items };
-      if (isSound(user)) return user;
+      if (isSound(user, grammar)) return user;
     } catch (error) {
       if (!(error instanceof WordingsExhausted)) throw error;
     }
@@ -140,6 +141,10 @@ function drawUser(random: SeededRandom, index: number): EvaluationUser {
  * (24 to 40). No two memories of a user contradict each other but by an update, no value occurs twice within a user,
  * and no question holds its answer.
  */
-export function drawEvaluationUsers(random: SeededRandom, count: number): EvaluationUser[] {
-  return Array.from({ length: count }, (_, index) => drawUser(random, index));
+export function drawEvaluationUsers(
+  random: SeededRandom,
+  grammar: Grammar,
+  { count, prefix }: { readonly count: number; readonly prefix: string },
+): EvaluationUser[] {
+  return Array.from({ length: count }, (_, index) => drawUser(random, grammar, prefix, index));
 }

@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import type { Grammar } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
 import { drawRelation, USER, valueOf, type PhrasingSide, type Relation, type Subject } from './relations.ts';
 import { topicKey, topicOf } from './topics.ts';
@@ -26,7 +26,7 @@ export interface Blank {
 
 const OPEN_SHARE = 0.45;
 /** A quarter of all facts, since some relations have no held-out words. */
-const HELD_OUT_SHARE = 0.32;
+const HELD_OUT_SHARE = 0.28;
 const TRIES = 200;
 
 /** Both wordings are there on the held-out side: an open relation cannot borrow the generic ones. */
@@ -36,11 +36,14 @@ function hasHeldOutWordings(relation: Relation): boolean {
 
 /** "My sister's sister" is nobody in particular. */
 function isOddAbout(subject: Subject, relation: Relation): boolean {
-  return subject.kind === 'role' && relation.attribute.split(/[' ]/).includes(subject.name);
+  if (subject.kind !== 'role') return false;
+  const { attribute, grammar } = relation;
+  return grammar.language === 'en' ? attribute.split(/[' ]/).includes(subject.name) : attribute.includes(subject.name);
 }
 
 /** Draws the facts of one user so that no two could be taken for each other and no value occurs twice. */
 export class FactBook {
+  readonly grammar: Grammar;
   readonly #random: SeededRandom;
   readonly #facts: EvaluationFact[] = [];
   readonly #topics = new Set<string>();
@@ -48,13 +51,14 @@ export class FactBook {
   /** Relatives, colleagues and people by name, each different. */
   readonly others: readonly Subject[];
 
-  constructor(random: SeededRandom, others: number) {
+  constructor(random: SeededRandom, grammar: Grammar, others: number) {
+    this.grammar = grammar;
     this.#random = random;
-    const roles = random.shuffled(templates.roles);
+    const roles = random.shuffled(grammar.roles);
     this.others = Array.from({ length: others }, (_, index) =>
       index % 2 === 0
         ? { kind: 'role', name: roles.pop()! }
-        : { kind: 'named', name: this.#unused(() => drawValue(random, 'name', true)) },
+        : { kind: 'named', name: this.#unused(() => drawValue(random, grammar, 'name', true)) },
     );
   }
 
@@ -80,7 +84,7 @@ export class FactBook {
   /** Draws a relation that is free for the subject; `wanted` is given up after many tries. */
   drawFree(subject: Subject, wanted: (relation: Relation) => boolean = () => true): Relation {
     for (let tries = 0; ; tries++) {
-      const relation = drawRelation(this.#random, OPEN_SHARE, true);
+      const relation = drawRelation(this.#random, this.grammar, OPEN_SHARE, true);
       if (this.isFree(subject, relation) && (tries >= TRIES || wanted(relation))) return relation;
     }
   }

@@ -8,19 +8,19 @@ import { scalingData } from './scaling-data.ts';
 /** The seed of the data sets that ship. */
 export const PRESET_SEED = 7;
 
-const recallData: DatasetGenerator = {
-  name: 'recall-en',
+const recallData = (['en', 'zh'] as const).map((language): DatasetGenerator => ({
+  name: `recall-${language}`,
   suites: ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'],
-  language: 'en',
-  presetUsers: 40,
-  make: (seed, users) => makeRecallDataset(seed, users).text,
-};
+  language,
+  presetUsers: 20,
+  make: (seed, users) => makeRecallDataset(language, seed, users).text,
+}));
 
 /** Every data set that is made by seed; what a suite makes for itself stands here, too. */
 export const generators: readonly DatasetGenerator[] = [
-  recallData,
-  contextData,
-  coherenceData,
+  ...recallData,
+  ...contextData,
+  ...coherenceData,
   retrievalData,
-  scalingData,
+  ...scalingData,
 ];

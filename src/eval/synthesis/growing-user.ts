@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import type { Grammar } from '../../config/grammar.ts';
 import type { HistoryMessage } from '../../systems/prompt/segments.ts';
 import type { WrittenRecord } from '../dataset/schema.ts';
 import { containsTokens } from '../metrics/normalise.ts';
@@ -31,16 +31,18 @@ export interface GrownQuestion {
 export class GrowingUser {
   readonly userId: string;
   readonly #random: SeededRandom;
+  readonly #grammar: Grammar;
   readonly #book: FactBook;
   readonly #facts: EvaluationFact[] = [];
   readonly #memories: MemoryLine[] = [];
   readonly #items: ItemLine[] = [];
   readonly #asked = new Set<string>();
 
-  constructor(random: SeededRandom, userId: string) {
+  constructor(random: SeededRandom, grammar: Grammar, userId: string) {
     this.userId = userId;
     this.#random = random;
-    this.#book = new FactBook(random, OTHERS);
+    this.#grammar = grammar;
+    this.#book = new FactBook(random, grammar, OTHERS);
   }
 
   /** The memories so far, the oldest first. */
@@ -54,7 +56,8 @@ export class GrowingUser {
       const subject = this.#book.drawSubject(OTHERS_SHARE);
       const fact = this.#book.add(subject, this.#book.drawFree(subject), 'plain');
       const content = statement(this.#random, fact.subject, fact.relation, fact.value, fact.side);
-      if (this.#memories.some((other) => holds(other.content, fact.value) || holds(content, other.value!))) continue;
+      if (this.#memories.some((other) => this.#holds(other.content, fact.value) || this.#holds(content, other.value!)))
+        continue;
       const number = this.#memories.length;
       this.#facts.push(fact);
       this.#memories.push({
@@ -96,7 +99,7 @@ export class GrowingUser {
     const value = this.#book.drawValue(relation);
     const messages: HistoryMessage[] = [
       { role: 'user', content: statement(this.#random, USER, relation, value, side, { firstPerson: true }) },
-      { role: 'assistant', content: this.#random.pick(templates.acknowledgements) },
+      { role: 'assistant', content: this.#random.pick(this.#grammar.acknowledgements) },
     ];
     const ask = ({ condition, conversation, history = [] }: Omit<GrownQuestion, 'memory'>): void => {
       this.#items.push({
@@ -132,6 +135,10 @@ export class GrowingUser {
     };
   }
 
+  #holds(text: string, value: string): boolean {
+    return containsTokens(text, value, this.#grammar.language);
+  }
+
   #wording(fact: EvaluationFact): string {
     let query = '';
     for (let tries = 0; tries < TRIES; tries++) {
@@ -143,19 +150,20 @@ export class GrowingUser {
   }
 }
 
-function holds(text: string, value: string): boolean {
-  return containsTokens(text, value, 'en');
-}
-
 /** A memory a day; questions come in its minutes after the memory. */
 function day(number: number, minutes: number): string {
   return new Date(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000).toISOString().replace('.000', '');
 }
 
-/** The file of a data set of such users; the same bytes for the same seed and grammar. */
-export function growingDataset(name: string, seed: number, users: readonly GrowingUser[]): string {
+/** The file of a data set of such users, named `NAME-LANGUAGE`; the same bytes for the same seed and grammar. */
+export function growingDataset(
+  name: string,
+  { language, unknownAnswer }: Grammar,
+  seed: number,
+  users: readonly GrowingUser[],
+): string {
   const records: WrittenRecord[] = [
-    { type: 'dataset', name, language: 'en', version: 1, seed, unknownAnswer: templates.unknownAnswer },
+    { type: 'dataset', name: `${name}-${language}`, language, version: 2, seed, unknownAnswer },
     ...users.flatMap((user) => user.records),
   ];
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');

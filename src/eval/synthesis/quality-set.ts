@@ -1,21 +1,26 @@
-import { templates } from '../../config/templates.ts';
+import { grammars, type Grammar } from '../../config/grammar.ts';
 import { joinSegments, memoryFooterSegment } from '../../systems/prompt/segments.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import type { SeededRandom } from '../random.ts';
 import { CURRICULUM } from './curriculum.ts';
 import { drawTrainingDocument, type TrainingDocument } from './training-document.ts';
 import type { PhrasingSide } from './relations.ts';
+import type { QuestionKind } from './training-facts.ts';
 
 /** One question to a model: its prompt as segments, to be tokenised one by one behind BOS. */
 export interface QualityQuestion {
   readonly prompt: readonly string[];
+  /** Those of the prompt. */
+  readonly memories: readonly string[];
   readonly gold: string;
+  readonly kind: QuestionKind;
   /** The right answer is to say that it is not known. */
   readonly absent: boolean;
 }
 
 /** What a set of questions is drawn like. */
 export interface QualitySetOptions {
+  readonly language: Grammar['language'];
   /** Answerable questions; absent ones come on top, as they fall. */
   readonly answerable: number;
   /** Facts of a document; updates come on top. */
@@ -25,21 +30,38 @@ export interface QualitySetOptions {
   readonly withoutMemories?: boolean;
 }
 
-function isClosed(gold: string, suffix: readonly string[]): boolean {
-  return suffix.every((text) => !containsTokens(text, gold, 'en'));
+function isClosed(gold: string, suffix: readonly string[], language: Grammar['language']): boolean {
+  return suffix.every((text) => !containsTokens(text, gold, language));
 }
 
 function questionsOf(document: TrainingDocument, withoutMemories: boolean): QualityQuestion[] {
   const footer = joinSegments([memoryFooterSegment]);
-  return document.questions.flatMap(({ suffix, answer }): QualityQuestion[] => {
-    const gold = answer.trim().replace(/\.$/, '');
-    const absent = answer.trim() === templates.unknownAnswer;
+  const { language } = document;
+  return document.questions.flatMap(({ suffix, answer, kind }): QualityQuestion[] => {
+    const gold = answer.trim().replace(/[.。]$/u, '');
+    const absent = answer.trim() === grammars[language].unknownAnswer;
     if (!withoutMemories) {
-      return [{ prompt: [...document.header, ...document.memories, ...suffix], gold, absent }];
+      return [
+        {
+          prompt: [...document.header, ...document.memories, ...suffix],
+          memories: document.memories,
+          gold,
+          kind,
+          absent,
+        },
+      ];
     }
-    if (absent || !isClosed(gold, suffix)) return [];
+    if (absent || !isClosed(gold, suffix, language)) return [];
     const [system] = document.header;
-    return [{ prompt: [system!, ...suffix.filter((text, index) => index > 0 || text !== footer)], gold, absent }];
+    return [
+      {
+        prompt: [system!, ...suffix.filter((text, index) => index > 0 || text !== footer)],
+        memories: [],
+        gold,
+        kind,
+        absent,
+      },
+    ];
   });
 }
 
@@ -48,13 +70,14 @@ function questionsOf(document: TrainingDocument, withoutMemories: boolean): Qual
  * Whole documents are drawn until there are enough answerable questions.
  */
 export function drawQualitySet(random: SeededRandom, options: QualitySetOptions): QualityQuestion[] {
-  const { memories, phrasing } = options;
+  const { language, memories, phrasing } = options;
   const questions: QualityQuestion[] = [];
   let answerable = 0;
   while (answerable < options.answerable) {
     const document = drawTrainingDocument(random, CURRICULUM.at(-1)!, {
       heldOut: true,
       phrasing,
+      language,
       layout: 'text',
       memories,
     });

@@ -1,28 +1,34 @@
-import { templates } from '../../config/templates.ts';
+import { grammars, type Grammar } from '../../config/grammar.ts';
 import type { WrittenRecord } from '../dataset/schema.ts';
 import { SeededRandom } from '../random.ts';
 import { drawEvaluationUsers, type EvaluationUser } from './evaluation-users.ts';
 
-const VERSION = 1;
+const VERSION = 2;
+/** No user of one language has the id of another's, so that both can be asked in one run. */
+const userPrefixes = { en: 'u', zh: 'z' } as const;
 
-/** The data set `recall-en`: its users, and the text of its file. */
+/** The data set `recall-en` or `recall-zh`: its users, and the text of its file. */
 export interface RecallDataset {
   readonly users: readonly EvaluationUser[];
   /** JSON Lines; the same bytes for the same seed and grammar. */
   readonly text: string;
 }
 
-/** Makes the English data set of the bench. */
-export function makeRecallDataset(seed: number, userCount: number): RecallDataset {
-  const users = drawEvaluationUsers(new SeededRandom(seed), userCount);
+/** Makes the bench's own data set of one language. */
+export function makeRecallDataset(language: Grammar['language'], seed: number, userCount: number): RecallDataset {
+  const grammar = grammars[language];
+  const users = drawEvaluationUsers(new SeededRandom(seed), grammar, {
+    count: userCount,
+    prefix: userPrefixes[language],
+  });
   const records: WrittenRecord[] = [
     {
       type: 'dataset',
-      name: 'recall-en',
-      language: 'en',
+      name: `recall-${language}`,
+      language,
       version: VERSION,
       seed,
-      unknownAnswer: templates.unknownAnswer,
+      unknownAnswer: grammar.unknownAnswer,
       userKinds: Object.fromEntries(users.map((user) => [user.userId, user.kind])),
     },
     ...users.flatMap((user) => [...user.memories, ...user.items]),

@@ -1,4 +1,4 @@
-import { templates, type Phrasings } from '../../config/templates.ts';
+import type { Grammar, Phrasings } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
 import { drawValue, nonceWord } from './values.ts';
 
@@ -10,7 +10,10 @@ export type Subject =
 
 /** What a fact says: an attribute ("home city", "spare umbrella"), its kind of value and its wordings. */
 export interface Relation {
+  readonly grammar: Grammar;
   readonly attribute: string;
+  /** The attribute without what only qualifies it: "umbrella". */
+  readonly head: string;
   readonly valueKind: string;
   readonly preference: boolean;
   /** An open relation's attribute is any noun; its wordings are its own alone. */
@@ -24,31 +27,49 @@ export type PhrasingSide = keyof Phrasings;
 
 export const USER: Subject = { kind: 'user' };
 
-const namedRelations: readonly Relation[] = templates.relations.map((relation) => ({
-  attribute: relation.name,
-  valueKind: relation.value,
-  preference: relation.preference ?? false,
-  open: false,
-  statements: relation.statements,
-  questions: relation.questions,
-}));
-
-const preferences = namedRelations.filter((relation) => relation.preference);
-
-/** A noun, real or nonce, half the time each, sometimes with an adjective. */
-function openAttribute(random: SeededRandom, heldOut: boolean): string {
-  const noun = random.chance(0.5) ? random.pick(templates.nouns) : nonceWord(random, heldOut, 1, 3);
-  if (!random.chance(0.25)) return noun;
-  const adjective = random.chance(0.5) ? random.pick(templates.adjectives) : nonceWord(random, heldOut, 1, 2);
-  return `${adjective} ${noun}`;
+/** The relation that `template` of the grammar describes. */
+export function namedRelation(grammar: Grammar, template: Grammar['relations'][number]): Relation {
+  return {
+    grammar,
+    attribute: template.name,
+    head: template.name,
+    valueKind: template.value,
+    preference: template.preference ?? false,
+    open: false,
+    statements: template.statements,
+    questions: template.questions,
+  };
 }
 
-/** Draws a relation; `openShare` of them are open: any noun as the attribute. */
-export function drawRelation(random: SeededRandom, openShare: number, heldOut: boolean, attribute?: string): Relation {
-  if (attribute === undefined && !random.chance(openShare)) return random.pick(namedRelations);
-  const template = random.pick(templates.openRelations);
+/** An attribute that can be anything: a noun, real or nonce, half the time each, sometimes with an adjective. */
+export interface OpenAttribute {
+  readonly attribute: string;
+  readonly head: string;
+}
+
+/** @param share of them that are real words */
+export function drawOpenAttribute(
+  random: SeededRandom,
+  grammar: Grammar,
+  heldOut: boolean,
+  share = 0.5,
+): OpenAttribute {
+  const head = random.chance(share) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 1, 3);
+  if (!random.chance(0.25)) return { attribute: head, head };
+  const adjective = random.chance(share) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 1, 2);
+  return { attribute: grammar.language === 'en' ? `${adjective} ${head}` : `${adjective}${head}`, head };
+}
+
+/** What `template` says of an attribute. */
+export function openRelation(
+  grammar: Grammar,
+  template: Grammar['openRelations'][number],
+  { attribute, head }: OpenAttribute,
+): Relation {
   return {
-    attribute: attribute ?? openAttribute(random, heldOut),
+    grammar,
+    attribute,
+    head,
     valueKind: template.value,
     preference: template.preference ?? false,
     open: true,
@@ -57,9 +78,16 @@ export function drawRelation(random: SeededRandom, openShare: number, heldOut: b
   };
 }
 
+/** Draws a relation; `openShare` of them are open: any noun as the attribute. */
+export function drawRelation(random: SeededRandom, grammar: Grammar, openShare: number, heldOut: boolean): Relation {
+  if (!random.chance(openShare)) return namedRelation(grammar, random.pick(grammar.relations));
+  const template = random.pick(grammar.openRelations);
+  return openRelation(grammar, template, drawOpenAttribute(random, grammar, heldOut));
+}
+
 /** Draws one of the relations that `user_preferences` would hold. */
-export function drawPreference(random: SeededRandom): Relation {
-  return random.pick(preferences);
+export function drawPreference(random: SeededRandom, grammar: Grammar): Relation {
+  return namedRelation(grammar, random.pick(grammar.relations.filter(({ preference }) => preference)));
 }
 
 /** Identifies what is asked: two facts of one key would contradict each other. */
@@ -73,36 +101,41 @@ interface Voice {
   readonly thirdPerson: boolean;
 }
 
-function voiceOf(subject: Subject, random: SeededRandom, asking: boolean): Voice {
-  if (subject.kind === 'named') {
-    return { possessive: `${subject.name}'s`, nominative: subject.name, thirdPerson: true };
+function voiceOf({ voices }: Grammar, subject: Subject, own: boolean): Voice {
+  if (subject.kind === 'user') {
+    return own
+      ? { possessive: voices.my, nominative: voices.I, thirdPerson: false }
+      : { possessive: voices.userPossessive, nominative: voices.user, thirdPerson: true };
   }
-  const own = asking || random.chance(subject.kind === 'user' ? 0.5 : 0.6);
-  if (subject.kind === 'role') {
-    const nominative = `${own ? 'my' : "the user's"} ${subject.name}`;
-    return { possessive: `${nominative}'s`, nominative, thirdPerson: true };
-  }
-  return own
-    ? { possessive: 'my', nominative: 'I', thirdPerson: false }
-    : { possessive: "the user's", nominative: 'the user', thirdPerson: true };
+  const role = own ? voices.myRole : voices.userRole;
+  const nominative = subject.kind === 'named' ? subject.name : role.replace('{r}', () => subject.name);
+  return { possessive: voices.possessive.replace('{s}', () => nominative), nominative, thirdPerson: true };
 }
 
-function worded(template: string, voice: Voice, attribute: string, value: string): string {
+/** "My sister's", as a question names whose it is. */
+export function possessiveOf(grammar: Grammar, subject: Subject): string {
+  return voiceOf(grammar, subject, true).possessive;
+}
+
+/** A template in the words of a subject; `slots` are filled as they stand. */
+export function worded(
+  grammar: Grammar,
+  template: string,
+  subject: Subject,
+  own: boolean,
+  slots: Readonly<Record<string, string>>,
+): string {
+  const voice = voiceOf(grammar, subject, own);
+  const filled: Readonly<Record<string, string>> = { p: voice.possessive, s: voice.nominative, ...slots };
   const text = template.replace(/\{(\w+)\}/g, (_, slot: string) => {
-    switch (slot) {
-      case 'p':
-        return voice.possessive;
-      case 's':
-        return voice.nominative;
-      case 'np':
-        return attribute;
-      case 'v':
-        return value;
-      default:
-        return voice.thirdPerson ? (templates.verbs[slot] ?? `${slot}s`) : slot;
-    }
+    return filled[slot] ?? (voice.thirdPerson ? (grammar.verbs[slot] ?? `${slot}s`) : slot);
   });
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Whether what is stated speaks of "my" things or of "the user's". */
+export function speaksOfOwn(random: SeededRandom, subject: Subject): boolean {
+  return subject.kind !== 'named' && random.chance(subject.kind === 'user' ? 0.5 : 0.6);
 }
 
 /** A wording of one side; the generic ones serve where a relation has none, and now and then otherwise. */
@@ -114,7 +147,7 @@ function wording(
 ): string {
   const own = relation[what][side];
   const useOwn = own.length > 0 && (relation.open || random.chance(0.6));
-  return random.pick(useOwn ? own : templates.generic[what][side]);
+  return random.pick(useOwn ? own : relation.grammar.generic[what][side]);
 }
 
 /** One sentence that states the fact, as a memory holds it. */
@@ -126,19 +159,26 @@ export function statement(
   side: PhrasingSide,
   options: { readonly update?: boolean; readonly firstPerson?: boolean } = {},
 ): string {
+  const { grammar, attribute } = relation;
   const template = options.update
-    ? random.pick(templates.generic.updates[side])
+    ? random.pick(grammar.generic.updates[side])
     : wording(random, relation, 'statements', side);
-  return worded(template, voiceOf(subject, random, options.firstPerson ?? false), relation.attribute, value);
+  const own = (options.firstPerson ?? false) || speaksOfOwn(random, subject);
+  return worded(grammar, template, subject, own, { np: attribute, v: value });
 }
 
 /** One question of the user about the fact. */
 export function question(random: SeededRandom, subject: Subject, relation: Relation, side: PhrasingSide): string {
   const template = wording(random, relation, 'questions', side);
-  return worded(template, voiceOf(subject, random, true), relation.attribute, '');
+  return worded(relation.grammar, template, subject, true, { np: relation.attribute });
 }
 
 /** A value that the relation can take. */
 export function valueOf(random: SeededRandom, relation: Relation, heldOut: boolean): string {
-  return drawValue(random, relation.valueKind, heldOut);
+  return drawValue(random, relation.grammar, relation.valueKind, heldOut);
+}
+
+/** What an update says, "my … is now …", fits the relation, and the thing does change in a life. */
+export function canChange({ open, statements, grammar, attribute }: Relation): boolean {
+  return open ? statements.known.includes(grammar.generic.statements.known[0]!) : !grammar.lasting.includes(attribute);
 }

@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import { grammars } from '../../config/grammar.ts';
 import type { WrittenRecord } from '../dataset/schema.ts';
 import { SeededRandom } from '../random.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
@@ -38,7 +38,7 @@ export const retrievalData: DatasetGenerator = {
   language: 'en',
   presetUsers: USERS,
   make: (seed, users) => {
-    const { unknownAnswer } = templates;
+    const { unknownAnswer } = grammars.en;
     const records: WrittenRecord[] = [
       { type: 'dataset', name: 'retrieval', language: 'en', version: VERSION, seed, unknownAnswer },
       ...retrievalUsers(seed, users).flatMap(recordsOf),

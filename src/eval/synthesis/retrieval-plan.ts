@@ -1,7 +1,8 @@
+import { grammars } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
-import { drawPreference, statement, USER, type Relation, type Subject } from './relations.ts';
+import { canChange, drawPreference, statement, USER, type Relation, type Subject } from './relations.ts';
 
 /** A memory on its way into a retrieval set. */
 export interface PlannedMemory {
@@ -55,11 +56,11 @@ const LEAST_OLD_DAYS = 8;
 /** Plans the memories of one user, a quarter of them in Chinese. @param memories how many there are at least */
 export function planRetrieval(random: SeededRandom, memories: number): RetrievalPlan {
   const planner = new Planner(random);
-  const book = new FactBook(random, 2 * CHAINS);
+  const book = new FactBook(random, grammars.en, 2 * CHAINS);
   const preferences = Array.from({ length: PREFERENCES }, () => planner.preference(book));
   const chains = planner.chains(book);
   const updated = [0, 1].map((place) => {
-    const relation = book.drawFree(USER, canChange);
+    const relation = book.drawFree(USER, (each) => each.open && !each.preference && canChange(each));
     return planner.remember(book.add(USER, relation, 'update'), RECENT_AGES[place]);
   });
   const recent = RECENT_AGES.slice(updated.length).map((age) => planner.anything(book, age));
@@ -91,7 +92,7 @@ class Planner {
 
   preference(book: FactBook): PlannedFact {
     for (;;) {
-      const relation = drawPreference(this.#random);
+      const relation = drawPreference(this.#random, book.grammar);
       if (book.isFree(USER, relation)) return this.remember(book.add(USER, relation, 'plain'));
     }
   }
@@ -148,11 +149,6 @@ class Planner {
     this.memories.push(memory);
     return memory;
   }
-}
-
-/** What an update says, "my … is now …", fits the relation. */
-function canChange({ open, preference, statements }: Relation): boolean {
-  return open && !preference && statements.known.includes('{p} {np} is {v}.');
 }
 
 function memoryTypeOf(subject: Subject, relation: Relation): PlannedMemory['memoryType'] {

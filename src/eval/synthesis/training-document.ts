@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import { grammars, type Grammar } from '../../config/grammar.ts';
 import {
   historySegments,
   memoryFooterSegment,
@@ -9,12 +9,14 @@ import {
   type LabelStyle,
 } from '../../systems/prompt/segments.ts';
 import type { SeededRandom } from '../random.ts';
-import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
+import { LANGUAGES, LAYOUTS, type Curriculum, type DocumentOptions, type TrainingLayout } from './curriculum.ts';
 import { drawFacts, drawSubjects, statementsOf, type QuestionKind } from './training-facts.ts';
 import { QuestionSource } from './training-questions.ts';
+import { drawTasks } from './training-tasks.ts';
 
 /** A dialogue as lists of segment texts, each of which is tokenised alone; BOS comes before the header. */
 export interface TrainingDocument {
+  readonly language: Grammar['language'];
   readonly layout: TrainingLayout;
   readonly header: readonly string[];
   readonly memories: readonly string[];
@@ -25,19 +27,20 @@ export interface TrainingDocument {
   }[];
 }
 
-function drawLayout(random: SeededRandom, weights: Curriculum['layouts']): TrainingLayout {
+/** One of the names, by their weights, which sum to 1. */
+function weighted<T extends string>(random: SeededRandom, weights: Readonly<Partial<Record<T, number>>>): T {
+  const entries = Object.entries(weights) as [T, number][];
   let left = random.float();
-  for (const [layout, weight] of Object.entries(weights) as [TrainingLayout, number][]) {
-    left -= weight;
-    if (left < 0) return layout;
-  }
-  return 'text';
+  return (entries.find(([, weight]) => (left -= weight) < 0) ?? entries[0]!)[0];
 }
 
-/** One to `maxMemories`, now and then up to twice as many. */
-function drawSize(random: SeededRandom, { longShare, maxMemories }: Curriculum): number {
-  return random.chance(longShare) ? random.int(maxMemories + 1, 2 * maxMemories) : random.int(1, maxMemories);
+function drawSize(random: SeededRandom, { sizes }: Curriculum): number {
+  let left = random.float();
+  const [, low, high] = sizes.find(([weight]) => (left -= weight) < 0) ?? sizes[0]!;
+  return random.int(low, high);
 }
+
+const MOST_QUESTIONS = 16;
 
 /** One document of a curriculum level: a user's memories and several independent questions about them. */
 export function drawTrainingDocument(
@@ -45,27 +48,40 @@ export function drawTrainingDocument(
   level: Curriculum,
   options: DocumentOptions,
 ): TrainingDocument {
-  const layout = options.layout ?? drawLayout(random, level.layouts);
-  const size = drawSize(random, level);
-  const subjects = drawSubjects(random, level.others, options.heldOut);
-  const facts = drawFacts(random, options.memories ?? size, level, subjects, options.heldOut);
-  const memories = statementsOf(random, facts, level, options);
-  const labels: LabelStyle = random.chance(0.15) ? 'bullet' : 'index';
-  const source = new QuestionSource(random, { facts, subjects, layout, level, options });
+  const language = options.language ?? weighted(random, LANGUAGES);
+  const grammar = grammars[language];
+  const layout = options.layout ?? weighted(random, LAYOUTS[options.stage ?? 'block']);
   const bare = layout === 'none';
+  const size = options.memories ?? drawSize(random, level);
+  const taskCount = bare ? 0 : random.pick(level.tasks);
+  const tasks = drawTasks(random, grammar, taskCount, options);
+  const ofTasks = tasks.flatMap(({ lines }) => lines);
+  const subjects = drawSubjects(random, grammar, level.others, options.heldOut);
+  const factCount = Math.max(1, size - ofTasks.length);
+  const told = tasks.flatMap(({ keys }) => keys);
+  const facts = drawFacts(random, { grammar, count: factCount, level, subjects, heldOut: options.heldOut, told });
+  const lines = [...ofTasks, ...statementsOf(random, facts, level, options)].sort((a, b) => a.at - b.at);
+  const labels: LabelStyle = random.chance(0.15) ? 'bullet' : 'index';
+  const source = new QuestionSource(random, { grammar, facts, tasks, subjects, layout, level, options });
 
-  const questions = Array.from({ length: Math.min(10, Math.max(2, Math.round(facts.length * 0.9))) }, (_, place) => {
+  const count = Math.min(MOST_QUESTIONS, tasks.length + Math.max(2, Math.round(facts.length * 0.9)));
+  const questions = Array.from({ length: count }, (_, place) => {
     const { history, query, answer, kind } = source.draw(place);
     const suffix = [...(bare ? [] : [memoryFooterSegment]), ...historySegments(history), ...querySegments(query)];
     return { suffix: suffix.map((segment) => segment.text), answer, kind };
   });
-  const prompts = templates.systemPrompts;
-  const system = systemSegment(random.chance(0.6) ? prompts[0]! : random.pick(prompts));
+  const system = systemSegment(drawSystemPrompt(random, grammar));
   const header = bare ? [system] : [system, memoryHeaderSegment];
   return {
+    language,
     layout,
     header: header.map((segment) => segment.text),
-    memories: bare ? [] : memories.map((text, index) => memorySegment('', text, index + 1, labels).text),
+    memories: bare ? [] : lines.map(({ text }, index) => memorySegment('', text, index + 1, labels).text),
     questions,
   };
+}
+
+/** The bench's own, which is English, more often than any other. */
+function drawSystemPrompt(random: SeededRandom, grammar: Grammar): string {
+  return random.chance(0.6) ? grammars.en.systemPrompts[0]! : random.pick(grammar.systemPrompts);
 }

@@ -1,11 +1,23 @@
-import { templates } from '../../config/templates.ts';
+import type { Grammar } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
 import type { Curriculum, DocumentOptions } from './curriculum.ts';
 import { drawRelation, factKey, statement, USER, valueOf, type Relation, type Subject } from './relations.ts';
 import { drawValue } from './values.ts';
 
 /** Why a question has the answer that it has. */
-export type QuestionKind = 'plain' | 'update' | 'several' | 'other' | 'history' | 'absent';
+export type QuestionKind =
+  | 'plain'
+  | 'update'
+  | 'several'
+  | 'other'
+  | 'history'
+  | 'absent'
+  | 'join'
+  | 'list'
+  | 'order'
+  | 'choice'
+  | 'shared'
+  | 'reference';
 
 /** What a document knows; `value` and `kind` change where a later memory replaces it. */
 export interface Fact {
@@ -15,35 +27,47 @@ export interface Fact {
   kind: QuestionKind;
 }
 
+/** A sentence on its way to a memory, and where in the user's time it falls, 0 to 1. */
+export interface MemoryLine {
+  readonly at: number;
+  readonly text: string;
+}
+
 /** The user, and now and then a relative and somebody by name. */
-export function drawSubjects(random: SeededRandom, others: number, heldOut: boolean): Subject[] {
+export function drawSubjects(random: SeededRandom, grammar: Grammar, others: number, heldOut: boolean): Subject[] {
   const subjects: Subject[] = [USER];
   if (others === 0) return subjects;
   for (let count = 0; count < 2; count++) {
     subjects.push(
       random.chance(0.5)
-        ? { kind: 'role', name: random.pick(templates.roles) }
-        : { kind: 'named', name: drawValue(random, 'name', heldOut) },
+        ? { kind: 'role', name: random.pick(grammar.roles) }
+        : { kind: 'named', name: drawValue(random, grammar, 'name', heldOut) },
     );
   }
   return subjects;
 }
 
+/** What a document's facts are drawn from. */
+interface FactScope {
+  readonly grammar: Grammar;
+  readonly count: number;
+  readonly level: Curriculum;
+  readonly subjects: readonly Subject[];
+  readonly heldOut: boolean;
+  /** Keys of facts that the document tells already. */
+  readonly told: readonly string[];
+}
+
 /** Facts of distinct keys, some of them the same attribute of somebody else. */
-export function drawFacts(
-  random: SeededRandom,
-  count: number,
-  level: Curriculum,
-  subjects: readonly Subject[],
-  heldOut: boolean,
-): Fact[] {
+export function drawFacts(random: SeededRandom, scope: FactScope): Fact[] {
+  const { grammar, count, level, subjects, heldOut, told } = scope;
   const facts: Fact[] = [];
-  const used = new Set<string>();
+  const used = new Set(told);
   while (facts.length < count) {
     const about = subjects.length === 1 || !random.chance(level.others) ? USER : random.pick(subjects.slice(1));
     const repeats = facts.length > 0 && random.chance(0.15);
     const relation =
-      repeats && level.others > 0 ? random.pick(facts).relation : drawRelation(random, level.open, heldOut);
+      repeats && level.others > 0 ? random.pick(facts).relation : drawRelation(random, grammar, level.open, heldOut);
     const key = factKey(about, relation);
     if (used.has(key)) continue;
     used.add(key);
@@ -53,13 +77,13 @@ export function drawFacts(
   return facts;
 }
 
-/** The sentences in the order of their making; an update comes after what it replaces. */
+/** The sentences of the facts; an update comes after what it replaces. */
 export function statementsOf(
   random: SeededRandom,
   facts: readonly Fact[],
   level: Curriculum,
   options: DocumentOptions,
-): string[] {
+): MemoryLine[] {
   const lines = facts.map((fact) => ({
     at: random.float(),
     text: statement(random, fact.subject, fact.relation, fact.value, options.phrasing),
@@ -74,5 +98,5 @@ export function statementsOf(
       text: statement(random, fact.subject, fact.relation, fact.value, options.phrasing, { update: true }),
     });
   });
-  return lines.sort((a, b) => a.at - b.at).map((line) => line.text);
+  return lines;
 }

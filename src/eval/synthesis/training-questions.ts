@@ -1,9 +1,11 @@
-import { templates } from '../../config/templates.ts';
+import type { Grammar } from '../../config/grammar.ts';
 import type { HistoryMessage } from '../../systems/prompt/segments.ts';
 import type { SeededRandom } from '../random.ts';
+import { answerIn } from './answer-text.ts';
 import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
 import { drawRelation, factKey, question, statement, USER, valueOf, type Relation, type Subject } from './relations.ts';
 import type { Fact, QuestionKind } from './training-facts.ts';
+import type { TrainingTask } from './training-tasks.ts';
 
 /** One question with what was said before it; the answer begins with a space, as the model writes it. */
 export interface TrainingQuestion {
@@ -15,15 +17,13 @@ export interface TrainingQuestion {
 
 /** What the questions of one document are about. */
 export interface QuestionScope {
+  readonly grammar: Grammar;
   readonly facts: readonly Fact[];
+  readonly tasks: readonly TrainingTask[];
   readonly subjects: readonly Subject[];
   readonly layout: TrainingLayout;
   readonly level: Curriculum;
   readonly options: DocumentOptions;
-}
-
-function answer(value: string): string {
-  return ` ${value}.`;
 }
 
 function exchange(user: string, assistant: string): HistoryMessage[] {
@@ -43,18 +43,26 @@ export class QuestionSource {
   constructor(random: SeededRandom, scope: QuestionScope) {
     this.#random = random;
     this.#scope = scope;
-    this.#known = new Set(scope.facts.map((fact) => factKey(fact.subject, fact.relation)));
+    this.#known = new Set([
+      ...scope.facts.map((fact) => factKey(fact.subject, fact.relation)),
+      ...scope.tasks.flatMap(({ keys }) => keys),
+    ]);
     this.#order = random.shuffled(scope.facts);
   }
 
   /** The question at a place of the document; each fact has its turn before one comes again. */
   draw(place: number): TrainingQuestion {
     const random = this.#random;
-    const { level } = this.#scope;
-    const drawn = this.#drawKind(place);
-    const chatter = random.chance(level.chatter) ? exchange(...random.pick(templates.chatter)) : [];
-    const history = random.chance(0.5) ? [...chatter, ...drawn.history] : [...drawn.history, ...chatter];
-    return { ...drawn, history };
+    const { level, grammar, layout, tasks } = this.#scope;
+    const task = layout === 'none' ? undefined : tasks[place];
+    const drawn =
+      task === undefined
+        ? this.#drawKind(place - (layout === 'none' ? 0 : tasks.length))
+        : { ...task, answer: answerIn(grammar, task.value) };
+    const chatter = random.chance(level.chatter) ? exchange(...random.pick(grammar.chatter)) : [];
+    const { query, answer, kind } = drawn;
+    const first = kind === 'reference' || random.chance(0.5);
+    return { query, answer, kind, history: first ? [...chatter, ...drawn.history] : [...drawn.history, ...chatter] };
   }
 
   #drawKind(place: number): TrainingQuestion {
@@ -69,7 +77,7 @@ export class QuestionSource {
     const { facts, layout, options } = this.#scope;
     const about = layout === 'none' && random.chance(0.5) ? random.pick(facts) : this.#unknownFact();
     const query = question(random, about.subject, about.relation, options.phrasing);
-    return { history: [], query, answer: ` ${templates.unknownAnswer}`, kind: 'absent' };
+    return { history: [], query, answer: ` ${this.#scope.grammar.unknownAnswer}`, kind: 'absent' };
   }
 
   #answeredByHistory(): TrainingQuestion | undefined {
@@ -79,31 +87,36 @@ export class QuestionSource {
     if (this.#known.has(factKey(USER, relation))) return undefined;
     const value = valueOf(random, relation, heldOut);
     const told = statement(random, USER, relation, value, phrasing, { firstPerson: true });
-    const history = exchange(told, random.pick(templates.acknowledgements));
-    return { history, query: question(random, USER, relation, phrasing), answer: answer(value), kind: 'history' };
+    const history = exchange(told, random.pick(this.#scope.grammar.acknowledgements));
+    return {
+      history,
+      query: question(random, USER, relation, phrasing),
+      answer: answerIn(this.#scope.grammar, value),
+      kind: 'history',
+    };
   }
 
   #remembered(place: number): TrainingQuestion {
     const random = this.#random;
-    const { facts, options } = this.#scope;
+    const { facts, options, grammar } = this.#scope;
     const fact = this.#order[place % this.#order.length]!;
     const asked = ({ subject, relation }: Fact): string => question(random, subject, relation, options.phrasing);
     let history: HistoryMessage[] = [];
     if (random.chance(0.08)) {
       const earlier = random.pick(facts);
-      history = exchange(asked(earlier), answer(earlier.value).trim());
+      history = exchange(asked(earlier), answerIn(grammar, earlier.value).trim());
     }
-    return { history, query: asked(fact), answer: answer(fact.value), kind: fact.kind };
+    return { history, query: asked(fact), answer: answerIn(grammar, fact.value), kind: fact.kind };
   }
 
   /** Something that no memory says, often what a memory says of somebody else. */
   #unknownFact(): { readonly subject: Subject; readonly relation: Relation } {
     const random = this.#random;
-    const { facts, subjects, level, options } = this.#scope;
+    const { grammar, facts, subjects, level, options } = this.#scope;
     for (;;) {
       const subject = random.pick(subjects);
       const near = subjects.length > 1 && random.chance(0.4);
-      const relation = near ? random.pick(facts).relation : drawRelation(random, level.open, options.heldOut);
+      const relation = near ? random.pick(facts).relation : drawRelation(random, grammar, level.open, options.heldOut);
       if (!this.#known.has(factKey(subject, relation))) return { subject, relation };
     }
   }

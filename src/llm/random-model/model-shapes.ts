@@ -38,7 +38,7 @@ const tiny = {
   heads: 4,
   kvHeads: 2,
   headDimension: 16,
-  vocabularyTokens: 2048,
+  vocabularyTokens: 2560,
   contextTokens: 4096,
   weights: 'F32',
 } as const;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { GgufValue } from './gguf-writer.ts';
 
 /** `src/llm/random-model` and `dist/llm/random-model` are equally deep. */
-const TOKENIZER = fileURLToPath(new URL('../../../models/recall-en/tokenizer.json', import.meta.url));
+const TOKENIZER = fileURLToPath(new URL('../../../models/tokenizer.json', import.meta.url));
 const tokenizerSchema = z.object({
   model: z.object({
     vocab: z.record(z.string(), z.int()),

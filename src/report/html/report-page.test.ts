@@ -94,8 +94,9 @@ it('names several data sets as they were named, and each with its hash', async (
   const of = (dataset: unknown): string[] =>
     reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, dataset } } }]);
   expect(of(['recall-en.jsonl', 'my data.jsonl']).join()).toContain("--dataset 'recall-en,./my data.jsonl'");
-  expect(of('recall-en.jsonl').join()).not.toContain('--dataset');
-  expect(of(['recall-en.jsonl']).join()).not.toContain('--dataset');
+  expect(of('recall-en.jsonl').join()).toContain('--dataset recall-en');
+  expect(of(['recall-zh.jsonl']).join()).toContain('--dataset recall-zh');
+  expect(of(['recall-en.jsonl', 'recall-zh.jsonl']).join()).not.toContain('--dataset');
   const parts = (['en', 'zh'] as const).map((language, index) => ({
     ...{ name: `recall-${language}`, sha256: String(index).repeat(64), language, items: 400 + index, users: 40 },
   }));

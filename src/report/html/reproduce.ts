@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { configOptions, shippedModels } from '../../config/load-config.ts';
+import { configOptions } from '../../config/load-config.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
+import { presetModels, shippedLanguageModels } from '../../config/shipped-models.ts';
 import type { RunResults } from '../../eval/results.ts';
 import { groupOf } from '../../eval/run-name.ts';
 
@@ -38,6 +39,12 @@ function datasetNames({ run }: RunResults): string {
     .join(',');
 }
 
+/** The name of a model that ships, for its file. */
+function shippedName(word: string): string {
+  const named = [...shippedLanguageModels].find(([, path]) => basename(path) === word);
+  return named?.[0] ?? word;
+}
+
 /** Options that differ from the defaults, as words of a command. A file has its name alone: it lies elsewhere elsewhere. */
 function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
@@ -55,8 +62,8 @@ function options(runs: readonly RunResults[]): string[] {
   return [
     ...(arms === undefined ? [] : ['--arms', arms]),
     ...(dataset === undefined || dataset === presetDataset ? [] : ['--dataset', dataset]),
-    ...file('--model', shippedModels.model, ({ run }) => run.settings['model']),
-    ...file('--embedder', shippedModels.embedder, ({ run }) => run.embedder.name),
+    ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(shippedName),
+    ...file('--embedder', presetModels.embedder, ({ run }) => run.embedder.name),
     ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),
     ...plain,
   ];

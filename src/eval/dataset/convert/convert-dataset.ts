@@ -1,7 +1,7 @@
 import { realpathSync, existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../../config/bench-error.ts';
-import { templates } from '../../../config/templates.ts';
+import { grammars } from '../../../config/grammar.ts';
 import type { Language } from '../../metrics/normalise.ts';
 import { checkedBy } from '../parse-record.ts';
 import { recordSchemas } from '../schema.ts';
@@ -38,7 +38,10 @@ export interface Conversion {
   readonly notes: readonly string[];
 }
 
-const unknownAnswers: Readonly<Record<Language, string>> = { en: templates.unknownAnswer, zh: '我不知道。' };
+const unknownAnswers: Readonly<Record<Language, string>> = {
+  en: grammars.en.unknownAnswer,
+  zh: grammars.zh.unknownAnswer,
+};
 
 async function* recordsOf(
   { from, file, map }: ConversionOptions,

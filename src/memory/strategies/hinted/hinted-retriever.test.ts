@@ -11,8 +11,8 @@ import { LlamaQueryModel } from './llama-query-model.ts';
 import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import type { QueryModel } from './pre-retrieval/query-tools.ts';
 
-const folder = fileURLToPath(new URL('../../../../models/embed-en', import.meta.url));
-const modelPath = fileURLToPath(new URL('../../../../models/recall-en/recall-en-q8_0.gguf', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
+const modelPath = fileURLToPath(new URL('../../../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 
@@ -174,7 +174,7 @@ describe('HintedRetriever', () => {
     const { flags, details, memories } = await ask('What did I say yesterday?');
     expect(details).toMatchObject({ hints: { strategies: ['semantic_search'], route_strategy: 'llm' } });
     expect(flags[0]?.flag).toBe('fallback');
-    expect(flags[0]?.reason).toMatch(/^recall-en cannot route questions: \d+ % of 56 right, by chance 25 %$/);
+    expect(flags[0]?.reason).toMatch(/^recall-base cannot route questions: \d+ % of 56 right, by chance 25 %$/);
     expect(memories).toHaveLength(5);
     await ask('Where do I live?');
     expect(retriever.stats()).toMatchObject({ fallbacks: 2 });

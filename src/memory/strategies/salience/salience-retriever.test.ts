@@ -7,7 +7,7 @@ import type { Retrieval, RetrieveOptions } from '../../retriever.ts';
 import { chooseVectorBackend } from '../../vector-backend.ts';
 import { SalienceRetriever } from './salience-retriever.ts';
 
-const folder = fileURLToPath(new URL('../../../../models/embed-en', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 /** One a word, so that budgets can be counted by hand. */

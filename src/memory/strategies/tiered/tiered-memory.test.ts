@@ -15,7 +15,7 @@ import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
 
-const model = fileURLToPath(new URL('../../../../models/embed-en', import.meta.url));
+const model = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
 const { backend } = chooseVectorBackend();
 const folder = mkdtempSync(join(tmpdir(), 'dki-tiered-'));

@@ -12,7 +12,7 @@ import { openTiered } from './open-tiered.ts';
 import type { TieredSettings } from './tier-places.ts';
 import type { TieredRetriever } from './tiered-retriever.ts';
 
-const model = fileURLToPath(new URL('../../../../models/embed-en', import.meta.url));
+const model = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
 const { backend } = chooseVectorBackend();
 const folder = mkdtempSync(join(tmpdir(), 'dki-retriever-'));

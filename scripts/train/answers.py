@@ -1,0 +1,40 @@
+"""Greedy answers of a checkpoint: `answers.py STAGE` reads one JSON list of segment texts a line, writes a JSON text a line."""
+import json
+import sys
+from typing import List
+
+import torch
+
+from dialogue_stream import ROOT
+from model import RecallModel
+from tokenizer import Tokenizer
+
+MOST_TOKENS = 48
+
+
+def answer(model: RecallModel, tokenizer: Tokenizer, segments: List[str]) -> str:
+    """What the model says behind the segments, up to the end of text or of the line."""
+    tokens = [tokenizer.bos] + [token for text in segments for token in tokenizer.encode(text)]
+    said: List[int] = []
+    while len(said) < MOST_TOKENS:
+        ids = torch.tensor([tokens + said], dtype=torch.int32)
+        positions = torch.arange(ids.shape[1], dtype=torch.int32)[None]
+        logits = model.logits(ids, torch.zeros_like(ids), positions, torch.tensor([ids.shape[1] - 1]))
+        token = int(logits[0].argmax())
+        if token == tokenizer.eos or "\n" in tokenizer.decode([token]):
+            break
+        said.append(token)
+    return tokenizer.decode(said)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    tokenizer = Tokenizer.read()
+    model = RecallModel.from_state(torch.load(ROOT / "build" / "train" / f"{sys.argv[1]}.pt")["model"])
+    with torch.no_grad():
+        for line in sys.stdin:
+            print(json.dumps(answer(model, tokenizer, json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

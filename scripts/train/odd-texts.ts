@@ -1,0 +1,37 @@
+import { grammars } from '../../src/config/grammar.ts';
+import type { SeededRandom } from '../../src/eval/random.ts';
+import { drawRelation, statement, USER, valueOf } from '../../src/eval/synthesis/relations.ts';
+
+const PIECES = [
+  ...['naïve', 'café', '你好', '，世界', '  ', '\n', '\t', ' ', "I'm", "you're", '12345', 'x_y-z', '#1', '$2.50!'],
+  ...[
+    '😀',
+    '👩‍👩‍👧',
+    '<s>',
+    '</s>',
+    '<|im_end|>',
+    '<|pad|>',
+    'User:',
+    'AI:',
+    '龘',
+    '１２',
+    'Ａ',
+    '한국어',
+    'مرحبا',
+    'é',
+    '…',
+    '—',
+  ],
+];
+
+/** Strings that no training text holds beside some that it does: emoji, markers, odd spaces, both languages mixed. */
+export function oddTexts(random: SeededRandom, count: number): string[] {
+  return Array.from({ length: count }, () => {
+    const parts = Array.from({ length: random.int(1, 5) }, () => {
+      if (random.chance(0.6)) return random.pick(PIECES);
+      const relation = drawRelation(random, grammars[random.pick(['en', 'zh'] as const)], 0.5, random.chance(0.5));
+      return statement(random, USER, relation, valueOf(random, relation, false), 'known');
+    });
+    return parts.join(random.pick(['', ' ']));
+  });
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const phrasings = z.object({ known: z.array(z.string()).min(1), heldOut: z.array(z.string()) });
+const openRelation = z.object({
+  value: z.string(),
+  preference: z.boolean().optional(),
+  statements: phrasings,
+  questions: phrasings,
+});
+
+const shared = {
+  systemPrompts: z.array(z.string()).min(1),
+  unknownAnswer: z.string(),
+  answer: z.string(),
+  voices: z.object({
+    my: z.string(),
+    I: z.string(),
+    userPossessive: z.string(),
+    user: z.string(),
+    possessive: z.string(),
+    myRole: z.string(),
+    userRole: z.string(),
+    theirs: z.string(),
+  }),
+  relations: z.array(openRelation.extend({ name: z.string() })).min(1),
+  generic: z.object({ statements: phrasings, updates: phrasings, questions: phrasings }),
+  openRelations: z.array(openRelation).min(1),
+  tasks: z.object({
+    bridges: phrasings,
+    lists: z.array(z.object({ value: z.string(), statements: phrasings, questions: phrasings })).min(1),
+    listing: z.object({ comma: z.string(), and: z.string() }),
+    order: phrasings,
+    choices: phrasings,
+    sameSubject: phrasings,
+    sameAttribute: phrasings,
+    sharedName: z.string(),
+  }),
+  nouns: z.array(z.string()).min(1),
+  adjectives: z.array(z.string()).min(1),
+  roles: z.array(z.string()).min(1),
+  verbs: z.record(z.string(), z.string()),
+  topics: z.array(z.array(z.string()).min(1)),
+  lasting: z.array(z.string()),
+  values: z.record(z.string(), z.object({ real: z.array(z.string()).min(1) })),
+  months: z.array(z.string()).length(12),
+  chatter: z.array(z.tuple([z.string(), z.string()])).min(1),
+  acknowledgements: z.array(z.string()).min(1),
+};
+
+const grammarSchema = z.discriminatedUnion('language', [
+  z.object({
+    language: z.literal('en'),
+    ...shared,
+    syllables: z.object({ onsets: z.array(z.string()), vowels: z.array(z.string()), codas: z.array(z.string()) }),
+  }),
+  z.object({
+    language: z.literal('zh'),
+    ...shared,
+    surnames: z.array(z.string()).min(1),
+    characters: z.array(z.string()).min(1),
+  }),
+]);
+
+/** What data sets and training dialogues say in one language: `datasets/grammar-LANGUAGE.json`. */
+export type Grammar = z.infer<typeof grammarSchema>;
+/** Wordings of one statement or question; those under `heldOut` are never trained on. */
+export type Phrasings = z.infer<typeof phrasings>;
+
+function read<L extends Grammar['language']>(language: L): Grammar & { readonly language: L } {
+  const url = new URL(`../../datasets/grammar-${language}.json`, import.meta.url);
+  const grammar = grammarSchema.parse(JSON.parse(readFileSync(url, 'utf8')));
+  if (grammar.language !== language) throw new RangeError(`grammar-${language}.json is in "${grammar.language}"`);
+  return grammar as Grammar & { readonly language: L };
+}
+
+/** By language; the relation, noun and role at one place mean the same in both. */
+export const grammars = { en: read('en'), zh: read('zh') } as const;
