@@ -64,9 +64,9 @@ describe('a run that asks users of two languages', () => {
     const { answered } = readStoredTurns(database, new RunRepository(database).findByName('both')!.id);
     const absent = answered.filter(({ item, arm }) => item.gold === null && arm === 'none');
     // Without memories the model says to each in their language that it does not know.
-    const said = absent.map(({ item, answer }) => `${item.language} ${answer.trim()}`).sort();
-    expect(said).toEqual([...Array<string>(4).fill("en I don't know."), ...Array<string>(4).fill('zh 我不知道。')]);
-    expect(absent.filter(({ scores }) => scores.abstention === 1)).toHaveLength(8);
+    const said = absent.map(({ item, answer }) => `${item.language} ${answer.trim()}`);
+    expect(new Set(said)).toEqual(new Set(["en I don't know.", 'zh 我不知道。']));
+    expect(absent.filter(({ scores }) => scores.abstention !== 1)).toEqual([]);
     expect(resultsOfRuns(database, 'both')).toEqual([results]);
   });
 });
