@@ -92,9 +92,14 @@ export class MemoryRouter {
     const { topK, threshold } = this.#checked(options);
     if (topK === 0) return [];
     const found = this.#namespaces.get(options.userId)?.search(vector, topK) ?? [];
-    return found
-      .filter(({ score }) => score >= threshold)
-      .map(({ memory: { memoryId, content, metadata }, score }) => ({ memoryId, content, score, metadata }));
+    // A cosine of opposite vectors may come out a rounding below -1, the threshold that lets all pass.
+    const relevant = found.filter(({ score }) => Math.max(-1, score) >= threshold);
+    return relevant.map(({ memory: { memoryId, content, metadata }, score }) => ({
+      memoryId,
+      content,
+      score,
+      metadata,
+    }));
   }
 
   /** Removes a memory of a user; false where there was none. The index is built again at the next search. */
