@@ -1,6 +1,6 @@
 import { grammars } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
-import { DIGITS, fresh, LETTERS, realOr, repeated, type ValueSource } from './value-source.ts';
+import { codeSource, fresh, numberSource, realOr, repeated, timeSource, type ValueSource } from './value-source.ts';
 
 const grammar = grammars.zh;
 
@@ -21,13 +21,6 @@ function name(random: SeededRandom): string {
   return random.pick(grammar.surnames) + madeUpWord(random, 1, 2);
 }
 
-function code(random: SeededRandom): string {
-  const shape = random.float();
-  if (shape < 0.5) return repeated(random, DIGITS, 4, 6);
-  if (shape < 0.8) return `${repeated(random, LETTERS, 2, 2)}-${repeated(random, DIGITS, 2, 4)}`;
-  return madeUpWord(random, 2, 2) + repeated(random, DIGITS, 2, 2);
-}
-
 function spot(random: SeededRandom): string {
   const adjective = random.chance(0.3) ? random.pick(grammar.adjectives) : '';
   return `${adjective}${madeUpWord(random, 2, 2)}${random.pick(['下面', '后面', '里面', '旁边', '上面'])}`;
@@ -46,9 +39,9 @@ export const chineseValues: Readonly<Record<string, ValueSource>> = {
   language: realOr(grammar, 'language', 0.35, ending('语')),
   job: realOr(grammar, 'job', 0.35, ending('师', '员', '工')),
   title: fresh(word),
-  code: fresh(code),
-  number: fresh((random) => repeated(random, DIGITS, 3, 6)),
+  code: codeSource((random) => madeUpWord(random, 2, 2)),
+  number: numberSource,
   date: fresh((random) => `${random.pick(grammar.months)}${random.int(1, 31)}日`),
-  time: fresh((random) => `${random.int(0, 23)}:${String(random.int(0, 59)).padStart(2, '0')}`),
+  time: timeSource,
   spot: fresh(spot),
 };

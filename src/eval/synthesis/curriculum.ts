@@ -7,21 +7,33 @@ export type TrainingLayout = 'text' | 'blocks' | 'parallel' | 'none';
 /** Which model is trained: an ordinary one, or one that has seen the layouts of joined K/V, too. */
 export type TrainingStage = 'base' | 'block';
 
-type Weights<T extends string> = Readonly<Partial<Record<T, number>>>;
+/** Weights, which sum to 1, and what they are of. */
+type Weights<T> = readonly (readonly [weight: number, choice: T])[];
 
 /** Weights of the layouts. */
 export const LAYOUTS: Readonly<Record<TrainingStage, Weights<TrainingLayout>>> = {
-  base: { text: 0.95, none: 0.05 },
-  block: { text: 0.4, blocks: 0.3, parallel: 0.25, none: 0.05 },
+  base: [
+    [0.95, 'text'],
+    [0.05, 'none'],
+  ],
+  block: [
+    [0.4, 'text'],
+    [0.3, 'blocks'],
+    [0.25, 'parallel'],
+    [0.05, 'none'],
+  ],
 };
 
 /** Weights of the languages. */
-export const LANGUAGES: Readonly<Record<Grammar['language'], number>> = { en: 0.55, zh: 0.45 };
+export const LANGUAGES: Weights<Grammar['language']> = [
+  [0.55, 'en'],
+  [0.45, 'zh'],
+];
 
 /** How hard the dialogues are. */
 export interface Curriculum {
-  /** Weight, fewest and most facts of a document. */
-  readonly sizes: readonly (readonly [weight: number, low: number, high: number])[];
+  /** Fewest and most facts of a document. */
+  readonly sizes: Weights<readonly [low: number, high: number]>;
   /** Shares: facts about others, facts that a later memory replaces, open relations, and kinds of questions. */
   readonly others: number;
   readonly updates: number;
@@ -35,10 +47,10 @@ export interface Curriculum {
 
 const FULL: Curriculum = {
   sizes: [
-    [0.76, 1, 12],
-    [0.16, 13, 24],
-    [0.06, 25, 48],
-    [0.02, 49, 96],
+    [0.76, [1, 12]],
+    [0.16, [13, 24]],
+    [0.06, [25, 48]],
+    [0.02, [49, 96]],
   ],
   others: 0.3,
   updates: 0.12,
@@ -53,7 +65,7 @@ const FULL: Curriculum = {
 export const CURRICULUM: readonly Curriculum[] = [
   {
     ...FULL,
-    sizes: [[1, 1, 2]],
+    sizes: [[1, [1, 2]]],
     others: 0,
     updates: 0,
     absent: 0.03,
@@ -63,7 +75,7 @@ export const CURRICULUM: readonly Curriculum[] = [
   },
   {
     ...FULL,
-    sizes: [[1, 1, 4]],
+    sizes: [[1, [1, 4]]],
     others: 0.2,
     updates: 0.05,
     absent: 0.08,
@@ -71,8 +83,8 @@ export const CURRICULUM: readonly Curriculum[] = [
     chatter: 0.1,
     tasks: [0, 0, 1],
   },
-  { ...FULL, sizes: [[1, 1, 6]] },
-  { ...FULL, sizes: [[1, 1, 8]] },
+  { ...FULL, sizes: [[1, [1, 6]]] },
+  { ...FULL, sizes: [[1, [1, 8]]] },
   FULL,
 ];
 

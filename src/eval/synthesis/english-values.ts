@@ -1,6 +1,6 @@
 import { grammars } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
-import { DIGITS, fresh, LETTERS, realOr, repeated, type ValueSource } from './value-source.ts';
+import { codeSource, fresh, numberSource, realOr, timeSource, type ValueSource } from './value-source.ts';
 
 const grammar = grammars.en;
 
@@ -35,13 +35,6 @@ function place(random: SeededRandom): string {
   return random.chance(0.1) ? `${random.pick(['New', 'Port', 'Lake', 'Mount'])} ${base}` : base;
 }
 
-function code(random: SeededRandom): string {
-  const shape = random.float();
-  if (shape < 0.5) return repeated(random, DIGITS, 4, 6);
-  if (shape < 0.8) return `${repeated(random, LETTERS, 2, 2)}-${repeated(random, DIGITS, 2, 4)}`;
-  return word(random) + repeated(random, DIGITS, 2, 2);
-}
-
 function spot(random: SeededRandom): string {
   const adjective = random.chance(0.3) ? `${random.pick(grammar.adjectives)} ` : '';
   return `${random.pick(['under the', 'behind the', 'in the', 'next to the', 'on the'])} ${adjective}${word(random)}`;
@@ -60,9 +53,9 @@ export const englishValues: Readonly<Record<string, ValueSource>> = {
   language: realOr(grammar, 'language', 0.4, (random) => capitalised(word(random))),
   job: realOr(grammar, 'job', 0.4, (random) => `a ${word(random)}`),
   title: fresh((random) => capitalised(phrase(random))),
-  code: fresh(code),
-  number: fresh((random) => repeated(random, DIGITS, 3, 6)),
+  code: codeSource(word),
+  number: numberSource,
   date: fresh((random) => `${random.pick(grammar.months)} ${random.int(1, 31)}`),
-  time: fresh((random) => `${random.int(0, 23)}:${String(random.int(0, 59)).padStart(2, '0')}`),
+  time: timeSource,
   spot: fresh(spot),
 };

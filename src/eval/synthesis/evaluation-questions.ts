@@ -3,6 +3,7 @@ import type { SeededRandom } from '../random.ts';
 import type { UserPlan } from './evaluation-plan.ts';
 import type { Blank, EvaluationFact } from './fact-book.ts';
 import { answerIn } from './answer-text.ts';
+import { exchange } from './exchange.ts';
 import { question, statement, USER, type PhrasingSide } from './relations.ts';
 
 /** One question as it will be asked; `fact` is what a memory has to hold to answer it. */
@@ -59,10 +60,10 @@ class Questioner {
     book.reserve(blank);
     const side = book.drawSide(blank.relation);
     const value = book.drawValue(blank.relation);
-    const telling: HistoryMessage[] = [
-      { role: 'user', content: statement(this.#random, USER, blank.relation, value, side, { firstPerson: true }) },
-      { role: 'assistant', content: this.#random.pick(book.grammar.acknowledgements) },
-    ];
+    const telling = exchange(
+      statement(this.#random, USER, blank.relation, value, side, { firstPerson: true }),
+      this.#random.pick(book.grammar.acknowledgements),
+    );
     const small = this.#random.chance(0.6) ? this.#chatter(1) : [];
     const history = this.#random.chance(0.5) ? [...small, ...telling] : [...telling, ...small];
     return { query: this.#mustAsk(blank, side), answer: value, category: 'history', side, history };
@@ -72,10 +73,10 @@ class Questioner {
   otherTurns(fact: EvaluationFact): HistoryMessage[] {
     if (this.#random.chance(0.5)) return this.#chatter(this.#random.int(1, 3));
     const earlier = this.#random.pick(this.#plan.book.facts.filter((other) => other !== fact));
-    const turns: HistoryMessage[] = [
-      { role: 'user', content: question(this.#random, earlier.subject, earlier.relation, earlier.side) },
-      { role: 'assistant', content: answerIn(this.#plan.book.grammar, earlier.value).trim() },
-    ];
+    const turns = exchange(
+      question(this.#random, earlier.subject, earlier.relation, earlier.side),
+      answerIn(this.#plan.book.grammar, earlier.value).trim(),
+    );
     return this.#random.chance(0.5) ? [...this.#chatter(1), ...turns] : turns;
   }
 
@@ -83,10 +84,7 @@ class Questioner {
     return this.#random
       .shuffled(this.#plan.book.grammar.chatter)
       .slice(0, turns)
-      .flatMap(([user, assistant]): HistoryMessage[] => [
-        { role: 'user', content: user },
-        { role: 'assistant', content: assistant },
-      ]);
+      .flatMap(([user, assistant]) => exchange(user, assistant));
   }
 
   /** The attribute of a stored fact for another subject, or another attribute of a known subject. */

@@ -3,6 +3,7 @@ import type { HistoryMessage } from '../../systems/prompt/segments.ts';
 import type { WrittenRecord } from '../dataset/schema.ts';
 import { containsTokens } from '../metrics/normalise.ts';
 import type { SeededRandom } from '../random.ts';
+import { exchange } from './exchange.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
 import { question, statement, USER } from './relations.ts';
 
@@ -97,10 +98,10 @@ export class GrowingUser {
     this.#book.reserve({ subject: USER, relation });
     const side = this.#book.drawSide(relation);
     const value = this.#book.drawValue(relation);
-    const messages: HistoryMessage[] = [
-      { role: 'user', content: statement(this.#random, USER, relation, value, side, { firstPerson: true }) },
-      { role: 'assistant', content: this.#random.pick(this.#grammar.acknowledgements) },
-    ];
+    const messages = exchange(
+      statement(this.#random, USER, relation, value, side, { firstPerson: true }),
+      this.#random.pick(this.#grammar.acknowledgements),
+    );
     const ask = ({ condition, conversation, history = [] }: Omit<GrownQuestion, 'memory'>): void => {
       this.#items.push({
         ...this.#item(question(this.#random, USER, relation, side), condition, conversation),

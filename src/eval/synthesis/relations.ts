@@ -47,16 +47,10 @@ export interface OpenAttribute {
   readonly head: string;
 }
 
-/** @param share of them that are real words */
-export function drawOpenAttribute(
-  random: SeededRandom,
-  grammar: Grammar,
-  heldOut: boolean,
-  share = 0.5,
-): OpenAttribute {
-  const head = random.chance(share) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 1, 3);
+export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOut: boolean): OpenAttribute {
+  const head = random.chance(0.5) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 1, 3);
   if (!random.chance(0.25)) return { attribute: head, head };
-  const adjective = random.chance(share) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 1, 2);
+  const adjective = random.chance(0.5) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 1, 2);
   return { attribute: grammar.language === 'en' ? `${adjective} ${head}` : `${adjective}${head}`, head };
 }
 

@@ -27,17 +27,10 @@ export interface TrainingDocument {
   }[];
 }
 
-/** One of the names, by their weights, which sum to 1. */
-function weighted<T extends string>(random: SeededRandom, weights: Readonly<Partial<Record<T, number>>>): T {
-  const entries = Object.entries(weights) as [T, number][];
+/** One of the choices, by their weights, which sum to 1. */
+function weighted<T>(random: SeededRandom, choices: readonly (readonly [weight: number, choice: T])[]): T {
   let left = random.float();
-  return (entries.find(([, weight]) => (left -= weight) < 0) ?? entries[0]!)[0];
-}
-
-function drawSize(random: SeededRandom, { sizes }: Curriculum): number {
-  let left = random.float();
-  const [, low, high] = sizes.find(([weight]) => (left -= weight) < 0) ?? sizes[0]!;
-  return random.int(low, high);
+  return (choices.find(([weight]) => (left -= weight) < 0) ?? choices[0]!)[1];
 }
 
 const MOST_QUESTIONS = 16;
@@ -52,7 +45,7 @@ export function drawTrainingDocument(
   const grammar = grammars[language];
   const layout = options.layout ?? weighted(random, LAYOUTS[options.stage ?? 'block']);
   const bare = layout === 'none';
-  const size = options.memories ?? drawSize(random, level);
+  const size = options.memories ?? random.int(...weighted(random, level.sizes));
   const taskCount = bare ? 0 : random.pick(level.tasks);
   const tasks = drawTasks(random, grammar, taskCount, options);
   const ofTasks = tasks.flatMap(({ lines }) => lines);

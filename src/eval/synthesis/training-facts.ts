@@ -28,7 +28,7 @@ export interface Fact {
 }
 
 /** A sentence on its way to a memory, and where in the user's time it falls, 0 to 1. */
-export interface MemoryLine {
+export interface TrainingLine {
   readonly at: number;
   readonly text: string;
 }
@@ -83,7 +83,7 @@ export function statementsOf(
   facts: readonly Fact[],
   level: Curriculum,
   options: DocumentOptions,
-): MemoryLine[] {
+): TrainingLine[] {
   const lines = facts.map((fact) => ({
     at: random.float(),
     text: statement(random, fact.subject, fact.relation, fact.value, options.phrasing),

@@ -4,6 +4,7 @@ import type { SeededRandom } from '../random.ts';
 import { answerIn } from './answer-text.ts';
 import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
 import { drawRelation, factKey, question, statement, USER, valueOf, type Relation, type Subject } from './relations.ts';
+import { exchange } from './exchange.ts';
 import type { Fact, QuestionKind } from './training-facts.ts';
 import type { TrainingTask } from './training-tasks.ts';
 
@@ -26,13 +27,6 @@ export interface QuestionScope {
   readonly options: DocumentOptions;
 }
 
-function exchange(user: string, assistant: string): HistoryMessage[] {
-  return [
-    { role: 'user', content: user },
-    { role: 'assistant', content: assistant },
-  ];
-}
-
 /** Draws the independent questions of one document. */
 export class QuestionSource {
   readonly #random: SeededRandom;
@@ -50,15 +44,13 @@ export class QuestionSource {
     this.#order = random.shuffled(scope.facts);
   }
 
-  /** The question at a place of the document; each fact has its turn before one comes again. */
+  /** The question at a place of the document: those of the tasks, then each fact's before one comes again. */
   draw(place: number): TrainingQuestion {
     const random = this.#random;
-    const { level, grammar, layout, tasks } = this.#scope;
-    const task = layout === 'none' ? undefined : tasks[place];
+    const { level, grammar, tasks } = this.#scope;
+    const task = tasks[place];
     const drawn =
-      task === undefined
-        ? this.#drawKind(place - (layout === 'none' ? 0 : tasks.length))
-        : { ...task, answer: answerIn(grammar, task.value) };
+      task === undefined ? this.#drawKind(place - tasks.length) : { ...task, answer: answerIn(grammar, task.value) };
     const chatter = random.chance(level.chatter) ? exchange(...random.pick(grammar.chatter)) : [];
     const { query, answer, kind } = drawn;
     const first = kind === 'reference' || random.chance(0.5);

@@ -3,6 +3,7 @@ import type { HistoryMessage } from '../../systems/prompt/segments.ts';
 import type { SeededRandom } from '../random.ts';
 import { answerIn } from './answer-text.ts';
 import type { DocumentOptions } from './curriculum.ts';
+import { exchange } from './exchange.ts';
 import {
   drawOpenAttribute,
   drawPreference,
@@ -19,12 +20,12 @@ import {
   type Relation,
   type Subject,
 } from './relations.ts';
-import type { MemoryLine, QuestionKind } from './training-facts.ts';
+import type { QuestionKind, TrainingLine } from './training-facts.ts';
 import { drawValue } from './values.ts';
 
 /** A question that takes more than one memory, or one memory and a word of the conversation, and its memories. */
 export interface TrainingTask {
-  readonly lines: readonly MemoryLine[];
+  readonly lines: readonly TrainingLine[];
   readonly kind: QuestionKind;
   readonly history: readonly HistoryMessage[];
   readonly query: string;
@@ -41,11 +42,11 @@ interface Scope {
 
 const MOST_LISTED = 4;
 
-function role({ random, grammar }: Scope): Subject {
+function role({ random, grammar }: Scope): Subject & { readonly kind: 'role' } {
   return { kind: 'role', name: random.pick(grammar.roles) };
 }
 
-function person({ random, grammar, options }: Scope): Subject {
+function person({ random, grammar, options }: Scope): Subject & { readonly kind: 'named' } {
   return { kind: 'named', name: drawValue(random, grammar, 'name', options.heldOut) };
 }
 
@@ -54,16 +55,9 @@ function someone(scope: Scope): Subject {
   return roll < 0.6 ? USER : roll < 0.8 ? role(scope) : person(scope);
 }
 
-function says(scope: Scope, subject: Subject, relation: Relation, value: string): MemoryLine {
+function says(scope: Scope, subject: Subject, relation: Relation, value: string): TrainingLine {
   const { random, options } = scope;
   return { at: random.float(), text: statement(random, subject, relation, value, options.phrasing) };
-}
-
-function exchange(user: string, assistant: string): HistoryMessage[] {
-  return [
-    { role: 'user', content: user },
-    { role: 'assistant', content: assistant },
-  ];
 }
 
 /** "My sister is called Anna." and "Anna's dog is Rex." answer "What is my sister's dog called?". */
@@ -73,8 +67,8 @@ function join(scope: Scope): TrainingTask {
   const known = person(scope);
   const bridge = random.pick(grammar.tasks.bridges[options.phrasing]);
   const text = worded(grammar, bridge, USER, speaksOfOwn(random, USER), {
-    r: relative.kind === 'role' ? relative.name : '',
-    n: known.kind === 'named' ? known.name : '',
+    r: relative.name,
+    n: known.name,
   });
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
   const value = valueOf(random, relation, options.heldOut);
@@ -95,7 +89,7 @@ function list(scope: Scope): TrainingTask {
   const subject = someone(scope);
   const places = Array.from({ length: random.int(2, MOST_LISTED) }, () => random.float()).sort((a, b) => a - b);
   const values = places.map(() => drawValue(random, grammar, topic.value, options.heldOut));
-  const lines = places.map((at, index): MemoryLine => {
+  const lines = places.map((at, index): TrainingLine => {
     const template = random.pick(topic.statements[options.phrasing]);
     return { at, text: worded(grammar, template, subject, speaksOfOwn(random, subject), { v: values[index]! }) };
   });

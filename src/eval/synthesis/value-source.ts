@@ -5,8 +5,8 @@ import { drawn, isHeldOutValue } from './held-out.ts';
 /** Draws one value of a kind, from the held-out tenth or from the rest. */
 export type ValueSource = (random: SeededRandom, heldOut: boolean) => string;
 
-export const DIGITS = [...'0123456789'];
-export const LETTERS = [...'ABCDEFGHJKLMNPQRSTUVWXYZ'];
+const DIGITS = [...'0123456789'];
+const LETTERS = [...'ABCDEFGHJKLMNPQRSTUVWXYZ'];
 
 export function repeated(random: SeededRandom, alphabet: readonly string[], low: number, high: number): string {
   return Array.from({ length: random.int(low, high) }, () => random.pick(alphabet)).join('');
@@ -30,6 +30,23 @@ export function realOr(
     return drawn(heldOut, () => nonce(random));
   };
 }
+
+/** Four to six digits, two letters and digits, or a word and digits. */
+export function codeSource(word: (random: SeededRandom) => string): ValueSource {
+  return fresh((random) => {
+    const shape = random.float();
+    if (shape < 0.5) return repeated(random, DIGITS, 4, 6);
+    if (shape < 0.8) return `${repeated(random, LETTERS, 2, 2)}-${repeated(random, DIGITS, 2, 4)}`;
+    return word(random) + repeated(random, DIGITS, 2, 2);
+  });
+}
+
+export const numberSource: ValueSource = fresh((random) => repeated(random, DIGITS, 3, 6));
+
+/** `9:05` */
+export const timeSource: ValueSource = fresh(
+  (random) => `${random.int(0, 23)}:${String(random.int(0, 59)).padStart(2, '0')}`,
+);
 
 /** Made-up values alone. */
 export function fresh(draw: (random: SeededRandom) => string): ValueSource {
