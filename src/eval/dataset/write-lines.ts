@@ -1,7 +1,6 @@
-import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../config/bench-error.ts';
 
 const CHUNK_CHARACTERS = 65_536;
@@ -25,7 +24,7 @@ export async function writeLines(path: string, lines: Iterable<string> | AsyncIt
   }
   try {
     mkdirSync(dirname(path), { recursive: true });
-    await pipeline(Readable.from(chunks()), createWriteStream(unfinished));
+    await writeFile(unfinished, chunks());
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });
