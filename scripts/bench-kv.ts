@@ -6,10 +6,10 @@
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
+import { presetModels } from '../src/config/shipped-models.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
 import { KeptCells } from '../src/kv/kept-cells.ts';
 import { placeValues } from '../src/kv/place-values.ts';
@@ -23,7 +23,6 @@ import { runScript, wholeNumber } from './run-script.ts';
 
 const HEADER_TOKENS = 20;
 const F16_BYTES = 2;
-const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 
 type Shape = Pick<GgufHeader, 'layers' | 'headDimension' | 'rope'> & { readonly kvHeads: number };
 
@@ -228,6 +227,6 @@ await runScript(async () => {
   const tokens = wholeNumber('tokens', values.tokens, blocks);
   const rounds = wholeNumber('rounds', values.rounds, 1);
   await benchShape('494M', SHAPE_494M, blocks, tokens, rounds);
-  const shipped = await readGgufHeader(SHIPPED_MODEL);
+  const shipped = await readGgufHeader(presetModels.model);
   await benchShape(shipped.name, { ...shipped, kvHeads: shipped.kvHeads ?? 0 }, blocks, tokens, rounds);
 });

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
+import { presetModels } from '../src/config/shipped-models.ts';
 import { retrieverNames } from '../src/config/bench-config.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
@@ -26,7 +27,6 @@ import { contentOf, DIMENSION, embeddingsByHash, measureRow, questionOf, TOP_K, 
 import type { RecallFigures, RecallRow } from './recall-row.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en-zh', import.meta.url));
 const ROUTER_MEMORIES = 10_000;
 /** To put a batch into a graph of more takes WebAssembly longer than a call may take. */
 const WASM_GRAPH_MEMORIES = 3_000;
@@ -83,7 +83,7 @@ async function benchRouter(timeMs: number): Promise<void> {
 }
 
 async function benchEmbedding(timeMs: number): Promise<void> {
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(SHIPPED_EMBEDDER));
+  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
   const texts = Array.from({ length: 100 }, (_, i) => contentOf(i));
   await embeddings.embedMany(texts);
   const oneByOne = async (): Promise<void> => {

@@ -6,15 +6,15 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { presetModels } from '../src/config/shipped-models.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
 import { SeededRandom } from '../src/eval/random.ts';
 import { drawEmbeddingPairs } from '../src/eval/synthesis/embedding-pairs.ts';
+import { exactBackend } from '../src/memory/exact-index.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en-zh', import.meta.url));
 /** As many as a large user of the shipped data set has; as many questions again are about nothing stored. */
 const MEMORIES_OF_A_USER = 40;
 
@@ -24,16 +24,14 @@ interface Sample {
   readonly answerable: boolean;
 }
 
-function innerProduct(a: Float32Array, b: Float32Array): number {
-  return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
-}
-
 async function samplesOf(embeddings: EmbeddingService, random: SeededRandom): Promise<Sample[]> {
   const pairs = drawEmbeddingPairs(random, 2 * MEMORIES_OF_A_USER, { heldOut: false, phrasing: 'known' });
   const memories = await embeddings.embedMany(pairs.memories.slice(0, MEMORIES_OF_A_USER));
+  const stored = exactBackend.createIndex(memories[0]!.length);
+  stored.add(memories);
   const questions = await embeddings.embedMany(pairs.questions, 'query');
   return questions.map((question, index) => ({
-    best: memories.reduce((best, memory) => Math.max(best, innerProduct(question, memory)), -1),
+    best: stored.search(question, 1).scores[0]!,
     answerable: index < MEMORIES_OF_A_USER,
   }));
 }
@@ -61,7 +59,7 @@ function bestCut(samples: readonly Sample[]): {
 await runScript(async () => {
   const { values } = parseArgs({
     options: {
-      embedder: { type: 'string', default: SHIPPED_EMBEDDER },
+      embedder: { type: 'string', default: presetModels.embedder },
       users: { type: 'string', default: '25' },
       seed: { type: 'string', default: '7' },
     },

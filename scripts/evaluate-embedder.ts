@@ -10,6 +10,7 @@ import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts'
 import { SeededRandom } from '../src/eval/random.ts';
 import { drawEmbeddingPairs, type PairLanguages } from '../src/eval/synthesis/embedding-pairs.ts';
 import type { PhrasingSide } from '../src/eval/synthesis/relations.ts';
+import { exactBackend } from '../src/memory/exact-index.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
@@ -22,16 +23,6 @@ const LANGUAGES: readonly (PairLanguages & { readonly words: string })[] = [
   { memories: 'zh', questions: 'en', words: 'English questions, Chinese memories' },
 ];
 
-function innerProduct(a: Float32Array, b: Float32Array): number {
-  return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
-}
-
-/** How many memories are at least as near to the question as its own, itself included. */
-function rankOf(question: Float32Array, memories: readonly Float32Array[], own: number): number {
-  const score = innerProduct(question, memories[own]!);
-  return memories.filter((memory) => innerProduct(question, memory) >= score).length;
-}
-
 async function foundAmong(
   embeddings: EmbeddingService,
   random: SeededRandom,
@@ -40,8 +31,10 @@ async function foundAmong(
 ): Promise<boolean[]> {
   const pairs = drawEmbeddingPairs(random, MEMORIES_OF_A_USER, { heldOut: true, phrasing, languages });
   const memories = await embeddings.embedMany(pairs.memories);
+  const index = exactBackend.createIndex(memories[0]!.length);
+  index.add(memories);
   const asked = await embeddings.embedMany(pairs.questions, 'query');
-  return asked.map((question, own) => rankOf(question, memories, own) <= TOP_K);
+  return asked.map((question, own) => index.search(question, TOP_K).ids.includes(own));
 }
 
 await runScript(async () => {

@@ -23,7 +23,6 @@ const THIRDS = ['first', 'middle', 'last'] as const;
 /** What became of one question. */
 interface Outcome {
   readonly question: QualityQuestion;
-  readonly memories: number;
   readonly right: boolean;
 }
 
@@ -94,7 +93,7 @@ class LanguageReport {
     const outcomes: Outcome[] = [];
     for (const question of drawQualitySet(new SeededRandom(seed), { ...options, language })) {
       const right = exactMatch(await this.#ask(question), [question.gold], language) === 1;
-      outcomes.push({ question, memories: options.memories, right });
+      outcomes.push({ question, right });
     }
     return outcomes;
   }

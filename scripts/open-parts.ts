@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { presetModels } from '../src/config/shipped-models.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
@@ -12,8 +12,6 @@ import { DatabaseConversationLog } from '../src/systems/conversation-log.ts';
 import { MemoryKeeper } from '../src/systems/memory-keeper.ts';
 import type { PromptRules } from '../src/systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../src/systems/system-parts.ts';
-
-const SHIPPED_EMBEDDER = fileURLToPath(new URL('../models/embed-en-zh', import.meta.url));
 
 /** Labels that do not depend on the place, so that a block serves any order; memories may fill the window. */
 export const RULES: Omit<PromptRules, 'windowTokens'> = {
@@ -33,7 +31,7 @@ export interface ToldParts {
 /** @param folder for the database */
 export function openToldParts(model: LanguageModel, folder: string): ToldParts {
   const database = openDatabase({ path: join(folder, 'turns.sqlite') });
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(SHIPPED_EMBEDDER));
+  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
   const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: 1, threshold: -1 });
   let memories: readonly MemorySearchResult[] = [];
   const parts: SystemParts = {

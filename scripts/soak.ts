@@ -7,12 +7,12 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Table from 'cli-table3';
 import { linearRegression } from 'simple-statistics';
+import { presetModels } from '../src/config/shipped-models.ts';
 import { BenchError } from '../src/config/bench-error.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
 import { SeededRandom } from '../src/eval/random.ts';
@@ -25,7 +25,6 @@ import { DKISystem } from '../src/systems/dki/dki-system.ts';
 import { openToldParts } from './open-parts.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-const SHIPPED_MODEL = fileURLToPath(new URL('../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
 const SEED = 7;
 const USERS = 12;
 const MEMORIES_OF_A_USER = 12;
@@ -167,7 +166,7 @@ async function fillStore(folder: string, maxBytes: number): Promise<void> {
 await runScript(async () => {
   const { values } = parseArgs({
     options: {
-      model: { type: 'string', default: SHIPPED_MODEL },
+      model: { type: 'string', default: presetModels.model },
       turns: { type: 'string', default: '1000' },
       'kv-bytes': { type: 'string', default: '8MiB' },
       'store-bytes': { type: 'string', default: '1GiB' },

@@ -54,5 +54,5 @@ class DialogueStream:
 
     def _open(self) -> None:
         seed = self.seed * 10 + self.level
-        self._context = dialogues("--stage", self.stage, "--level", str(self.level), "--seed", str(seed))
+        self._context = dialogues("--stage", self.stage, "--level", str(self.level), "--seed", str(seed), "--practice")
         self._documents = self._context.__enter__()

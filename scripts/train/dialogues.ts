@@ -8,6 +8,8 @@ import type { Grammar } from '../../src/config/grammar.ts';
 import { SeededRandom } from '../../src/eval/random.ts';
 import {
   CURRICULUM,
+  PRACTICE,
+  weighted,
   type DocumentOptions,
   type TrainingLayout,
   type TrainingStage,
@@ -30,15 +32,18 @@ const { values } = parseArgs({
     stage: { type: 'string', default: 'block' },
     layout: { type: 'string' },
     memories: { type: 'string' },
+    /** Of the last level: documents that practise tasks among the others. */
+    practice: { type: 'boolean', default: false },
   },
 });
 
-/** Of the pairs of an embedder: questions in the language of the memories, mostly. */
+/** Of the pairs of an embedder: questions in the language of the memories, mostly, and the hard direction twice. */
 const PAIR_LANGUAGES: readonly PairLanguages[] = [
   { memories: 'en', questions: 'en' },
   { memories: 'en', questions: 'en' },
   { memories: 'zh', questions: 'zh' },
   { memories: 'zh', questions: 'zh' },
+  { memories: 'en', questions: 'zh' },
   { memories: 'en', questions: 'zh' },
   { memories: 'zh', questions: 'en' },
 ];
@@ -60,11 +65,12 @@ function pairLanguages(): PairLanguages {
 }
 
 const random = new SeededRandom(Number(values.seed));
+const practises = values.practice && level === CURRICULUM.at(-1);
 const count = values.count === undefined ? Infinity : Number(values.count);
 process.stdout.on('error', () => process.exit(0));
 for (let made = 0; made < count; made++) {
   const record = values.pairs
     ? drawEmbeddingPairs(random, Number(values['pair-count']), { ...options, languages: pairLanguages() })
-    : drawTrainingDocument(random, level, options);
+    : drawTrainingDocument(random, practises ? weighted(random, PRACTICE) : level, options);
   if (!process.stdout.write(`${JSON.stringify(record)}\n`)) await once(process.stdout, 'drain');
 }

@@ -1,6 +1,6 @@
 """Writes a checkpoint as GGUF v3, for llama.cpp.
 
-`python3 scripts/train/export_gguf.py base-final` writes models/recall-base/recall-base-q8_0.gguf.
+`python3 scripts/train/export_gguf.py base-final` writes models/recall-base/recall-base-f16.gguf.
 @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 import argparse
@@ -155,7 +155,7 @@ def write_gguf(path: Path, name: str, model: RecallModel, tokenizer: Tokenizer, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("stage", choices=NAMES)
-    parser.add_argument("--quantisation", choices=TENSORS, default="q8_0")
+    parser.add_argument("--quantisation", choices=TENSORS, default="f16")
     parser.add_argument("--out", type=Path, help="default: the file that ships")
     arguments = parser.parse_args()
     name = NAMES[arguments.stage]

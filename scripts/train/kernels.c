@@ -14,10 +14,12 @@
 #define HALF_DIM (HEAD_DIM / 2)
 #define HEAD_VECTORS (HEAD_DIM / LANES)
 
-/** A segment code is `document << 8 | segment`: 0 the header, 1-127 memories, 128-255 questions (see packing.py). */
-#define DOCUMENT_OF(code) ((code) >> 8)
+/** A segment code is `document << 8 | segment`: 0 the header, 1-126 memories, 127 links, 128-255 questions; REPLACED is
+ * added to the tokens of a memory that its link stands for (see packing.py). */
+#define REPLACED (1 << 30)
+#define DOCUMENT_OF(code) (((code) & ~REPLACED) >> 8)
 #define SEGMENT_OF(code) ((code) & 255)
-#define FIRST_QUESTION 128
+#define LINK 127
 
 #define MASKED_SCORE (-1e30f)
 
@@ -58,24 +60,24 @@ static inline void rotate(float *to, const float *from, const float *cosine, con
  * Which keys do the queries first .. first + 15 of a row see? Writes the index of every key that one of them sees, and
  * for each a vector that is added to the scores: 0 where the query sees it, MASKED_SCORE where not. Returns their count.
  *
- * A query sees an earlier key of its own document that lies in the header, in its own segment, or, for a question, in
- * a memory.
+ * A query sees an earlier key of its own document that lies in the header, in its own segment, or, for a link and a
+ * question, in a memory or link, where it is not replaced.
  */
 static int visible_keys(const int32_t *codes, int first, int length, int32_t *keys, float *bias) {
   int last = first + LANES < length ? first + LANES : length, count = 0;
   Ints query_code, query_index;
   for (int r = 0; r < LANES; r++) {
     query_index[r] = first + r;
-    query_code[r] = first + r < length ? codes[first + r] : -1;
+    query_code[r] = first + r < length ? codes[first + r] & ~REPLACED : -1;
   }
-  Ints query_document = DOCUMENT_OF(query_code), is_question = SEGMENT_OF(query_code) >= FIRST_QUESTION;
+  Ints query_document = DOCUMENT_OF(query_code), reads_memories = SEGMENT_OF(query_code) >= LINK;
   int oldest_document = DOCUMENT_OF(codes[first]);
   for (int key = 0; key < last; key++) {
     int code = codes[key], document = DOCUMENT_OF(code), segment = SEGMENT_OF(code);
     if (document < oldest_document) continue;
-    Ints seen = query_code == code;
+    Ints seen = query_code == (code & ~REPLACED);
     if (segment == 0) seen = ~(Ints){};
-    else if (segment < FIRST_QUESTION) seen |= is_question;
+    else if (segment <= LINK && !(code & REPLACED)) seen |= reads_memories;
     seen &= query_document == document;
     if (key > first) seen &= query_index >= key;
     int any = 0;
@@ -357,9 +359,9 @@ void swiglu_backward(const float *x, const float *d_y, float *d_x, long rows, in
     const float *gate = x + n * 2 * width, *up = gate + width, *d = d_y + n * width;
     float *d_gate = d_x + n * 2 * width, *d_up = d_gate + width;
     for (int c = 0; c < width; c += LANES) {
-      Floats g = load(gate + c), s = sigmoid(g), d_out = load(d + c);
+      Floats g = load(gate + c), u = load(up + c), d_out = load(d + c), s = sigmoid(g);
       store(d_up + c, d_out * g * s);
-      store(d_gate + c, d_out * load(up + c) * s * (1.f + g * (1.f - s)));
+      store(d_gate + c, d_out * u * s * (1.f + g * (1.f - s)));
     }
   }
 }

@@ -30,7 +30,7 @@ class Optimizer:
 
     def __init__(self, model: RecallModel):
         self._model = model
-        self._steps = 0
+        self.steps = 0
         # Adam's running mean, or Muon's momentum; Adam's running square (unused for matrices).
         self._first, self._second = torch.zeros_like(model.weights), torch.zeros_like(model.weights)
 
@@ -38,7 +38,7 @@ class Optimizer:
     def step(self, rate: float) -> float:
         """`rate` in 0..1 scales both learning rates. Returns the gradient's norm. Only Adam's part is clipped: Muon's
         steps have a fixed size."""
-        self._steps += 1
+        self.steps += 1
         norm = float(self._model.gradient.norm())
         at = 0
         for name, tensor in self._model.tensors.items():
@@ -49,16 +49,16 @@ class Optimizer:
             else:
                 adam_step(
                     self._model.weights[place], self._model.gradient[place], self._first[place], self._second[place],
-                    self._steps, rate * ADAM_RATE, BETA1, BETA2, min(1.0, CLIP / (norm + 1e-6)),
+                    self.steps, rate * ADAM_RATE, BETA1, BETA2, min(1.0, CLIP / (norm + 1e-6)),
                 )
         self._model.gradient.zero_()
         return norm
 
     def state(self) -> Dict:
-        return {"steps": self._steps, "first": self._first, "second": self._second}
+        return {"steps": self.steps, "first": self._first, "second": self._second}
 
     def restore(self, state: Dict) -> None:
-        self._steps = state["steps"]
+        self.steps = state["steps"]
         self._first.copy_(state["first"])
         self._second.copy_(state["second"])
 

@@ -1,8 +1,14 @@
 """Documents become rows of tokens: several documents to a row, several questions to a document, none in sight of another.
 
-A segment code is `document << 8 | segment`, where segment 0 is the header, 1-127 are memories and 128-255 questions.
-A token sees earlier tokens of its own document that lie in the header or in its own segment; a question also sees the
-memories. So every question is exactly the single question that the bench asks.
+A segment code is `document << 8 | segment`, where segment 0 is the header, 1-126 are memories, 127 links and 128-255
+questions. A token sees earlier tokens of its own document that lie in the header or in its own segment; a link and a
+question also see the memories. So every question is exactly the single question that the bench asks.
+
+A block is evaluated at its final positions here. The bench evaluates each right behind the header and turns its keys
+afterwards, so that its view of the header is nearer; of `parallel` and of the first block, both are the same.
+
+In layout `link` the first tokens of a memory stand there twice, at the same positions: as the memory's own rest saw them
+(REPLACED, which nothing else sees), and once more, ahead of that rest, in sight of all memories before it.
 """
 from dataclasses import dataclass
 from typing import Dict, Iterable, Iterator, List, Optional
@@ -11,7 +17,8 @@ import numpy as np
 
 from tokenizer import Tokenizer
 
-FIRST_QUESTION = 128
+LINK, FIRST_QUESTION = 127, 128
+REPLACED = 1 << 30
 IGNORED = -1
 
 
@@ -50,10 +57,14 @@ class EncodedDocument:
         for text in document["header"]:
             header += tokenizer.encode(text)
         self._append(header, 0, 0)
+        if len(document["memories"]) >= LINK:
+            raise ValueError(f"a document of {len(document['memories'])} memories: {LINK - 1} at most have a segment")
         position = end = len(header)
         for number, text in enumerate(document["memories"], start=1):
             memory = tokenizer.encode(text)
-            self._append(memory, 0 if self.layout == "text" else number, position)
+            # The first block saw all that precedes it when it was built.
+            linked = document["linked"] if self.layout == "link" and number > 1 else 0
+            self._append_memory(memory, 0 if self.layout == "text" else number, position, linked)
             end = max(end, position + len(memory))
             position = len(header) if self.layout == "parallel" else end
         for number, question in enumerate(document["questions"]):
@@ -71,6 +82,12 @@ class EncodedDocument:
         """How many tokens of this document fit into `room` when whole questions are left out; 0 if not even one fits."""
         ends = [answer.start + answer.length for answer in self.answers]
         return max((end for end in ends if end <= room), default=0)
+
+    def _append_memory(self, tokens: List[int], segment: int, position: int, linked: int) -> None:
+        beginning, rest = tokens[:linked], tokens[linked:]
+        self._append(beginning, segment | REPLACED, position)
+        self._append(beginning, LINK, position)
+        self._append(rest, segment, position + len(beginning))
 
     def _append(self, tokens: List[int], segment: int, position: int) -> None:
         self.tokens += tokens

@@ -1,24 +1,33 @@
 """What is trained, in which order: each stage is one command, `train.py STAGE`."""
 from dataclasses import dataclass
-from typing import Dict, Optional
+from typing import Dict, Optional, Tuple
 
 
 @dataclass(frozen=True)
 class Stage:
-    """`steps` of 4,096 tokens, the last `decay_share` of them at a falling rate; `start` names the stage that it goes on from."""
+    """`steps` of 4,096 tokens a worker, the last `decay_share` of them at a rate that falls from the first of `rates` to the
+    other; `start` names the stage that it goes on from."""
 
     layouts: str
     steps: int
     decay_share: float
     start: Optional[str] = None
+    workers: int = 1
+    rates: Tuple[float, float] = (1.0, 0.0)
 
 
 STAGES: Dict[str, Stage] = {
-    # An ordinary model, at a constant rate, and the same cooled down: `recall-base`.
+    # An ordinary model, at a constant rate, cooled down; twice.
     "base": Stage("base", 5_000, 0.0),
-    "base-final": Stage("base", 3_500, 1.0, "base"),
+    "base-cooled": Stage("base", 3_500, 1.0, "base"),
+    "base-longer": Stage("base", 3_000, 0.0, "base-cooled", workers=2),
+    "base-recooled": Stage("base", 3_500, 1.0, "base-longer"),
+    # And once more, not to the end, on two cores: what both models come from.
+    "base-halfway": Stage("base", 3_000, 1.0, "base-recooled", workers=2, rates=(1.0, 0.6)),
+    # The same cooled down again: `recall-base`.
+    "base-final": Stage("base", 2_800, 1.0, "base-halfway", rates=(0.6, 0.0)),
     # From the same weights, on the layouts of joined K/V as well: `recall-block`.
-    "block-final": Stage("block", 3_500, 0.9, "base"),
+    "block-final": Stage("block", 2_800, 1.0, "base-halfway", rates=(0.6, 0.0)),
     # A toy, to see that everything fits together.
-    "smoke": Stage("block", 150, 0.3),
+    "smoke": Stage("block", 75, 0.3, workers=2),
 }

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import silu
 
 from kernels import HEAD_DIM, Attention, RMSNorm, SwiGLU
-from packing import FIRST_QUESTION
+from packing import FIRST_QUESTION, LINK, REPLACED
 
 HEADS, KV_HEADS = 4, 2
 
@@ -30,27 +30,28 @@ def plain_attention(qkv, codes, positions, cosine, sine):
 def visible(codes):
     """[rows, length, length]: does the query (second axis) see the key (third)?"""
     length = codes.shape[1]
+    replaced, codes = (codes & REPLACED) != 0, codes & ~REPLACED
     document, segment = codes >> 8, codes & 255
     earlier = torch.arange(length)[:, None] >= torch.arange(length)[None]
     same_document = document[:, :, None] == document[:, None]
     same_segment = segment[:, :, None] == segment[:, None]
     header = (segment == 0)[:, None]
-    question_to_memory = (segment >= FIRST_QUESTION)[:, :, None] & (segment < FIRST_QUESTION)[:, None]
-    return earlier & same_document & (same_segment | header | question_to_memory)
+    memory_read = (segment >= LINK)[:, :, None] & ((segment <= LINK) & ~replaced)[:, None]
+    return earlier & same_document & (same_segment | header | memory_read)
 
 
 def codes_and_positions(rows, length):
-    """Documents of a header, three memories and two questions, each of a few tokens."""
+    """Documents of a header, three memories, of which two are linked, and two questions, each of a few tokens."""
     generator = torch.Generator().manual_seed(5)
     codes, positions = torch.zeros(rows, length, dtype=torch.int32), torch.zeros(rows, length, dtype=torch.int32)
     for row in range(rows):
         at, document = 0, 0
         while at < length:
             document += 1
-            for segment in (0, 1, 2, 3, FIRST_QUESTION, FIRST_QUESTION + 1):
+            for segment in (0, 1, 2 | REPLACED, LINK, 2, 3 | REPLACED, LINK, 3, FIRST_QUESTION, FIRST_QUESTION + 1):
                 size = min(int(torch.randint(1, 12, (), generator=generator)), length - at)
                 codes[row, at : at + size] = document << 8 | segment
-                positions[row, at : at + size] = torch.arange(size) + 3 * segment % 40
+                positions[row, at : at + size] = torch.arange(size) + 3 * (segment & 255) % 40
                 at += size
     return codes, positions
 

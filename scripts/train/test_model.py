@@ -1,13 +1,17 @@
 """The model against a Llama in plain torch, its structured start, and its file format."""
 import unittest
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
 from torch.nn.functional import silu
 
-from export_gguf import Q8_0_BLOCK, TENSOR_F16, TENSOR_Q8_0, encoded, tensors
+from export_gguf import Q8_0_BLOCK, TENSOR_F16, TENSOR_Q8_0, encoded, tensors, write_gguf
+from import_gguf import read_model
 from kernels import HEAD_DIM, RMS_EPSILON
 from model import ModelShape, RecallModel
+from tokenizer import SPECIALS, SYMBOLS, Tokenizer
 
 SHAPE = ModelShape(vocabulary=64, layers=2, context=64)
 
@@ -87,6 +91,18 @@ class ExportTest(unittest.TestCase):
     def test_half_floats_take_two_bytes_a_weight(self):
         values = np.float32([[0.5, -2.0]])
         self.assertEqual(np.frombuffer(encoded(values, TENSOR_F16), "<f2").tolist(), [0.5, -2.0])
+
+    def test_what_was_exported_is_read_back(self):
+        tokenizer = Tokenizer({token: number for number, token in enumerate([*SPECIALS, *SYMBOLS])}, [])
+        model = RecallModel(ModelShape(len(tokenizer.tokens), width=64, layers=2, heads=2, kv_heads=1, hidden=96), seed=3)
+        with TemporaryDirectory() as folder:
+            for quantisation in ("f16", "q8_0"):
+                first, second = (Path(folder) / f"{place}-{quantisation}.gguf" for place in ("first", "second"))
+                write_gguf(first, "toy", model, tokenizer, quantisation)
+                again = read_model(first)
+                self.assertEqual(again.shape, model.shape)
+                write_gguf(second, "toy", again, tokenizer, quantisation)
+                self.assertEqual(first.read_bytes(), second.read_bytes())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 
-from packing import FIRST_QUESTION, IGNORED, EncodedDocument, Packer
+from packing import FIRST_QUESTION, IGNORED, LINK, REPLACED, EncodedDocument, Packer
 from tokenizer import SPECIALS, SYMBOLS, Tokenizer
 
 TOKENIZER = Tokenizer({token: number for number, token in enumerate([*SPECIALS, *SYMBOLS])}, [])
@@ -14,6 +14,7 @@ def document(layout, questions=2):
         "layout": layout,
         "header": ["Sys\n", "Info:\n"],
         "memories": ["[1] ab\n", "[2] longer\n"],
+        "linked": 3,
         "questions": [{"suffix": ["\n", f"Q{n}?", "AI:"], "answer": f" {n}.", "kind": "plain"} for n in range(questions)],
     }
 
@@ -45,6 +46,16 @@ class DocumentTest(unittest.TestCase):
         self.assertEqual(first, (self.header, 1))
         self.assertEqual(second, (self.header, 2))
         self.assertEqual(question, (self.header + max(self.memories), FIRST_QUESTION))
+
+    def test_the_first_tokens_of_a_later_block_stand_there_twice_when_linked(self):
+        encoded, blocks = (EncodedDocument(TOKENIZER, document(layout)) for layout in ("link", "blocks"))
+        second = self.header + self.memories[0]
+        self.assertEqual(encoded.segments[second : second + 7], [2 | REPLACED] * 3 + [LINK] * 3 + [2])
+        self.assertEqual(encoded.tokens[second : second + 3], encoded.tokens[second + 3 : second + 6])
+        self.assertEqual(encoded.positions[second : second + 3], encoded.positions[second + 3 : second + 6])
+        for array in ("tokens", "positions"):
+            linked, plain = getattr(encoded, array), getattr(blocks, array)
+            self.assertEqual(linked[: second + 3] + linked[second + 6 :], plain)
 
     def test_every_question_stands_where_it_would_stand_alone(self):
         both, alone = (EncodedDocument(TOKENIZER, document("blocks", count)) for count in (2, 1))

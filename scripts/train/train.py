@@ -8,9 +8,12 @@ import os
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import Dict, List, Optional
+from tempfile import TemporaryDirectory
+from typing import Dict, List
 
 import torch
+import torch.multiprocessing
+from torch import distributed
 from torch.nn.functional import cross_entropy
 
 from dialogue_stream import ROOT, DialogueStream, dialogues
@@ -26,15 +29,15 @@ LAST_LEVEL = 4
 LEVEL_UP = 0.65
 RUNNING_SHARE = 0.02
 EVALUATION_EVERY = 1000
+COREFERENCE = "coreference"
 
 
-def learning_rate(step: int, stage: Stage) -> float:
-    """Between 0 and 1: warm-up where nothing was trained before, constant, then linear decay over the last steps."""
-    warm = 1.0 if stage.start is not None else min(1.0, step / WARM_UP_STEPS)
-    if stage.decay_share == 0:
-        return warm
-    left = 1 - step / stage.steps
-    return warm * min(1.0, max(0.01, left / stage.decay_share))
+def learning_rate(step: int, stage: Stage, optimizer_steps: int) -> float:
+    """Between 0 and 1: warm-up of a new optimiser, constant, then linear decay over the last steps."""
+    warm = min(1.0, (optimizer_steps + 1) / WARM_UP_STEPS)
+    first, last = stage.rates
+    left = min(1.0, (1 - step / stage.steps) / stage.decay_share) if stage.decay_share > 0 else 1.0
+    return warm * max(0.01, last + (first - last) * left)
 
 
 class Forward:
@@ -59,11 +62,13 @@ class Evaluation:
     def __init__(self, tokenizer: Tokenizer, layouts: str, documents: int):
         self._cells: Dict[str, List[Batch]] = {}
         for language in ("en", "zh"):
-            for layout in ("text", "blocks", "parallel") if layouts == "block" else ("text",):
+            for layout in ("text", "blocks", "parallel", "link") if layouts == "block" else ("text",):
                 for memories in (5, 10, 20) if layout == "text" else (10,):
                     cell = f"{language}/{layout}/{memories}"
                     self._cells[cell] = self._draw(tokenizer, documents, language, layout, memories)
-            held_out = self._draw(tokenizer, documents, language, "text", 5, "held-out")
+                practice = self._draw(tokenizer, documents, language, layout, 8, "--practice")
+                self._cells[f"{language}/{layout}/{COREFERENCE}"] = practice
+            held_out = self._draw(tokenizer, documents, language, "text", 5, "--phrasing", "held-out")
             self._cells[f"{language}/text/5/held-out phrasings"] = held_out
         self._cells["none"] = self._draw(tokenizer, documents, "en", "none", 1)
 
@@ -74,6 +79,10 @@ class Evaluation:
             for cell, batches in self._cells.items():
                 for batch in batches:
                     for answer, exact in zip(batch.answers, Forward(model, batch).exact):
+                        if cell.endswith(COREFERENCE):
+                            if answer.kind == COREFERENCE:
+                                hits[cell].append(exact)
+                            continue
                         if cell == "none" or answer.kind != "absent":
                             hits[cell].append(exact)
                         if cell != "none" and not cell.endswith("phrasings"):
@@ -82,20 +91,42 @@ class Evaluation:
 
     @staticmethod
     def _draw(
-        tokenizer: Tokenizer, documents: int, language: str, layout: str, memories: int, phrasing: str = "known"
+        tokenizer: Tokenizer, documents: int, language: str, layout: str, memories: int, *more: str
     ) -> List[Batch]:
         options = ["--held-out", "--language", language, "--layout", layout, "--memories", str(memories)]
-        options += ["--phrasing", phrasing, "--seed", str(9000 + memories), "--count", str(documents)]
-        with dialogues("--level", str(LAST_LEVEL), *options) as drawn:
+        options += ["--seed", str(9000 + memories), "--count", str(documents)]
+        with dialogues("--level", str(LAST_LEVEL), *options, *more) as drawn:
             return list(Packer(tokenizer).batches(drawn))
+
+
+class Team:
+    """The workers of a stage: processes of one core each, which see other documents and step alike."""
+
+    def __init__(self, rank: int, size: int, meeting: Path):
+        self.rank, self.size = rank, size
+        if size > 1:
+            distributed.init_process_group("gloo", f"file://{meeting}", rank=rank, world_size=size)
+
+    def average(self, values: torch.Tensor) -> None:
+        """In place, over all workers."""
+        if self.size > 1:
+            distributed.all_reduce(values)
+            values /= self.size
+
+    def gathered(self, of_mine: Dict) -> List[Dict]:
+        """What every worker has, in their order."""
+        every: List[Dict] = [of_mine] * self.size
+        if self.size > 1:
+            distributed.all_gather_object(every, of_mine)
+        return every
 
 
 class Run:
     """A training run's state: everything that a checkpoint holds."""
 
-    def __init__(self, name: str, tokenizer: Tokenizer, seed: int, resume: bool):
+    def __init__(self, name: str, tokenizer: Tokenizer, seed: int, resume: bool, team: Team):
         stage = STAGES[name]
-        self._path = RUNS / f"{name}.pt"
+        self._path, self._team = RUNS / f"{name}.pt", team
         if resume or stage.start is not None:
             saved = torch.load(self._path if resume else RUNS / f"{stage.start}.pt")
             self.model = RecallModel.from_state(saved["model"])
@@ -106,19 +137,29 @@ class Run:
             self.model, self.running = RecallModel(ModelShape(len(tokenizer.tokens)), seed), 0.0
             self.optimizer = Optimizer(self.model)
         # Where a run is resumed, the document that waited in the packer is skipped.
-        self.stream = DialogueStream(**saved["stream"]) if resume else self._first_documents(stage, seed)
+        self.stream = self._next_documents(saved) if resume else self._first_documents(name, seed)
         self.step = saved["step"] if resume else 0
 
-    @staticmethod
-    def _first_documents(stage: Stage, seed: int) -> DialogueStream:
-        """A later stage sees other documents than the one before it, at the last level at once."""
-        return DialogueStream(stage.layouts, seed) if stage.start is None else DialogueStream(stage.layouts, seed + 100, LAST_LEVEL)
+    def _first_documents(self, name: str, seed: int) -> DialogueStream:
+        """A later stage sees other documents than those before it, at the last level at once."""
+        stage = STAGES[name]
+        place = list(STAGES).index(name) if stage.start is not None else 0
+        return DialogueStream(stage.layouts, seed + 100 * place + 1000 * self._team.rank, LAST_LEVEL if place > 0 else 0)
+
+    def _next_documents(self, saved: Dict) -> DialogueStream:
+        streams = saved.get("streams", [])
+        if len(streams) != self._team.size:
+            raise ValueError(f"{self._path} is of {len(streams)} workers, not {self._team.size}: start without --resume")
+        return DialogueStream(**streams[self._team.rank])
 
     def save(self, evaluation: Dict[str, float]) -> None:
+        streams = self._team.gathered(self.stream.state)
+        if self._team.rank > 0:
+            return
         state = {
             "model": self.model.state(),
             "optimizer": self.optimizer.state(),
-            "stream": self.stream.state,
+            "streams": streams,
             "step": self.step,
             "running": self.running,
             "evaluation": evaluation,
@@ -128,42 +169,55 @@ class Run:
         fresh.replace(self._path)
 
 
-def train(name: str, seed: int, resume: bool, evaluation_documents: int) -> None:
-    RUNS.mkdir(parents=True, exist_ok=True)
-    tokenizer, stage = Tokenizer.read(), STAGES[name]
-    run, packer = Run(name, tokenizer, seed, resume), Packer(tokenizer)
-    evaluate = Evaluation(tokenizer, stage.layouts, evaluation_documents)
-    with open(RUNS / f"{name}.log", "a" if resume else "w", encoding="utf-8") as log:
+class Log:
+    """JSON lines in `build/train/STAGE.log`, of the first worker."""
 
-        def say(**line: object) -> None:
-            print(json.dumps(line), file=log, flush=True)
+    def __init__(self, name: str, resume: bool, team: Team):
+        self._file = open(RUNS / f"{name}.log", "a" if resume else "w", encoding="utf-8") if team.rank == 0 else None
 
-        start = time.strftime("%FT%TZ", time.gmtime())
-        say(parameters=run.model.weights.numel(), stage=name, steps=stage.steps, seed=seed, start=start)
-        began, loss_sum, tokens = time.time(), 0.0, 0
-        while run.step < stage.steps:
-            batch = packer.batch(run.stream)
-            forward = Forward(run.model, batch)
-            forward.loss.backward()
-            run.step += 1
-            run.optimizer.step(learning_rate(run.step, stage))
-            loss_sum += float(forward.loss)
-            tokens += batch.tokens.size
-            run.running += RUNNING_SHARE * (sum(forward.exact) / len(forward.exact) - run.running)
-            if run.running > LEVEL_UP and run.stream.level < LAST_LEVEL:
-                run.stream.rise()
-                run.running *= 0.6
-                say(step=run.step, level=run.stream.level)
-            if run.step % 50 == 0:
-                rate = round(tokens / (time.time() - began))
-                say(step=run.step, loss=round(loss_sum / 50, 4), exact=round(run.running, 3), tokens_per_second=rate)
-                began, loss_sum, tokens = time.time(), 0.0, 0
-            if run.step % EVALUATION_EVERY == 0 or run.step == stage.steps:
-                paused = time.time()
-                evaluation = evaluate(run.model)
-                say(step=run.step, evaluation=evaluation)
-                run.save(evaluation)
-                began += time.time() - paused
+    def say(self, **line: object) -> None:
+        if self._file is not None:
+            print(json.dumps(line), file=self._file, flush=True)
+
+
+def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
+    """One worker of a stage."""
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    tokenizer, stage = Tokenizer.read(), STAGES[options.stage]
+    team = Team(rank, stage.workers, meeting)
+    run, packer = Run(options.stage, tokenizer, options.seed, options.resume, team), Packer(tokenizer)
+    evaluate = Evaluation(tokenizer, stage.layouts, options.evaluation_documents) if rank == 0 else None
+    log = Log(options.stage, options.resume, team)
+    start = time.strftime("%FT%TZ", time.gmtime())
+    log.say(parameters=run.model.weights.numel(), stage=options.stage, steps=stage.steps, seed=options.seed, start=start)
+    began, loss_sum, tokens = time.time(), 0.0, 0
+    while run.step < stage.steps:
+        batch = packer.batch(run.stream)
+        forward = Forward(run.model, batch)
+        forward.loss.backward()
+        run.step += 1
+        team.average(run.model.gradient)
+        seen = torch.tensor([float(forward.loss), sum(forward.exact) / len(forward.exact)])
+        team.average(seen)
+        loss, exact = seen.tolist()
+        run.optimizer.step(learning_rate(run.step, stage, run.optimizer.steps))
+        loss_sum += loss
+        tokens += batch.tokens.size * team.size
+        run.running += RUNNING_SHARE * (exact - run.running)
+        if run.running > LEVEL_UP and run.stream.level < LAST_LEVEL:
+            run.stream.rise()
+            run.running *= 0.6
+            log.say(step=run.step, level=run.stream.level)
+        if run.step % 50 == 0:
+            rate = round(tokens / (time.time() - began))
+            log.say(step=run.step, loss=round(loss_sum / 50, 4), exact=round(run.running, 3), tokens_per_second=rate)
+            began, loss_sum, tokens = time.time(), 0.0, 0
+        if run.step % EVALUATION_EVERY == 0 or run.step == stage.steps:
+            paused = time.time()
+            evaluation = {} if evaluate is None else evaluate(run.model)
+            log.say(step=run.step, evaluation=evaluation)
+            run.save(evaluation)
+            began += time.time() - paused
     run.stream.close()
 
 
@@ -173,9 +227,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--evaluation-documents", type=int, default=40, help="of each kind")
-    arguments = parser.parse_args()
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    train(arguments.stage, arguments.seed, arguments.resume, arguments.evaluation_documents)
+    options = parser.parse_args()
+    RUNS.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as folder:
+        torch.multiprocessing.spawn(train, (Path(folder) / "meeting", options), STAGES[options.stage].workers)
 
 
 if __name__ == "__main__":

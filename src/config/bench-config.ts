@@ -32,6 +32,7 @@ export const suiteNames = [
   'storage',
   'isolation',
   'scaling',
+  'coreference',
 ] as const;
 
 export type SuiteName = (typeof suiteNames)[number];

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 const phrasings = z.object({ known: z.array(z.string()).min(1), heldOut: z.array(z.string()) });
+/** Of what has no generic wordings to fall back on. */
+const ownPhrasings = phrasings.extend({ heldOut: z.array(z.string()).min(1) });
 const openRelation = z.object({
   value: z.string(),
   preference: z.boolean().optional(),
@@ -13,6 +15,10 @@ const shared = {
   systemPrompts: z.array(z.string()).min(1),
   unknownAnswer: z.string(),
   answer: z.string(),
+  /** An adjective before its noun, the day of a month, and what belongs to somebody. */
+  attribute: z.string(),
+  date: z.string(),
+  owned: z.string(),
   voices: z.object({
     my: z.string(),
     I: z.string(),
@@ -22,18 +28,19 @@ const shared = {
     myRole: z.string(),
     userRole: z.string(),
     theirs: z.string(),
+    pronouns: z.array(z.object({ name: z.string(), possessive: z.string() })).min(1),
   }),
   relations: z.array(openRelation.extend({ name: z.string() })).min(1),
-  generic: z.object({ statements: phrasings, updates: phrasings, questions: phrasings }),
+  generic: z.object({ statements: ownPhrasings, updates: ownPhrasings, questions: ownPhrasings }),
   openRelations: z.array(openRelation).min(1),
   tasks: z.object({
-    bridges: phrasings,
-    lists: z.array(z.object({ value: z.string(), statements: phrasings, questions: phrasings })).min(1),
+    bridges: ownPhrasings,
+    lists: z.array(z.object({ value: z.string(), statements: ownPhrasings, questions: ownPhrasings })).min(1),
     listing: z.object({ comma: z.string(), and: z.string() }),
-    order: phrasings,
-    choices: phrasings,
-    sameSubject: phrasings,
-    sameAttribute: phrasings,
+    order: ownPhrasings,
+    choices: ownPhrasings,
+    sameSubject: ownPhrasings,
+    sameAttribute: ownPhrasings,
     sharedName: z.string(),
   }),
   nouns: z.array(z.string()).min(1),

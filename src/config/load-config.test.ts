@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from './bench-error.ts';
 import { type ConfigSources, configOptions, loadBenchConfig } from './load-config.ts';
+import { presetModels, shippedLanguageModels } from './shipped-models.ts';
 
 let workingFolder: string;
 beforeEach(() => {
@@ -34,7 +35,8 @@ describe('the configuration', () => {
 
   it('finds shipped files from the package and users’ files from the working folder', () => {
     const config = load({ embedder: 'mine' });
-    expect(config.model).toBe(resolve(import.meta.dirname, '../../models/recall-base/recall-base-q8_0.gguf'));
+    expect(config.model).toBe(presetModels.model);
+    expect(load({ model: 'recall-block' }).model).toBe(shippedLanguageModels.get('recall-block'));
     expect(config.embedder).toBe(join(workingFolder, 'mine'));
     expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
     expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');

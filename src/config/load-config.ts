@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { type BenchConfig, benchConfigSchema, optionDescriptions, randomModelPrefix } from './bench-config.ts';
@@ -15,9 +14,6 @@ const configFileName = 'dki-bench.config.json';
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that are read elsewhere. */
 const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND'];
-
-/** Where the package lies: `src/config` and `dist/config` are equally deep. */
-const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface ConfigSources {
   /** By option: what the command line gave, as texts or switches. */
@@ -203,13 +199,12 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   // What is named by its kind is no path.
   const named = (name: string): boolean => [randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix));
   const user = (name: string | undefined, shipped: string): string =>
-    name === undefined ? resolve(packageRoot, shipped) : named(name) ? name : resolve(workingFolder, name);
-  const shippedModel = shippedLanguageModels.get(data.model ?? '');
+    name === undefined ? shipped : named(name) ? name : resolve(workingFolder, name);
   return {
     ...data,
     given: [...given.keys()],
     dataset: datasetPaths(data.dataset, workingFolder),
-    model: shippedModel === undefined ? user(data.model, presetModels.model) : resolve(packageRoot, shippedModel),
+    model: shippedLanguageModels.get(data.model ?? '') ?? user(data.model, presetModels.model),
     embedder: user(data.embedder, presetModels.embedder),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),

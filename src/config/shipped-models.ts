@@ -1,10 +1,14 @@
-/** The language models that ship, by the name that `--model` takes; from the package's root. */
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('../../models', import.meta.url));
+
+/** The files of the language models that ship, by the name that `--model` takes. */
 export const shippedLanguageModels: ReadonlyMap<string, string> = new Map(
-  ['recall-base', 'recall-block'].map((name) => [name, `models/${name}/${name}-q8_0.gguf`]),
+  ['recall-base', 'recall-block'].map((name) => [name, `${folder}/${name}/${name}-f16.gguf`]),
 );
 
-/** What runs where nobody names a model; from the package's root. */
+/** What runs where nobody names a model: a file and a folder. */
 export const presetModels = {
   model: shippedLanguageModels.get('recall-base')!,
-  embedder: 'models/embed-en-zh',
+  embedder: `${folder}/embed-en-zh`,
 } as const;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { grammars } from '../../config/grammar.ts';
 import type { BenchSystem } from '../../systems/bench-system.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { containsTokens, type Language } from '../metrics/normalise.ts';
+import { containsTokens } from '../metrics/normalise.ts';
 import { SeededRandom } from '../random.ts';
 import {
   drawPreference,
@@ -45,8 +45,8 @@ export interface IsolationSubject {
   readonly threshold: number;
 }
 
-/** Of the probe's own users, who are no users of a data set: that of `relations.ts`, whatever the run asks in. */
-const LANGUAGE: Language = 'en';
+/** The probe's own users, who are no users of a data set, speak English, whatever the run asks in. */
+const grammar = grammars.en;
 const USERS = 25;
 const FILLERS = 3;
 const DOUBLES = 5;
@@ -58,9 +58,9 @@ interface CanaryUser {
 }
 
 function canaryRelation(): Relation {
-  const template = grammars.en.relations.find((relation) => relation.name === 'locker code');
+  const template = grammar.relations.find((relation) => relation.name === 'locker code');
   if (template === undefined) throw new RangeError('grammar-en.json has no relation "locker code"');
-  return namedRelation(grammars.en, template);
+  return namedRelation(grammar, template);
 }
 
 /** Of this probe alone: in a shared store an earlier one left K/V of its own users. */
@@ -70,8 +70,7 @@ function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[]
     const secret = valueOf(random, relation, true);
     const fillers = new Map<string, string>();
     while (fillers.size < FILLERS) {
-      const other =
-        fillers.size === 0 ? drawPreference(random, grammars.en) : drawRelation(random, grammars.en, 0, true);
+      const other = fillers.size === 0 ? drawPreference(random, grammar) : drawRelation(random, grammar, 0, true);
       if (other.attribute === relation.attribute) continue;
       fillers.set(factKey(USER, other), statement(random, USER, other, valueOf(random, other, true), 'known'));
     }
@@ -112,7 +111,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
       answers.set(user.userId, await ask(subject, system, user.userId, query));
     }
     const hears = (user: CanaryUser, secret: string): boolean =>
-      containsTokens(answers.get(user.userId)!.text, secret, LANGUAGE);
+      containsTokens(answers.get(user.userId)!.text, secret, grammar.language);
     const foreign = (user: CanaryUser, own: string | undefined): boolean =>
       users.some((other) => other.secret !== own && hears(user, other.secret));
     const askers = users.map((user, index) => [user, strangers[index]!]);

@@ -1,6 +1,15 @@
 import { grammars } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
-import { codeSource, fresh, numberSource, realOr, repeated, timeSource, type ValueSource } from './value-source.ts';
+import {
+  codeSource,
+  dateSource,
+  fresh,
+  numberSource,
+  realOr,
+  repeated,
+  timeSource,
+  type ValueSource,
+} from './value-source.ts';
 
 const grammar = grammars.zh;
 
@@ -41,7 +50,7 @@ export const chineseValues: Readonly<Record<string, ValueSource>> = {
   title: fresh(word),
   code: codeSource((random) => madeUpWord(random, 2, 2)),
   number: numberSource,
-  date: fresh((random) => `${random.pick(grammar.months)}${random.int(1, 31)}日`),
+  date: dateSource(grammar),
   time: timeSource,
   spot: fresh(spot),
 };

@@ -1,14 +1,22 @@
 import type { Grammar } from '../../config/grammar.ts';
+import type { SeededRandom } from '../random.ts';
 import type { PhrasingSide } from './relations.ts';
+import type { TaskKind } from './training-tasks.ts';
 
-/** How memories see each other in training: as ordinary text, or each alone behind the header. */
-export type TrainingLayout = 'text' | 'blocks' | 'parallel' | 'none';
+/** How memories see each other in training: as ordinary text, each alone behind the header, or but for its first tokens. */
+export type TrainingLayout = 'text' | 'blocks' | 'parallel' | 'link' | 'none';
 
 /** Which model is trained: an ordinary one, or one that has seen the layouts of joined K/V, too. */
 export type TrainingStage = 'base' | 'block';
 
 /** Weights, which sum to 1, and what they are of. */
 type Weights<T> = readonly (readonly [weight: number, choice: T])[];
+
+/** One of the choices, by their weights, which sum to 1. */
+export function weighted<T>(random: SeededRandom, choices: Weights<T>): T {
+  let left = random.float();
+  return (choices.find(([weight]) => (left -= weight) < 0) ?? choices[0]!)[1];
+}
 
 /** Weights of the layouts. */
 export const LAYOUTS: Readonly<Record<TrainingStage, Weights<TrainingLayout>>> = {
@@ -18,11 +26,15 @@ export const LAYOUTS: Readonly<Record<TrainingStage, Weights<TrainingLayout>>> =
   ],
   block: [
     [0.4, 'text'],
-    [0.3, 'blocks'],
-    [0.25, 'parallel'],
+    [0.25, 'blocks'],
+    [0.2, 'parallel'],
+    [0.1, 'link'],
     [0.05, 'none'],
   ],
 };
+
+/** How many first tokens of a memory are evaluated again in layout `link`; each number is equally likely. */
+export const LINKED = [1, 2, 4, 8] as const;
 
 /** Weights of the languages. */
 export const LANGUAGES: Weights<Grammar['language']> = [
@@ -43,6 +55,8 @@ export interface Curriculum {
   readonly chatter: number;
   /** How many tasks that take more than one memory a document may hold; each number is equally likely. */
   readonly tasks: readonly number[];
+  /** The kinds of them, each as likely as it is often here. */
+  readonly kinds: readonly TaskKind[];
 }
 
 const FULL: Curriculum = {
@@ -59,6 +73,7 @@ const FULL: Curriculum = {
   history: 0.06,
   chatter: 0.2,
   tasks: [0, 1, 1, 2],
+  kinds: ['join', 'list', 'list', 'order', 'choice', 'shared', 'reference'],
 };
 
 /** Level 0 holds one or two memories; the last one is what the bench asks. */
@@ -86,6 +101,25 @@ export const CURRICULUM: readonly Curriculum[] = [
   { ...FULL, sizes: [[1, [1, 6]]] },
   { ...FULL, sizes: [[1, [1, 8]]] },
   FULL,
+];
+
+/** What training documents of the last level are drawn from: many practise tasks. The cards judge by the last level alone. */
+export const PRACTICE: Weights<Curriculum> = [
+  [0.5, FULL],
+  [
+    0.35,
+    {
+      ...FULL,
+      sizes: [
+        [0.8, [1, 16]],
+        [0.2, [17, 32]],
+      ],
+      absent: 0.2,
+      tasks: [2, 3, 4, 5],
+      kinds: [...FULL.kinds, 'join', 'dates', 'dates', 'coreference'],
+    },
+  ],
+  [0.15, { ...FULL, sizes: [[1, [1, 6]]], others: 0, tasks: [1, 1, 2], kinds: ['coreference'] }],
 ];
 
 /** What a document may draw from, and how much of it. */

@@ -1,6 +1,6 @@
 import { grammars } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
-import { codeSource, fresh, numberSource, realOr, timeSource, type ValueSource } from './value-source.ts';
+import { codeSource, dateSource, fresh, numberSource, realOr, timeSource, type ValueSource } from './value-source.ts';
 
 const grammar = grammars.en;
 
@@ -55,7 +55,7 @@ export const englishValues: Readonly<Record<string, ValueSource>> = {
   title: fresh((random) => capitalised(phrase(random))),
   code: codeSource(word),
   number: numberSource,
-  date: fresh((random) => `${random.pick(grammar.months)} ${random.int(1, 31)}`),
+  date: dateSource(grammar),
   time: timeSource,
   spot: fresh(spot),
 };

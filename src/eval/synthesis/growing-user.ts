@@ -5,7 +5,7 @@ import { containsTokens } from '../metrics/normalise.ts';
 import type { SeededRandom } from '../random.ts';
 import { exchange } from './exchange.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
-import { question, statement, USER } from './relations.ts';
+import { question, statement, USER, type Relation, type Subject } from './relations.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
 export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;
@@ -16,10 +16,20 @@ const OTHERS = 4;
 const OTHERS_SHARE = 0.3;
 const TRIES = 200;
 
+/** What a memory is to be about, where that is no draw. */
+export interface WantedMemory {
+  readonly subject: Subject;
+  readonly relation: Relation;
+  /** Whom the memory names instead: "she". */
+  readonly named?: Subject;
+}
+
 /** A question of a growing user, which sees the memories so far. */
 export interface GrownQuestion {
   /** The fact that is asked for, by the number of its memory. */
   readonly memory: number;
+  /** An earlier memory without which that one cannot be understood. */
+  readonly before?: number;
   readonly condition: number;
   readonly conversation?: string;
   readonly history?: readonly HistoryMessage[];
@@ -51,12 +61,26 @@ export class GrowingUser {
     return this.#memories;
   }
 
+  /** People by name, of whom memories may be. */
+  get people(): readonly Subject[] {
+    return this.#book.others.filter(({ kind }) => kind === 'named');
+  }
+
+  /** A relation of which nothing is known of any of the subjects. */
+  drawFree(subjects: readonly Subject[], wanted: (relation: Relation) => boolean = () => true): Relation {
+    const [first, ...others] = subjects;
+    return this.#book.drawFree(
+      first!,
+      (relation) => wanted(relation) && others.every((subject) => this.#book.isFree(subject, relation)),
+    );
+  }
+
   /** Remembers one thing more. */
-  remember(): void {
+  remember(wanted?: WantedMemory): void {
     for (let tries = 0; tries < TRIES; tries++) {
-      const subject = this.#book.drawSubject(OTHERS_SHARE);
-      const fact = this.#book.add(subject, this.#book.drawFree(subject), 'plain');
-      const content = statement(this.#random, fact.subject, fact.relation, fact.value, fact.side);
+      const subject = wanted?.subject ?? this.#book.drawSubject(OTHERS_SHARE);
+      const fact = this.#book.add(subject, wanted?.relation ?? this.#book.drawFree(subject), 'plain');
+      const content = statement(this.#random, wanted?.named ?? subject, fact.relation, fact.value, fact.side);
       if (this.#memories.some((other) => this.#holds(other.content, fact.value) || this.#holds(content, other.value!)))
         continue;
       const number = this.#memories.length;
@@ -76,13 +100,13 @@ export class GrowingUser {
   }
 
   /** Asks for something that a memory holds, in words that were not used before. */
-  ask({ memory, condition, conversation, history = [] }: GrownQuestion): void {
+  ask({ memory, before, condition, conversation, history = [] }: GrownQuestion): void {
     const fact = this.#facts[memory]!;
     const query = this.#wording(fact);
     this.#items.push({
       ...this.#item(query, condition, conversation),
       answer: fact.value,
-      evidence: [this.#memories[memory]!.memoryId],
+      evidence: [...(before === undefined ? [] : [before]), memory].map((number) => this.#memories[number]!.memoryId),
       category: 'memory',
       phrasing: fact.side === 'heldOut' ? 'held-out' : 'known',
       ...(history.length === 0 ? {} : { history: [...history] }),

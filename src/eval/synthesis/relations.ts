@@ -1,10 +1,12 @@
 import type { Grammar, Phrasings } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
+import { fill } from './fill.ts';
 import { drawValue, nonceWord } from './values.ts';
 
-/** Whom a fact is about: the user, a relative or colleague ("my sister"), or somebody by name. */
+/** Whom a fact is about: the user, a relative or colleague ("my sister"), somebody by name, or who was named last ("she"). */
 export type Subject =
   | { readonly kind: 'user' }
+  | { readonly kind: 'pronoun'; readonly name: string; readonly possessive: string }
   | { readonly kind: 'role'; readonly name: string }
   | { readonly kind: 'named'; readonly name: string };
 
@@ -51,7 +53,7 @@ export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOu
   const head = random.chance(0.5) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 1, 3);
   if (!random.chance(0.25)) return { attribute: head, head };
   const adjective = random.chance(0.5) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 1, 2);
-  return { attribute: grammar.language === 'en' ? `${adjective} ${head}` : `${adjective}${head}`, head };
+  return { attribute: fill(grammar.attribute, { a: adjective, h: head }), head };
 }
 
 /** What `template` says of an attribute. */
@@ -79,6 +81,11 @@ export function drawRelation(random: SeededRandom, grammar: Grammar, openShare: 
   return openRelation(grammar, template, drawOpenAttribute(random, grammar, heldOut));
 }
 
+/** Neither its attribute nor its value is somebody whom a pronoun behind it could mean. */
+export function namesNobody({ open, valueKind }: Relation): boolean {
+  return !open && valueKind !== 'name';
+}
+
 /** Draws one of the relations that `user_preferences` would hold. */
 export function drawPreference(random: SeededRandom, grammar: Grammar): Relation {
   return namedRelation(grammar, random.pick(grammar.relations.filter(({ preference }) => preference)));
@@ -101,9 +108,12 @@ function voiceOf({ voices }: Grammar, subject: Subject, own: boolean): Voice {
       ? { possessive: voices.my, nominative: voices.I, thirdPerson: false }
       : { possessive: voices.userPossessive, nominative: voices.user, thirdPerson: true };
   }
+  if (subject.kind === 'pronoun') {
+    return { possessive: subject.possessive, nominative: subject.name, thirdPerson: true };
+  }
   const role = own ? voices.myRole : voices.userRole;
-  const nominative = subject.kind === 'named' ? subject.name : role.replace('{r}', () => subject.name);
-  return { possessive: voices.possessive.replace('{s}', () => nominative), nominative, thirdPerson: true };
+  const nominative = subject.kind === 'named' ? subject.name : fill(role, { r: subject.name });
+  return { possessive: fill(voices.possessive, { s: nominative }), nominative, thirdPerson: true };
 }
 
 /** "My sister's", as a question names whose it is. */
@@ -129,7 +139,8 @@ export function worded(
 
 /** Whether what is stated speaks of "my" things or of "the user's". */
 export function speaksOfOwn(random: SeededRandom, subject: Subject): boolean {
-  return subject.kind !== 'named' && random.chance(subject.kind === 'user' ? 0.5 : 0.6);
+  if (subject.kind === 'named' || subject.kind === 'pronoun') return false;
+  return random.chance(subject.kind === 'user' ? 0.5 : 0.6);
 }
 
 /** A wording of one side; the generic ones serve where a relation has none, and now and then otherwise. */

@@ -9,7 +9,15 @@ import {
   type LabelStyle,
 } from '../../systems/prompt/segments.ts';
 import type { SeededRandom } from '../random.ts';
-import { LANGUAGES, LAYOUTS, type Curriculum, type DocumentOptions, type TrainingLayout } from './curriculum.ts';
+import {
+  LANGUAGES,
+  LAYOUTS,
+  LINKED,
+  weighted,
+  type Curriculum,
+  type DocumentOptions,
+  type TrainingLayout,
+} from './curriculum.ts';
 import { drawFacts, drawSubjects, statementsOf, type QuestionKind } from './training-facts.ts';
 import { QuestionSource } from './training-questions.ts';
 import { drawTasks } from './training-tasks.ts';
@@ -18,6 +26,8 @@ import { drawTasks } from './training-tasks.ts';
 export interface TrainingDocument {
   readonly language: Grammar['language'];
   readonly layout: TrainingLayout;
+  /** Of layout `link`: how many first tokens of every memory but the first are evaluated again. */
+  readonly linked?: number;
   readonly header: readonly string[];
   readonly memories: readonly string[];
   readonly questions: readonly {
@@ -25,12 +35,6 @@ export interface TrainingDocument {
     readonly answer: string;
     readonly kind: QuestionKind;
   }[];
-}
-
-/** One of the choices, by their weights, which sum to 1. */
-function weighted<T>(random: SeededRandom, choices: readonly (readonly [weight: number, choice: T])[]): T {
-  let left = random.float();
-  return (choices.find(([weight]) => (left -= weight) < 0) ?? choices[0]!)[1];
 }
 
 const MOST_QUESTIONS = 16;
@@ -47,7 +51,7 @@ export function drawTrainingDocument(
   const bare = layout === 'none';
   const size = options.memories ?? random.int(...weighted(random, level.sizes));
   const taskCount = bare ? 0 : random.pick(level.tasks);
-  const tasks = drawTasks(random, grammar, taskCount, options);
+  const tasks = drawTasks(random, grammar, { count: taskCount, kinds: level.kinds }, options);
   const ofTasks = tasks.flatMap(({ lines }) => lines);
   const subjects = drawSubjects(random, grammar, level.others, options.heldOut);
   const factCount = Math.max(1, size - ofTasks.length);
@@ -68,6 +72,7 @@ export function drawTrainingDocument(
   return {
     language,
     layout,
+    ...(layout === 'link' ? { linked: random.pick(LINKED) } : {}),
     header: header.map((segment) => segment.text),
     memories: bare ? [] : lines.map(({ text }, index) => memorySegment('', text, index + 1, labels).text),
     questions,

@@ -17,7 +17,8 @@ export type QuestionKind =
   | 'order'
   | 'choice'
   | 'shared'
-  | 'reference';
+  | 'reference'
+  | 'coreference';
 
 /** What a document knows; `value` and `kind` change where a later memory replaces it. */
 export interface Fact {

@@ -4,11 +4,13 @@ import type { SeededRandom } from '../random.ts';
 import { answerIn } from './answer-text.ts';
 import type { DocumentOptions } from './curriculum.ts';
 import { exchange } from './exchange.ts';
+import { fill } from './fill.ts';
 import {
   drawOpenAttribute,
   drawPreference,
   drawRelation,
   factKey,
+  namesNobody,
   openRelation,
   possessiveOf,
   question,
@@ -21,6 +23,7 @@ import {
   type Subject,
 } from './relations.ts';
 import type { QuestionKind, TrainingLine } from './training-facts.ts';
+import { topicOf } from './topics.ts';
 import { drawValue } from './values.ts';
 
 /** A question that takes more than one memory, or one memory and a word of the conversation, and its memories. */
@@ -104,30 +107,39 @@ function list(scope: Scope): TrainingTask {
   };
 }
 
-/** Which of two things comes earlier in the year, told by their dates. */
-function order(scope: Scope): TrainingTask {
+/** Things of the user's in different months, and which of each two comes earlier in the year, told by their dates. */
+function datedThings(scope: Scope, count: number): TrainingTask[] {
   const { random, grammar, options } = scope;
   const template = grammar.openRelations.find(({ value }) => value === 'date')!;
-  const months = random.shuffled(grammar.months.map((_month, index) => index)).slice(0, 2);
+  const months = random.shuffled(grammar.months.map((_month, index) => index)).slice(0, count);
   const things = months.map((month) => {
     const attribute = drawOpenAttribute(random, grammar, options.heldOut);
-    const day = random.int(1, 28);
-    const name = grammar.months[month]!;
-    const value = grammar.language === 'en' ? `${name} ${day}` : `${name}${day}日`;
+    const value = fill(grammar.date, { m: grammar.months[month]!, d: String(random.int(1, 28)) });
     const relation = openRelation(grammar, template, attribute);
     return { month, attribute: attribute.attribute, relation, line: says(scope, USER, relation, value) };
   });
-  const [a, b] = things.map(
-    ({ attribute }) => `${grammar.voices.my}${grammar.language === 'en' ? ' ' : ''}${attribute}`,
-  );
-  return {
-    kind: 'order',
-    lines: things.map(({ line }) => line),
-    history: [],
-    query: worded(grammar, random.pick(grammar.tasks.order[options.phrasing]), USER, true, { a: a!, b: b! }),
-    value: things[0]!.month < things[1]!.month ? things[0]!.attribute : things[1]!.attribute,
-    keys: things.map(({ relation }) => factKey(USER, relation)),
-  };
+  const pairs = things.flatMap((one, place) => things.slice(place + 1).map((other) => [one, other] as const));
+  return pairs.map((pair, place) => {
+    const [a, b] = pair.map(({ attribute }) => fill(grammar.owned, { p: grammar.voices.my, np: attribute }));
+    return {
+      kind: 'order',
+      lines: place === 0 ? things.map(({ line }) => line) : [],
+      history: [],
+      query: worded(grammar, random.pick(grammar.tasks.order[options.phrasing]), USER, true, { a: a!, b: b! }),
+      value: pair[0].month < pair[1].month ? pair[0].attribute : pair[1].attribute,
+      keys: place === 0 ? things.map(({ relation }) => factKey(USER, relation)) : [],
+    };
+  });
+}
+
+/** Which of two dates comes earlier. */
+function order(scope: Scope): TrainingTask[] {
+  return datedThings(scope, 2);
+}
+
+/** Every two of four dates: what `order` asks, for practice. */
+function dates(scope: Scope): TrainingTask[] {
+  return datedThings(scope, 4);
 }
 
 /** A preference decides between two things. */
@@ -153,7 +165,7 @@ function shared(scope: Scope): TrainingTask {
   const name = drawValue(random, grammar, 'name', options.heldOut);
   const people = [0, 1].map((): Subject => {
     const origin = drawValue(random, grammar, 'place', options.heldOut);
-    return { kind: 'named', name: grammar.tasks.sharedName.replace('{n}', () => name).replace('{o}', () => origin) };
+    return { kind: 'named', name: fill(grammar.tasks.sharedName, { n: name, o: origin }) };
   });
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
   const values = people.map(() => valueOf(random, relation, options.heldOut));
@@ -188,22 +200,61 @@ function reference(scope: Scope): TrainingTask {
   };
 }
 
-const tasks: readonly ((scope: Scope) => TrainingTask)[] = [join, list, list, order, choice, shared, reference];
+/** Something else than what is asked, behind which a pronoun can mean its subject alone. */
+function drawUnlike({ random, grammar, options }: Scope, asked: Relation): Relation {
+  for (;;) {
+    const relation = drawRelation(random, grammar, 0, options.heldOut);
+    if (topicOf(relation) !== topicOf(asked) && namesNobody(relation)) return relation;
+  }
+}
 
-/** Draws tasks of any kind, none of which tells what another does. */
+/** "Anna is a baker." "She lives in Velmor.": only the memory before tells who she is, and another one does so, too. */
+function coreference(scope: Scope): TrainingTask[] {
+  const { random, grammar, options } = scope;
+  const people = [person(scope), person(scope)];
+  const asked = drawRelation(random, grammar, 0.3, options.heldOut);
+  const told = people.map((who) => {
+    const at = random.float();
+    const first = drawUnlike(scope, asked);
+    const value = valueOf(random, asked, options.heldOut);
+    const pronoun: Subject = { kind: 'pronoun', ...random.pick(grammar.voices.pronouns) };
+    const lines = [
+      { ...says(scope, who, first, valueOf(random, first, options.heldOut)), at },
+      { ...says(scope, pronoun, asked, value), at: at + Number.EPSILON },
+    ];
+    return { who, first, value, lines };
+  });
+  return told.map(({ who, first, value, lines }) => ({
+    kind: 'coreference',
+    lines,
+    history: [],
+    query: question(random, who, asked, options.phrasing),
+    value,
+    keys: [factKey(who, first), factKey(who, asked)],
+  }));
+}
+
+const tasks = { join, list, order, dates, choice, shared, reference, coreference } as const;
+
+/** What a task asks for. */
+export type TaskKind = keyof typeof tasks;
+
+/** Draws `count` tasks, or one more, of the kinds, each as likely as it is often there; none tells what another does. */
 export function drawTasks(
   random: SeededRandom,
   grammar: Grammar,
-  count: number,
+  { count, kinds }: { readonly count: number; readonly kinds: readonly TaskKind[] },
   options: DocumentOptions,
 ): TrainingTask[] {
   const drawn: TrainingTask[] = [];
   const told = new Set<string>();
   while (drawn.length < count) {
-    const task = random.pick(tasks)({ random, grammar, options });
-    if (task.keys.some((key) => told.has(key))) continue;
-    for (const key of task.keys) told.add(key);
-    drawn.push(task);
+    const made = [tasks[random.pick(kinds)]({ random, grammar, options })].flat();
+    const keys = made.flatMap((task) => task.keys);
+    const ambiguous = new Set(keys).size < keys.length || new Set(made.map(({ query }) => query)).size < made.length;
+    if (ambiguous || keys.some((key) => told.has(key))) continue;
+    for (const key of keys) told.add(key);
+    drawn.push(...made);
   }
   return drawn;
 }

@@ -1,5 +1,6 @@
 import type { Grammar } from '../../config/grammar.ts';
 import type { SeededRandom } from '../random.ts';
+import { fill } from './fill.ts';
 import { drawn, isHeldOutValue } from './held-out.ts';
 
 /** Draws one value of a kind, from the held-out tenth or from the rest. */
@@ -42,6 +43,11 @@ export function codeSource(word: (random: SeededRandom) => string): ValueSource 
 }
 
 export const numberSource: ValueSource = fresh((random) => repeated(random, DIGITS, 3, 6));
+
+/** A month and a day of it. */
+export function dateSource({ date, months }: Grammar): ValueSource {
+  return fresh((random) => fill(date, { m: random.pick(months), d: String(random.int(1, 31)) }));
+}
 
 /** `9:05` */
 export const timeSource: ValueSource = fresh(
