@@ -12,7 +12,7 @@ let runs: ReadonlyMap<string, RunResults>;
 
 beforeAll(async () => {
   folder = new TestFolder();
-  const flags = { suite: 'context,alpha,coherence,scaling', run: 'paper', limit: '72' };
+  const flags = { suite: 'context,alpha,coherence,scaling,coreference', run: 'paper', limit: '72' };
   const arms = 'rag,rag@budget=all,dki@alpha=0,dki@alpha=1';
   const results = await runBench(smallConfig(folder, { ...flags, arms }));
   runs = new Map(results.map((one) => [one.run.suite, one]));
@@ -32,6 +32,7 @@ describe('suites that are asked for together', () => {
       'paper/alpha',
       'paper/coherence',
       'paper/scaling',
+      'paper/coreference',
     ]);
     for (const { gates } of runs.values()) expect(gates.filter(({ held }) => !held)).toEqual([]);
     using database = openDatabase({ path: smallConfig(folder).db });
@@ -49,7 +50,7 @@ describe('suites that are asked for together', () => {
 
   it('draw the table of each', () => {
     const ids = [...runs.values()].flatMap((results) => shownTables(results).map(({ id }) => id));
-    expect(ids).toEqual(['table-2', 'table-4', 'table-6', 'table-f2', 'table-f3']);
+    expect(ids).toEqual(['table-2', 'table-4', 'table-6', 'table-f2', 'table-f3', 'table-10']);
     for (const table of [...runs.values()].flatMap(shownTables)) {
       const cells = table.rows.flatMap(({ cells: row }) =>
         table.blocks.flatMap(({ columns }) => columns.map(({ key }) => formatCell(row[key]))),
@@ -105,5 +106,19 @@ describe('the scaling suite', () => {
     expect(places).toEqual([null, 'early', 'middle', 'late']);
     const tokens = conditionsOf('scaling', 'rag').map(({ memories }) => memories.tokens);
     expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
+  });
+});
+
+describe('the coreference suite', () => {
+  it('asks for what one memory holds and for what takes the memory before it as well, every memory recalled', () => {
+    const asked = conditionsOf('coreference', 'rag');
+    expect(asked.map(({ condition, n }) => [condition, n])).toEqual([
+      [1, asked[0]!.n],
+      [2, asked[0]!.n],
+    ]);
+    expect(asked.map(({ memories }) => [memories.stored, memories.kept])).toEqual([
+      [5, 5],
+      [5, 5],
+    ]);
   });
 });

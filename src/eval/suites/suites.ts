@@ -3,6 +3,7 @@ import { ablationSuite } from './ablation-suite.ts';
 import { alphaSuite } from './alpha-suite.ts';
 import { coherenceSuite } from './coherence-suite.ts';
 import { contextSuite } from './context-suite.ts';
+import { coreferenceSuite } from './coreference-suite.ts';
 import { isolationSuite } from './isolation-suite.ts';
 import { latencySuite } from './latency-suite.ts';
 import { mainSuite } from './main-suite.ts';
@@ -23,6 +24,7 @@ const suites: Readonly<Record<SuiteName, Suite>> = {
   storage: storageSuite,
   isolation: isolationSuite,
   scaling: scalingSuite,
+  coreference: coreferenceSuite,
 };
 
 /** The suites of those names, each once, in the order of the paper's tables; `all` is every one. */

@@ -1,5 +1,6 @@
 import { coherenceData } from './coherence-data.ts';
 import { contextData } from './context-data.ts';
+import { coreferenceData } from './coreference-data.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { makeRecallDataset } from './recall-dataset.ts';
 import { retrievalData } from './retrieval-data.ts';
@@ -21,6 +22,7 @@ export const generators: readonly DatasetGenerator[] = [
   ...recallData,
   ...contextData,
   ...coherenceData,
+  ...coreferenceData,
   retrievalData,
   ...scalingData,
 ];

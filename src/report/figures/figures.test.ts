@@ -53,6 +53,7 @@ const runs: readonly RunResults[] = [
   }),
   of('scaling', { conditions: conditions(['rag', 'dki', 'rag-twin'], [null, 'early', 'late']) }),
   of('context', { conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]) }),
+  of('coreference', { conditions: conditions(['rag', 'dki'], [null]) }),
   of('coherence', { conditions: conditions(['rag', 'dki'], [null]) }),
   of('alpha', { arms: [rag, ...varied] }),
   of('ablation', {}),
@@ -112,6 +113,7 @@ it('gives each suite its figures', () => {
   expect(Object.fromEntries(runs.map((run) => [run.run.suite, reportFigures(run).map(({ id }) => id)]))).toEqual({
     ...{ main: ['frontier'], latency: ['break-even'], scaling: ['frontier', 'phases', 'recall'], context: ['context'] },
     ...{ ablation: ['ablation'], retrieval: ['retrieval'] },
+    ...{ coreference: ['coreference'] },
     ...{ coherence: ['coherence'], alpha: ['alpha'], storage: ['storage'], isolation: ['leaks'] },
   });
 });

@@ -4,6 +4,7 @@ import { alphaFigure } from './alpha-figure.ts';
 import { breakEvenFigure } from './break-even-figure.ts';
 import { coherenceFigure } from './coherence-figure.ts';
 import { contextFigure } from './context-figure.ts';
+import { coreferenceFigure } from './coreference-figure.ts';
 import type { Figure } from './figure.ts';
 import { frontierFigure } from './frontier-figure.ts';
 import { leakFigure } from './leak-figure.ts';
@@ -23,6 +24,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   retrieval: [retrievalFigure],
   storage: [storageFigure],
   isolation: [leakFigure],
+  coreference: [coreferenceFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 

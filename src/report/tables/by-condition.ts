@@ -1,5 +1,15 @@
 import type { ConditionResults, RunResults } from '../../eval/results.ts';
-import { formatNumber, none, type Block, type Cell, type Column, type Row } from '../table.ts';
+import {
+  estimateCell,
+  formatNumber,
+  meanCell,
+  none,
+  qualityCell,
+  type Block,
+  type Cell,
+  type Column,
+  type Row,
+} from '../table.ts';
 
 /** One group of columns, an arm each. */
 export interface ArmBlock {
@@ -29,6 +39,21 @@ export function under(
 /** `25 %` */
 export function shareLabel(condition: number): string {
   return `${formatNumber(condition * 100, 0)} %`;
+}
+
+/** What every arm answers under a condition, and what it evaluates for that. */
+export function answersAndCost({ run, arms: all }: RunResults): ArmBlock[] {
+  const arms = all.map(({ arm }) => arm);
+  return [
+    {
+      title: 'Exact match',
+      unit: '%',
+      interval: true,
+      arms,
+      cell: ({ metrics }) => qualityCell(run, estimateCell(metrics.exactMatch, 100)),
+    },
+    { title: 'Evaluated tokens', arms, cell: ({ tokens }) => meanCell(tokens.evaluated) },
+  ];
 }
 
 /** Conditions as rows, arms as columns in blocks. */

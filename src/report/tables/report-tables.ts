@@ -6,6 +6,7 @@ import { alphaTable } from './alpha-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { coherenceTable } from './coherence-table.ts';
 import { contextTable } from './context-table.ts';
+import { coreferenceTable } from './coreference-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable } from './leak-table.ts';
 import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
@@ -51,6 +52,7 @@ const paperTables: readonly PaperTable[] = [
     shown: true,
     of: (results) => results.measured?.leaks && leakTable(results, results.measured.leaks),
   },
+  { name: '10', suite: 'coreference', shown: true, of: coreferenceTable },
   { name: 'F2', suite: 'scaling', shown: true, of: latencyScalingTable },
   { name: 'F3', suite: 'scaling', shown: true, of: recallScalingTable },
 ];

@@ -1,0 +1,50 @@
+import type { RunResults } from '../../eval/results.ts';
+import { isContender } from './arm-style.ts';
+import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
+
+const WIDTH = 190;
+const HEIGHT_AN_ARM = 20;
+
+const panels: Readonly<Record<number, string>> = { 1: 'One memory answers', 2: 'It takes the one before as well' };
+
+/** Exact match by arm where one memory answers, and where it takes the one before as well; undefined where quality is unknown. */
+export function coreferenceFigure(results: RunResults): Figure | undefined {
+  const data = results.conditions
+    .filter(({ arm, place }) => place === null && isContender(arm))
+    .sort((a, b) => a.condition - b.condition)
+    .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
+      exactMatch === null ? [] : [{ panel: panels[condition] ?? '', arm, ...estimateFields(exactMatch, 100) }],
+    );
+  if (data.length === 0) return undefined;
+  const arms = [...new Set(data.map(({ arm }) => arm))];
+  const x = {
+    type: 'quantitative' as const,
+    scale: { domain: [0, 100] },
+    axis: { title: 'Exact match, %', grid: true, tickCount: 5 },
+  };
+  const y = { field: 'arm', type: 'nominal' as const, sort: arms, axis: { title: null, grid: true, labelLimit: 0 } };
+  const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, '%')}`);
+  return figureOf(results, {
+    id: 'coreference',
+    title: 'Figure 10. Memories that need the one before them',
+    description: `Exact match with 95 % intervals: ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      facet: { field: 'panel', type: 'nominal', sort: Object.values(panels), title: null },
+      columns: 2,
+      spec: {
+        width: WIDTH,
+        height: HEIGHT_AN_ARM * arms.length,
+        layer: [
+          {
+            transform: [{ filter: 'isValid(datum.low)' }],
+            mark: { type: 'rule', color: '#d95f0e' },
+            encoding: { y, x: { ...x, field: 'low' }, x2: { field: 'high' } },
+          },
+          { mark: { type: 'point', color: '#d95f0e' }, encoding: { y, x: { ...x, field: 'value' } } },
+        ],
+      },
+    },
+  });
+}
