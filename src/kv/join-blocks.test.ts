@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf } from '../../test/fixtures/plain-keys.ts';
-import { savedState, shippedModelPath } from '../../test/fixtures/saved-states.ts';
+import { savedState } from '../../test/fixtures/saved-states.ts';
 import { turnedKeys } from '../../test/fixtures/turned-keys.ts';
+import { presetModels } from '../config/shipped-models.ts';
 import { LanguageModel } from '../llm/language-model.ts';
 import type { TokenId } from '../llm/model-info.ts';
 import type { ModelSequence } from '../llm/model-sequence.ts';
@@ -36,7 +37,7 @@ async function evaluated(tokens: readonly TokenId[]): Promise<Uint8Array> {
 }
 
 beforeAll(async () => {
-  model = await LanguageModel.load({ modelPath: shippedModelPath, contextTokens: 512 });
+  model = await LanguageModel.load({ modelPath: presetModels.model, contextTokens: 512 });
   sequence = model.openSequence();
   options = { keys: model.info, sequences: 1 };
   header = [model.info.bosToken ?? 0, ...model.tokenizeText('Relevant information:\n')];

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { tinyGguf, tinyHeader } from '../../test/fixtures/tiny-gguf.ts';
 import { LanguageModel } from './language-model.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
+const modelPath = presetModels.model;
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-model-'));
 
 let model: LanguageModel;

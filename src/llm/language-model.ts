@@ -52,7 +52,7 @@ interface LoadedParts {
  * bits of the same prefix that was evaluated.
  *
  * @example
- * await using model = await LanguageModel.load({ modelPath: 'models/recall-base/recall-base-q8_0.gguf' });
+ * await using model = await LanguageModel.load({ modelPath: 'models/recall-base/recall-base-f16.gguf' });
  * await using sequence = model.openSequence();
  * const { text } = await sequence.generate(model.tokenizeText('User: hello\n\nAI:'), { maxTokens: 16 });
  */

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { LanguageModel } from './language-model.ts';
 import type { TokenId } from './model-info.ts';
 import type { ModelSequence } from './model-sequence.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
+const modelPath = presetModels.model;
 const WINDOW = 1024;
 
 let model: LanguageModel;

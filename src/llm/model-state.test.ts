@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { LanguageModel } from './language-model.ts';
 import type { TokenId } from './model-info.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
+const modelPath = presetModels.model;
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-state-'));
 const statePath = join(scratch, 'prefix.state');
 const WINDOW = 256;

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { LanguageModel } from './language-model.ts';
 import { paritySelfTest } from './parity-self-test.ts';
 
-const modelPath = fileURLToPath(new URL('../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
+const modelPath = presetModels.model;
 
 let model: LanguageModel;
 beforeAll(async () => {

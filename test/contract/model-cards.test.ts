@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 const models = fileURLToPath(new URL('../../models', import.meta.url));
 
 it.each([
-  ['recall-base', 'recall-base-q8_0.gguf'],
-  ['recall-block', 'recall-block-q8_0.gguf'],
+  ['recall-base', 'recall-base-f16.gguf'],
+  ['recall-block', 'recall-block-f16.gguf'],
   ['embed-en-zh', 'onnx/model.onnx'],
 ])('the card of %s names the sha-256 of its %s, and what was measured', (model, file) => {
   const card = readFileSync(`${models}/${model}/README.md`, 'utf8');

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import { readDataset } from '../../src/eval/dataset/reader.ts';
 import { SeededRandom } from '../../src/eval/random.ts';
 import { CURRICULUM } from '../../src/eval/synthesis/curriculum.ts';
@@ -24,7 +25,7 @@ const ODD = [
 ];
 
 it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () => {
-  await using model = await LanguageModel.load({ modelPath: `${root}/models/recall-base/recall-base-q8_0.gguf` });
+  await using model = await LanguageModel.load({ modelPath: presetModels.model });
   const tokenizer = new PromptTokenizer(model, model.info.bosToken);
   const dataset = await readDataset(`${root}/datasets/recall-en.jsonl`);
   const ofDataset = dataset.users.flatMap((user, place) =>

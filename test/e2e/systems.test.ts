@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import {
   chooseVectorBackend,
   DatabaseConversationLog,
@@ -30,7 +31,7 @@ const warnings: string[] = [];
 
 beforeAll(async () => {
   folder = new TestFolder();
-  model = await LanguageModel.load({ modelPath: `${root}/models/recall-base/recall-base-q8_0.gguf`, sequences: 2 });
+  model = await LanguageModel.load({ modelPath: presetModels.model, sequences: 2 });
   database = openDatabase({ path: folder.file('chat.sqlite') });
   const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en-zh`));
   const { backend } = chooseVectorBackend();

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, lchownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shippedModelPath } from '../fixtures/saved-states.ts';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import { type Ended, program, runProcess } from '../fixtures/bench-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
@@ -27,7 +27,7 @@ function handOver(path: string): void {
 beforeAll(async () => {
   folder = new TestFolder();
   symlinkSync('nowhere', folder.file('dangling'));
-  copyFileSync(shippedModelPath, folder.file('closed.gguf'));
+  copyFileSync(presetModels.model, folder.file('closed.gguf'));
   mkdirSync(folder.file('closed'));
   handOver(folder.path);
   for (const name of ['closed', 'closed.gguf']) chmodSync(folder.file(name), 0);

@@ -53,7 +53,7 @@ it('a model that has none is refused before it is loaded where an arm asks for o
   await expect(runBench(smallConfig(folder, { arms: 'none,rag@template=chat' }))).rejects.toMatchObject({
     code: 'bad-model',
     message: expect.stringMatching(
-      /recall-base-q8_0\.gguf cannot run rag@template=chat: the model has no chat template$/,
+      /recall-base-f16\.gguf cannot run rag@template=chat: the model has no chat template$/,
     ),
   });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import { openDatabase, type BenchDatabase } from '../../src/db/database.ts';
 import { StateStore } from '../../src/kv/state-store.ts';
 import { LanguageModel } from '../../src/llm/language-model.ts';
@@ -13,7 +13,6 @@ import type { SystemParts } from '../../src/systems/system-parts.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { always, memoriesOf, partsOf, scoreOf } from './dki-fixture.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const QUERY = 'What is my dog called?';
 const ANSWER = ' Brenko';
 /** In ln p, with K/V in 16-bit floats. */
@@ -28,7 +27,7 @@ let database: BenchDatabase;
 let parts: SystemParts;
 
 beforeAll(async () => {
-  model = await LanguageModel.load({ modelPath: `${root}/models/recall-base/recall-base-q8_0.gguf`, sequences: 4 });
+  model = await LanguageModel.load({ modelPath: presetModels.model, sequences: 4 });
 });
 afterAll(async () => model.dispose());
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../../../config/shipped-models.ts';
 import { EmbeddingService } from '../../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../../embedding/transformers-embedder.ts';
 import { LanguageModel } from '../../../llm/language-model.ts';
@@ -12,7 +13,7 @@ import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts'
 import type { QueryModel } from './pre-retrieval/query-tools.ts';
 
 const folder = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
-const modelPath = fileURLToPath(new URL('../../../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
+const modelPath = presetModels.model;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 
@@ -101,8 +102,10 @@ describe('HintedRetriever', () => {
     for (const [index, id] of ['m101', 'm102', 'm103'].entries()) {
       expect(far.score.get(id)).toBeCloseTo(expected[index]!, 5);
     }
-    await open(deep(1)).addMemories([...chain, memory(105, 'Unlike all else.', { links: ['m101', 'gone'] })]);
-    expect((await ask('Unlike all else: sister', { topK: 2 })).details['linked']).toBe(1);
+    const linked = memory(105, 'My sister is allergic to nuts.', { links: ['m104', 'gone'] });
+    await open(deep(1)).addMemories([...chain, linked]);
+    const beside = await ask('What is my sister allergic to?', { topK: 2 });
+    expect([ids(beside), beside.details['linked']]).toEqual([['m105', 'm104'], 1]);
   });
 
   test('a preferred tier comes first among what is as near', async () => {

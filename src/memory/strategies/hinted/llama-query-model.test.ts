@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { presetModels } from '../../../config/shipped-models.ts';
 import { LanguageModel } from '../../../llm/language-model.ts';
 import { LlamaQueryModel } from './llama-query-model.ts';
 
-const modelPath = fileURLToPath(new URL('../../../../models/recall-base/recall-base-q8_0.gguf', import.meta.url));
+const modelPath = presetModels.model;
 
 test('a label gains by a prompt that makes it likely, and the order of asking changes nothing', async () => {
   await using model = await LanguageModel.load({ modelPath, sequences: 1 });
