@@ -19,7 +19,7 @@ from dialogue_stream import ROOT, dialogues
 from tokenizer import BOS, EOS, MODELS, PAD, Tokenizer
 
 FOLDER = MODELS / "embed-en-zh"
-STEPS = 4000
+STEPS = 3000
 PAIRS = 256
 LANGUAGES = ("en/en", "zh/zh", "en/zh", "zh/en")
 LEARNING_RATE = 2e-3
