@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    globalSetup: 'test/fixtures/build-program.ts',
     // Native addons (llama.cpp, FAISS, SQLite) do not survive worker threads.
     pool: 'forks',
     // Much of the time a test waits for a process that it started.

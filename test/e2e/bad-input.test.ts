@@ -1,14 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { main } from '../fixtures/bench-process.ts';
 import { tinyGguf } from '../fixtures/tiny-gguf.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
-const tsx = import.meta.resolve('tsx');
 
 let folder: TestFolder;
 
@@ -65,7 +62,7 @@ it.each([
   ['a run that nobody made', ['--resume', 'nobody'], /--resume nobody: there is no such run/],
   ['the database of another program', ['--db', 'newer.sqlite', '--limit', '8'], /newer\.sqlite/],
 ])('%s ends with 2, one line and what to do, and leaves nothing behind', (_, words, message) => {
-  const bench = spawnSync(process.execPath, ['--import', tsx, main, 'bench', '--quiet', '--out', 'reports', ...words], {
+  const bench = spawnSync(process.execPath, [main, 'bench', '--quiet', '--out', 'reports', ...words], {
     cwd: folder.path,
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },

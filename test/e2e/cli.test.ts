@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunResults } from '../../src/eval/results.ts';
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
-const tsx = import.meta.resolve('tsx');
+import { main, program } from '../fixtures/bench-process.ts';
 
 interface Finished {
   readonly code: number | null;
@@ -27,7 +25,7 @@ let folder: string;
 function dkiBench(words: readonly string[], { environment = {}, onStderr }: CallOptions = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, NO_COLOR: '1', ...environment };
-    const child = spawn(process.execPath, ['--import', tsx, main, ...words], { cwd: folder, env });
+    const child = spawn(process.execPath, [main, ...words], { cwd: folder, env });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
     child.stderr.on('data', (data: Buffer) => {
@@ -136,16 +134,7 @@ describe('a run', () => {
   });
 
   it('does not mind a reader that has seen enough', async () => {
-    const words = [
-      process.execPath,
-      '--import',
-      tsx,
-      main,
-      'inspect',
-      '--json',
-      '--db',
-      join(folder, 'reports/dki-bench.sqlite'),
-    ];
+    const words = [...program, 'inspect', '--json', '--db', join(folder, 'reports/dki-bench.sqlite')];
     const piped = words.map((word) => `'${word}'`).join(' ');
     const child = spawn('bash', ['-c', `set -o pipefail; for i in 1 2 3; do ${piped}; done | head -n 1`]);
     let stderr = '';

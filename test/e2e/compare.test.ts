@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import type { RunsComparison } from '../../src/eval/compare/compare-runs.ts';
+import { main } from '../fixtures/bench-process.ts';
 import { type HandmadeTurn, storeRun } from '../fixtures/stored-runs.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
-const tsx = import.meta.resolve('tsx');
 
 let folder: TestFolder;
 
 function compare(...words: string[]) {
-  return spawnSync(process.execPath, ['--import', tsx, main, 'compare', ...words], {
+  return spawnSync(process.execPath, [main, 'compare', ...words], {
     cwd: folder.path,
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },

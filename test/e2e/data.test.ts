@@ -2,17 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../fixtures/bench-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const fixtures = join(import.meta.dirname, '../fixtures/conversion');
 const shipped = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
-const tsx = import.meta.resolve('tsx');
 
 let folder: TestFolder;
 
 function data(words: readonly string[], nodeOptions: readonly string[] = []) {
-  return spawnSync(process.execPath, [...nodeOptions, '--import', tsx, main, 'data', ...words], {
+  return spawnSync(process.execPath, [...nodeOptions, main, 'data', ...words], {
     cwd: folder.path,
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },

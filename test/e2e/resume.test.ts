@@ -8,6 +8,7 @@ import { auditLogs, conversations, memories, sessions } from '../../src/db/schem
 import { TurnRepository } from '../../src/db/turn-repository.ts';
 import { SeededRandom } from '../../src/eval/random.ts';
 import { resultsOfRuns } from '../../src/eval/stored-results.ts';
+import { main } from '../fixtures/bench-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,7 +25,7 @@ interface Session {
 async function bench(folder: TestFolder, args: readonly string[], killAfterMs?: number): Promise<Session> {
   const start = performance.now();
   const options = ['--limit', '16', '--arms', 'none,rag,rag-cached,dki', '--out', folder.path, '--quiet', ...args];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'bench', ...options], {
+  const child = spawn(process.execPath, [main, 'bench', ...options], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
