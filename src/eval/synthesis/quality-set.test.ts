@@ -24,7 +24,7 @@ describe.each(['en', 'zh'] as const)('questions in %s', (language) => {
 
   test('are of every kind of task', () => {
     const kinds = new Set(draw(false).map(({ kind }) => kind));
-    for (const kind of ['plain', 'update', 'several', 'other', 'history', 'absent'] as const)
+    for (const kind of ['plain', 'update', 'several', 'other', 'history', 'override', 'absent'] as const)
       expect(kinds).toContain(kind);
     for (const kind of ['join', 'list', 'order', 'choice', 'shared', 'reference'] as const)
       expect(kinds).toContain(kind);

@@ -11,6 +11,7 @@ export type QuestionKind =
   | 'several'
   | 'other'
   | 'history'
+  | 'override'
   | 'absent'
   | 'join'
   | 'list'

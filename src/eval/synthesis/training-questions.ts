@@ -8,6 +8,9 @@ import { exchange } from './exchange.ts';
 import type { Fact, QuestionKind } from './training-facts.ts';
 import type { TrainingTask } from './training-tasks.ts';
 
+/** How much of what the conversation tells replaces what a memory says. */
+const OVERRIDES = 0.5;
+
 /** One question with what was said before it; the answer begins with a space, as the model writes it. */
 export interface TrainingQuestion {
   readonly history: readonly HistoryMessage[];
@@ -74,17 +77,35 @@ export class QuestionSource {
 
   #answeredByHistory(): TrainingQuestion | undefined {
     const random = this.#random;
-    const { heldOut, phrasing } = this.#scope.options;
+    const { facts } = this.#scope;
+    const own = facts.filter(({ subject }) => subject === USER);
+    if (own.length > 0 && random.chance(OVERRIDES)) return this.#toldNow(random.pick(own));
     const { relation } = this.#unknownFact();
     if (this.#known.has(factKey(USER, relation))) return undefined;
-    const value = valueOf(random, relation, heldOut);
-    const told = statement(random, USER, relation, value, phrasing, { firstPerson: true });
-    const history = exchange(told, random.pick(this.#scope.grammar.acknowledgements));
+    return this.#toldNow({ relation, value: undefined });
+  }
+
+  /** What the user says in the conversation, which holds whatever a memory said before. */
+  #toldNow({
+    relation,
+    value: before,
+  }: {
+    readonly relation: Relation;
+    readonly value: string | undefined;
+  }): TrainingQuestion {
+    const random = this.#random;
+    const { grammar, options } = this.#scope;
+    const { heldOut, phrasing } = options;
+    let value: string;
+    do value = valueOf(random, relation, heldOut);
+    while (value === before);
+    const update = before !== undefined && random.chance(0.5);
+    const told = statement(random, USER, relation, value, phrasing, { firstPerson: true, update });
     return {
-      history,
+      history: exchange(told, random.pick(grammar.acknowledgements)),
       query: question(random, USER, relation, phrasing),
-      answer: answerIn(this.#scope.grammar, value),
-      kind: 'history',
+      answer: answerIn(grammar, value),
+      kind: before === undefined ? 'history' : 'override',
     };
   }
 
