@@ -1,3 +1,4 @@
+import { joinedArms } from './joined-arms.ts';
 import type { Suite } from './suite.ts';
 
 /** Table 3: every part off, or another, in turn. Each prompt form has its own `rag`, which says what the form alone does. */
@@ -6,14 +7,7 @@ export const ablationSuite: Suite = {
   question:
     'each part off in turn: K/V, exactness, link tokens, positions, placement, labels, template, gating, hybrid',
   arms: [
-    'rag',
-    'dki',
-    'dki-blocks',
-    'dki-link:1',
-    'dki-link:2',
-    'dki-link:4',
-    'dki-link:8',
-    'dki-parallel',
+    ...joinedArms,
     'dki-gated',
     'dki-hybrid',
     'rag@placement=rank',
