@@ -1,6 +1,6 @@
 """Reads a model that `export_gguf.py` wrote back into a checkpoint, so that training can go on from what ships.
 
-`python3 scripts/train/import_gguf.py models/recall-base/recall-base-f16.gguf base-cooled` writes build/train/base-cooled.pt. The
+`python3 scripts/train/import_gguf.py models/recall-base/recall-base-f16.gguf base-recooled` writes build/train/base-recooled.pt. The
 optimiser starts anew.
 """
 import argparse

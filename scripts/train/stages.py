@@ -25,9 +25,9 @@ STAGES: Dict[str, Stage] = {
     # And once more, not to the end, on two cores: what both models come from.
     "base-halfway": Stage("base", 3_000, 1.0, "base-recooled", workers=2, rates=(1.0, 0.6)),
     # The same cooled down again: `recall-base`.
-    "base-final": Stage("base", 2_500, 1.0, "base-halfway", rates=(0.6, 0.0)),
+    "base-final": Stage("base", 2_000, 1.0, "base-halfway", rates=(0.6, 0.0)),
     # From the same weights, on the layouts of joined K/V as well: `recall-block`.
-    "block-final": Stage("block", 2_500, 1.0, "base-halfway", rates=(0.6, 0.0)),
+    "block-final": Stage("block", 2_000, 1.0, "base-halfway", rates=(0.6, 0.0)),
     # A toy, to see that everything fits together.
     "smoke": Stage("block", 75, 0.3, workers=2),
 }
