@@ -1,0 +1,128 @@
+/**
+ * Draws the tables of the README from the reports that stand in the repository: `npm run readme:tables`. Each stands between
+ * two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format } from 'prettier';
+import { BenchError } from '../src/config/bench-error.ts';
+import { writeText } from '../src/eval/dataset/write-lines.ts';
+import type { ArmResults, RunResults } from '../src/eval/results.ts';
+import { renderMarkdown } from '../src/report/render/markdown.ts';
+import { type Cell, type Column, estimateCell, none, type Row, type Table, textCell } from '../src/report/table.ts';
+import { under } from '../src/report/tables/by-condition.ts';
+import { tableOne } from '../src/report/tables/table-one.ts';
+import { runScript } from './run-script.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const README = resolve(root, 'README.md');
+
+/** The shipped pair, asked the same. */
+interface Pair {
+  readonly base: RunResults;
+  readonly block: RunResults;
+}
+
+function resultsOf(folder: string): RunResults {
+  return JSON.parse(readFileSync(resolve(root, 'reports', folder, 'results.json'), 'utf8')) as RunResults;
+}
+
+/** A table without its caption and notes, which the README has in words of its own. */
+function bare(table: Omit<Table, 'id' | 'caption' | 'notes'>): string {
+  const lines = renderMarkdown({ ...table, id: '', caption: '', notes: [] }).split('\n');
+  return lines.slice(2).join('\n').trim();
+}
+
+/** The blocks of Table 1 that say how good the answers are and what they take. */
+function mainTable(results: RunResults): string {
+  const table = tableOne(results);
+  return bare({ ...table, blocks: table.blocks.filter(({ title }) => title !== 'Turns') });
+}
+
+/** Two columns or more of each model, and a row for every arm that changes no more than how memories are handed over. */
+function pairTable(
+  { base, block }: Pair,
+  columns: readonly string[],
+  cells: (results: RunResults, arm: ArmResults) => readonly Cell[],
+): string {
+  const handed = base.arms.filter(({ arm }) => /^(rag|dki|dki-blocks|dki-link:\d+|dki-parallel)$/.test(arm));
+  const models = [base, block];
+  return bare({
+    rowHeading: 'arm',
+    blocks: [
+      {
+        columns: models.flatMap(({ run }, model) =>
+          columns.map((heading, place): Column => {
+            const named = place === 0 ? `${run.model.name}, ${heading}` : heading;
+            return { key: `${model}:${place}`, heading: named, align: 'right' };
+          }),
+        ),
+      },
+    ],
+    rows: handed.map(({ arm }): Row => {
+      const values = models.map((results) =>
+        cells(
+          results,
+          results.arms.find((one) => one.arm === arm)!,
+        ),
+      );
+      const keyed = values.flatMap((row, model) => row.map((cell, place) => [`${model}:${place}`, cell] as const));
+      return { label: arm, cells: Object.fromEntries(keyed) };
+    }),
+  });
+}
+
+function toItsRag({ comparisons }: RunResults, { arm }: ArmResults): Cell {
+  const found = comparisons.find(({ a, b, metric }) => a === arm && b === 'rag' && metric === 'exactMatch');
+  return found === undefined ? none : estimateCell({ ...found, mean: found.delta }, 100);
+}
+
+function languagesOf({ breakdown }: ArmResults): Cell {
+  const shares = ['en', 'zh'].map(
+    (language) => breakdown.find(({ by, value }) => by === 'language' && value === language)?.exactMatch?.mean,
+  );
+  return textCell(shares.map((share) => (share === undefined ? '–' : (share * 100).toFixed(1))).join(' / '));
+}
+
+function qualityTable(pair: Pair): string {
+  return pairTable(pair, ['%', 'to its rag, points', 'en / zh'], (results, arm) => [
+    estimateCell(arm.metrics.exactMatch, 100),
+    toItsRag(results, arm),
+    languagesOf(arm),
+  ]);
+}
+
+function coreferenceTable(pair: Pair): string {
+  return pairTable(pair, ['one memory', 'it takes two'], (results, { arm }) =>
+    [1, 2].map((memories) => estimateCell(under(results, arm, memories)?.metrics.exactMatch, 100)),
+  );
+}
+
+const pairOf = (base: string, block: string): Pair => ({ base: resultsOf(base), block: resultsOf(block) });
+
+const tables: Readonly<Record<string, () => string>> = {
+  main: () => mainTable(resultsOf('reference/main')),
+  coreference: () => coreferenceTable(pairOf('reference/coreference', 'reference-block/coreference')),
+  'ten memories': () => qualityTable(pairOf('reference-ten', 'reference-ten-block')),
+  'five memories': () => qualityTable(pairOf('reference/ablation', 'reference-block/ablation')),
+};
+
+/** The README with the tables that the reports make. @throws BenchError `bad-data` where one has no place there */
+export async function withTables(readme: string): Promise<string> {
+  let text = readme;
+  for (const [name, draw] of Object.entries(tables)) {
+    const [start, end] = [`<!-- table ${name} -->`, `<!-- end ${name} -->`];
+    const [before, between] = text.split(start);
+    const after = between?.split(end)[1];
+    if (after === undefined) throw new BenchError('bad-data', `README.md: no ${start} … ${end}`, 'put both in');
+    text = `${before!}${start}\n\n${draw()}\n\n${end}${after}`;
+  }
+  return format(text, { parser: 'markdown', printWidth: 120, singleQuote: true });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    await writeText(README, await withTables(readFileSync(README, 'utf8')));
+  });
+}
