@@ -104,7 +104,7 @@ const pairOf = (base: string, block: string): Pair => ({ base: resultsOf(base), 
 const tables: Readonly<Record<string, () => string>> = {
   main: () => mainTable(resultsOf('reference/main')),
   coreference: () => coreferenceTable(pairOf('reference/coreference', 'reference-block/coreference')),
-  'ten memories': () => qualityTable(pairOf('reference-ten', 'reference-ten-block')),
+  'ten memories': () => qualityTable(pairOf('ten-base', 'ten-block')),
   'five memories': () => qualityTable(pairOf('reference/ablation', 'reference-block/ablation')),
 };
 
