@@ -53,6 +53,6 @@ class DialogueStream:
         self._context.__exit__(None, None, None)
 
     def _open(self) -> None:
-        seed = self.seed * 10 + self.level
-        self._context = dialogues("--stage", self.stage, "--level", str(self.level), "--seed", str(seed), "--practice")
+        options = ["--stage", self.stage, "--level", str(self.level), "--seed", str(self.seed * 10 + self.level)]
+        self._context = dialogues(*options, "--phrasing", "trained", "--practice")
         self._documents = self._context.__enter__()

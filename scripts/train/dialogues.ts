@@ -15,6 +15,7 @@ import {
   type TrainingStage,
 } from '../../src/eval/synthesis/curriculum.ts';
 import { drawEmbeddingPairs, type PairLanguages } from '../../src/eval/synthesis/embedding-pairs.ts';
+import type { PhrasingSide } from '../../src/eval/synthesis/relations.ts';
 import { drawTrainingDocument } from '../../src/eval/synthesis/training-document.ts';
 
 const { values } = parseArgs({
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     pairs: { type: 'boolean', default: false },
     'pair-count': { type: 'string', default: '128' },
     'held-out': { type: 'boolean', default: false },
+    /** `known`, `held-out`, or `trained`: those that training alone practises, too. */
     phrasing: { type: 'string', default: 'known' },
     /** Of pairs: that of the memories and that of the questions, `en/zh`. */
     languages: { type: 'string' },
@@ -36,6 +38,12 @@ const { values } = parseArgs({
     practice: { type: 'boolean', default: false },
   },
 });
+
+const SIDES: ReadonlyMap<string, PhrasingSide> = new Map([
+  ['known', 'known'],
+  ['trained', 'trained'],
+  ['held-out', 'heldOut'],
+]);
 
 /** Of the pairs of an embedder: questions in the language of the memories, mostly. */
 const PAIR_LANGUAGES: readonly PairLanguages[] = [
@@ -51,12 +59,18 @@ const level = CURRICULUM[Number(values.level)];
 if (level === undefined) throw new RangeError(`--level ${values.level}: expected 0 to ${CURRICULUM.length - 1}`);
 const options: DocumentOptions = {
   heldOut: values['held-out'],
-  phrasing: values.phrasing === 'held-out' ? 'heldOut' : 'known',
+  phrasing: phrasingSide(values.phrasing),
   stage: values.stage as TrainingStage,
   ...(values.language === undefined ? {} : { language: values.language as Grammar['language'] }),
   ...(values.layout === undefined ? {} : { layout: values.layout as TrainingLayout }),
   ...(values.memories === undefined ? {} : { memories: Number(values.memories) }),
 };
+
+function phrasingSide(named: string): PhrasingSide {
+  const side = SIDES.get(named);
+  if (side === undefined) throw new RangeError(`--phrasing ${named}: expected ${[...SIDES.keys()].join(', ')}`);
+  return side;
+}
 
 function pairLanguages(): PairLanguages {
   const [memories, questions] = (values.languages?.split('/') ?? []) as Grammar['language'][];

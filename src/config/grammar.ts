@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-const phrasings = z.object({ known: z.array(z.string()).min(1), heldOut: z.array(z.string()) });
+const wordings = z.array(z.string());
+
+function ofSides(fewestHeldOut: number) {
+  return z
+    .object({ known: wordings.min(1), practised: wordings.default([]), heldOut: wordings.min(fewestHeldOut) })
+    .transform(({ known, practised, heldOut }) => ({ known, heldOut, trained: [...known, ...practised] }));
+}
+
+const phrasings = ofSides(0);
 /** Of what has no generic wordings to fall back on. */
-const ownPhrasings = phrasings.extend({ heldOut: z.array(z.string()).min(1) });
+const ownPhrasings = ofSides(1);
 const openRelation = z.object({
   value: z.string(),
   preference: z.boolean().optional(),
@@ -38,6 +46,8 @@ const shared = {
     lists: z.array(z.object({ value: z.string(), statements: ownPhrasings, questions: ownPhrasings })).min(1),
     listing: z.object({ comma: z.string(), and: z.string() }),
     order: ownPhrasings,
+    /** A thing with its date behind it. */
+    dated: z.string(),
     choices: ownPhrasings,
     sameSubject: ownPhrasings,
     sameAttribute: ownPhrasings,
@@ -71,7 +81,10 @@ const grammarSchema = z.discriminatedUnion('language', [
 
 /** What data sets and training dialogues say in one language: `datasets/grammar-LANGUAGE.json`. */
 export type Grammar = z.infer<typeof grammarSchema>;
-/** Wordings of one statement or question; those under `heldOut` are never trained on. */
+/**
+ * Wordings of one statement or question: those under `heldOut` are never trained on; `trained` are those that data sets
+ * use (`known`), and those that training alone practises.
+ */
 export type Phrasings = z.infer<typeof phrasings>;
 
 function read<L extends Grammar['language']>(language: L): Grammar & { readonly language: L } {

@@ -109,6 +109,7 @@ test('one seed gives one data set, another seed another', () => {
 });
 
 test('what could be taken for a known fact is neither stored nor asked as absent', () => {
+  const wording = (text: string) => ({ known: [text], trained: [text], heldOut: [] });
   const relation = (attribute: string, open: boolean): Relation => ({
     grammar: grammars.en,
     attribute,
@@ -116,8 +117,8 @@ test('what could be taken for a known fact is neither stored nor asked as absent
     open,
     valueKind: 'name',
     preference: false,
-    statements: { known: ['{p} {np} is {v}.'], heldOut: [] },
-    questions: { known: ['What is {p} {np}?'], heldOut: [] },
+    statements: wording('{p} {np} is {v}.'),
+    questions: wording('What is {p} {np}?'),
   });
   const book = new FactBook(new SeededRandom(1), grammars.en, 2);
   book.add(USER, relation('spare umbrella', true), 'plain');

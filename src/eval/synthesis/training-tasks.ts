@@ -107,8 +107,11 @@ function list(scope: Scope): TrainingTask {
   };
 }
 
-/** Things of the user's in different months, and which of each two comes earlier in the year, told by their dates. */
-function datedThings(scope: Scope, count: number): TrainingTask[] {
+/**
+ * Things of the user's in different months, and which of each two comes earlier in the year, told by their dates.
+ * @param spelled how many of the questions name the dates, too
+ */
+function datedThings(scope: Scope, count: number, spelled: number): TrainingTask[] {
   const { random, grammar, options } = scope;
   const template = grammar.openRelations.find(({ value }) => value === 'date')!;
   const months = random.shuffled(grammar.months.map((_month, index) => index)).slice(0, count);
@@ -116,11 +119,15 @@ function datedThings(scope: Scope, count: number): TrainingTask[] {
     const attribute = drawOpenAttribute(random, grammar, options.heldOut);
     const value = fill(grammar.date, { m: grammar.months[month]!, d: String(random.int(1, 28)) });
     const relation = openRelation(grammar, template, attribute);
-    return { month, attribute: attribute.attribute, relation, line: says(scope, USER, relation, value) };
+    return { month, value, attribute: attribute.attribute, relation, line: says(scope, USER, relation, value) };
   });
   const pairs = things.flatMap((one, place) => things.slice(place + 1).map((other) => [one, other] as const));
   return pairs.map((pair, place) => {
-    const [a, b] = pair.map(({ attribute }) => fill(grammar.owned, { p: grammar.voices.my, np: attribute }));
+    const dated = spelled > 0 && random.chance(spelled);
+    const [a, b] = pair.map(({ attribute, value }) => {
+      const thing = fill(grammar.owned, { p: grammar.voices.my, np: attribute });
+      return dated ? fill(grammar.tasks.dated, { thing, date: value }) : thing;
+    });
     return {
       kind: 'order',
       lines: place === 0 ? things.map(({ line }) => line) : [],
@@ -134,12 +141,12 @@ function datedThings(scope: Scope, count: number): TrainingTask[] {
 
 /** Which of two dates comes earlier. */
 function order(scope: Scope): TrainingTask[] {
-  return datedThings(scope, 2);
+  return datedThings(scope, 2, 0);
 }
 
-/** Every two of four dates: what `order` asks, for practice. */
+/** Every two of four dates: what `order` asks, for practice, half the time with both dates in the question. */
 function dates(scope: Scope): TrainingTask[] {
-  return datedThings(scope, 4);
+  return datedThings(scope, 4, 0.5);
 }
 
 /** A preference decides between two things. */
