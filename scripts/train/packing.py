@@ -11,7 +11,7 @@ In layout `link` the first tokens of a memory stand there twice, at the same pos
 (REPLACED, which nothing else sees), and once more, ahead of that rest, in sight of all memories before it.
 """
 from dataclasses import dataclass
-from typing import Dict, Iterable, Iterator, List, Optional
+from typing import Callable, Dict, Iterable, Iterator, List, Optional
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from tokenizer import Tokenizer
 LINK, FIRST_QUESTION = 127, 128
 REPLACED = 1 << 30
 IGNORED = -1
+
+Encode = Callable[[str], List[int]]
+"""Text to token ids."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ class Batch:
 
 
 class EncodedDocument:
-    """One document's tokens, with segments and positions within itself."""
+    """One document's tokens, with segments and positions within itself. `encode` tokenises all but the header."""
 
-    def __init__(self, tokenizer: Tokenizer, document: Dict):
+    def __init__(self, tokenizer: Tokenizer, document: Dict, encode: Optional[Encode] = None):
+        encode = encode or tokenizer.encode
         self.layout: str = document["layout"]
         self.tokens: List[int] = []
         self.segments: List[int] = []
@@ -61,15 +65,15 @@ class EncodedDocument:
             raise ValueError(f"a document of {len(document['memories'])} memories: {LINK - 1} at most have a segment")
         position = end = len(header)
         for number, text in enumerate(document["memories"], start=1):
-            memory = tokenizer.encode(text)
+            memory = encode(text)
             # The first block saw all that precedes it when it was built.
             linked = document["linked"] if self.layout == "link" and number > 1 else 0
             self._append_memory(memory, 0 if self.layout == "text" else number, position, linked)
             end = max(end, position + len(memory))
             position = len(header) if self.layout == "parallel" else end
         for number, question in enumerate(document["questions"]):
-            suffix = [token for text in question["suffix"] for token in tokenizer.encode(text)]
-            answer = [*tokenizer.encode(question["answer"]), tokenizer.eos]
+            suffix = [token for text in question["suffix"] for token in encode(text)]
+            answer = [*encode(question["answer"]), tokenizer.eos]
             start = len(self.tokens) + len(suffix) - 1
             self._append(suffix + answer[:-1], FIRST_QUESTION + number, end)
             self.targets[start:] = answer
@@ -97,10 +101,19 @@ class EncodedDocument:
 
 
 class Packer:
-    """Packs a stream of documents into batches; what no longer fits into a row opens the next one."""
+    """Packs a stream of documents into batches; what no longer fits into a row opens the next one.
 
-    def __init__(self, tokenizer: Tokenizer, rows: int = 2, length: int = 2048):
+    `encoder` says how the memories and questions of a document are tokenised, where not as they stand."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        rows: int = 2,
+        length: int = 2048,
+        encoder: Callable[[Dict], Optional[Encode]] = lambda document: None,
+    ):
         self.tokenizer, self.rows, self.length = tokenizer, rows, length
+        self._encoder = encoder
         self._waiting: Optional[EncodedDocument] = None
 
     def batch(self, documents: Iterator[Dict]) -> Batch:
@@ -130,7 +143,7 @@ class Packer:
                 document = next(documents, None)
                 if document is None:
                     break
-                self._waiting = EncodedDocument(self.tokenizer, document)
+                self._waiting = EncodedDocument(self.tokenizer, document, self._encoder(document))
             taken = self._waiting.fitting(self.length - at)
             if taken == 0:
                 if at > 0:

@@ -22,12 +22,14 @@ STAGES: Dict[str, Stage] = {
     "base-cooled": Stage("base", 3_500, 1.0, "base"),
     "base-longer": Stage("base", 3_000, 0.0, "base-cooled", workers=2),
     "base-recooled": Stage("base", 3_500, 1.0, "base-longer"),
-    # And once more, not to the end, on two cores: what both models come from.
     "base-halfway": Stage("base", 3_000, 1.0, "base-recooled", workers=2, rates=(1.0, 0.6)),
+    "base-settled": Stage("base", 2_000, 1.0, "base-halfway", rates=(0.6, 0.0)),
+    # And once more, not to the end, on two cores: what both models come from.
+    "base-strange": Stage("base", 5_500, 1.0, "base-settled", workers=2, rates=(1.0, 0.5)),
     # The same cooled down again: `recall-base`.
-    "base-final": Stage("base", 2_000, 1.0, "base-halfway", rates=(0.6, 0.0)),
+    "base-final": Stage("base", 2_500, 1.0, "base-strange", rates=(0.5, 0.0)),
     # From the same weights, on the layouts of joined K/V as well: `recall-block`.
-    "block-final": Stage("block", 2_000, 1.0, "base-halfway", rates=(0.6, 0.0)),
+    "block-final": Stage("block", 2_500, 1.0, "base-strange", rates=(0.5, 0.0)),
     # A toy, to see that everything fits together.
     "smoke": Stage("block", 75, 0.3, workers=2),
 }

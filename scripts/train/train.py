@@ -20,6 +20,7 @@ from dialogue_stream import ROOT, DialogueStream, dialogues
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from packing import IGNORED, Batch, Packer
+from relabelling import Relabelling
 from stages import STAGES, Stage
 from tokenizer import Tokenizer
 
@@ -185,7 +186,8 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     tokenizer, stage = Tokenizer.read(), STAGES[options.stage]
     team = Team(rank, stage.workers, meeting)
-    run, packer = Run(options.stage, tokenizer, options.seed, options.resume, team), Packer(tokenizer)
+    run = Run(options.stage, tokenizer, options.seed, options.resume, team)
+    packer = Packer(tokenizer, encoder=Relabelling(tokenizer).encoder)
     evaluate = Evaluation(tokenizer, stage.layouts, options.evaluation_documents) if rank == 0 else None
     log = Log(options.stage, options.resume, team)
     start = time.strftime("%FT%TZ", time.gmtime())
