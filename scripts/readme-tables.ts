@@ -5,12 +5,23 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
+import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/config/bench-error.ts';
 import { writeText } from '../src/eval/dataset/write-lines.ts';
 import type { ArmResults, RunResults } from '../src/eval/results.ts';
+import { joinedArms } from '../src/eval/suites/joined-arms.ts';
 import { renderMarkdown } from '../src/report/render/markdown.ts';
-import { type Cell, type Column, estimateCell, none, type Row, type Table, textCell } from '../src/report/table.ts';
+import {
+  type Cell,
+  type Column,
+  estimateCell,
+  formatCell,
+  meanCell,
+  type Row,
+  type Table,
+  textCell,
+} from '../src/report/table.ts';
+import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { runScript } from './run-script.ts';
@@ -40,13 +51,14 @@ function mainTable(results: RunResults): string {
   return bare({ ...table, blocks: table.blocks.filter(({ title }) => title !== 'Turns') });
 }
 
-/** Two columns or more of each model, and a row for every arm that changes no more than how memories are handed over. */
+/** Two columns or more of each model, and a row for every arm that joins K/V, beside text. */
 function pairTable(
   { base, block }: Pair,
   columns: readonly string[],
   cells: (results: RunResults, arm: ArmResults) => readonly Cell[],
 ): string {
-  const handed = base.arms.filter(({ arm }) => /^(rag|dki|dki-blocks|dki-link:\d+|dki-parallel)$/.test(arm));
+  const joined: readonly string[] = joinedArms;
+  const asked = base.arms.filter(({ arm }) => joined.includes(arm));
   const models = [base, block];
   return bare({
     rowHeading: 'arm',
@@ -60,7 +72,7 @@ function pairTable(
         ),
       },
     ],
-    rows: handed.map(({ arm }): Row => {
+    rows: asked.map(({ arm }): Row => {
       const values = models.map((results) =>
         cells(
           results,
@@ -73,24 +85,19 @@ function pairTable(
   });
 }
 
-function toItsRag({ comparisons }: RunResults, { arm }: ArmResults): Cell {
-  const found = comparisons.find(({ a, b, metric }) => a === arm && b === 'rag' && metric === 'exactMatch');
-  return found === undefined ? none : estimateCell({ ...found, mean: found.delta }, 100);
-}
-
 function languagesOf({ breakdown }: ArmResults): Cell {
-  const shares = ['en', 'zh'].map(
-    (language) => breakdown.find(({ by, value }) => by === 'language' && value === language)?.exactMatch?.mean,
-  );
-  return textCell(shares.map((share) => (share === undefined ? '–' : (share * 100).toFixed(1))).join(' / '));
+  const shares = ['en', 'zh'].map((language) => {
+    const found = breakdown.find(({ by, value }) => by === 'language' && value === language)?.exactMatch;
+    return formatCell(meanCell(found === null || found === undefined ? undefined : found.mean * 100));
+  });
+  return textCell(shares.join(' / '));
 }
 
 function qualityTable(pair: Pair): string {
-  return pairTable(pair, ['%', 'to its rag, points', 'en / zh'], (results, arm) => [
-    estimateCell(arm.metrics.exactMatch, 100),
-    toItsRag(results, arm),
-    languagesOf(arm),
-  ]);
+  return pairTable(pair, ['%', 'to its rag, points', 'en / zh'], (results, arm) => {
+    const { cells } = ablationTable(results).rows.find(({ label }) => label === arm.arm)!;
+    return [cells['exactMatch']!, cells['difference']!, languagesOf(arm)];
+  });
 }
 
 function coreferenceTable(pair: Pair): string {
@@ -118,7 +125,7 @@ export async function withTables(readme: string): Promise<string> {
     if (after === undefined) throw new BenchError('bad-data', `README.md: no ${start} … ${end}`, 'put both in');
     text = `${before!}${start}\n\n${draw()}\n\n${end}${after}`;
   }
-  return format(text, { parser: 'markdown', printWidth: 120, singleQuote: true });
+  return format(text, { ...(await resolveConfig(README)), parser: 'markdown' });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
