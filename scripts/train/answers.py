@@ -5,7 +5,7 @@ from typing import List
 
 import torch
 
-from dialogue_stream import ROOT
+from checkpoints import read_checkpoint
 from model import RecallModel
 from tokenizer import Tokenizer
 
@@ -30,7 +30,7 @@ def answer(model: RecallModel, tokenizer: Tokenizer, segments: List[str]) -> str
 def main() -> None:
     torch.set_num_threads(1)
     tokenizer = Tokenizer.read()
-    model = RecallModel.from_state(torch.load(ROOT / "build" / "train" / f"{sys.argv[1]}.pt")["model"])
+    model = RecallModel.from_state(read_checkpoint(sys.argv[1])["model"])
     with torch.no_grad():
         for line in sys.stdin:
             print(json.dumps(answer(model, tokenizer, json.loads(line))), flush=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Iterator, List, Sequence, Tuple
 
 import numpy as np
-import torch
 
-from dialogue_stream import ROOT
+from checkpoints import read_checkpoint
 from kernels import HEAD_DIM, RMS_EPSILON
 from model import RecallModel
 from tokenizer import MODELS, SPECIALS, Tokenizer
@@ -160,7 +159,7 @@ def main() -> None:
     arguments = parser.parse_args()
     name = NAMES[arguments.stage]
     out = arguments.out or MODELS / name / f"{name}-{arguments.quantisation}.gguf"
-    run = torch.load(ROOT / "build" / "train" / f"{arguments.stage}.pt")
+    run = read_checkpoint(arguments.stage)
     write_gguf(out, name, RecallModel.from_state(run["model"]), Tokenizer.read(), arguments.quantisation)
     print(f"{out}: {out.stat().st_size} bytes, step {run['step']}, {run['evaluation']}")
 

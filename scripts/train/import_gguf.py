@@ -11,11 +11,11 @@ from typing import Any, BinaryIO, Dict, List, Tuple
 import numpy as np
 import torch
 
+from checkpoints import checkpoint, write_checkpoint
 from export_gguf import ALIGNMENT, ARRAY, BOOL, FLOAT32, INT32, Q8_0_BLOCK, STRING, TENSOR_F16, TENSOR_F32, TENSOR_Q8_0, UINT32, tensors
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from stages import STAGES
-from train import RUNS
 
 SCALARS = {UINT32: "<I", INT32: "<i", FLOAT32: "<f", BOOL: "<?"}
 
@@ -103,13 +103,11 @@ def main() -> None:
     parser.add_argument("stage", choices=STAGES, help="the stage whose checkpoint it stands for")
     arguments = parser.parse_args()
     model = read_model(arguments.file)
-    out = RUNS / f"{arguments.stage}.pt"
+    out = checkpoint(arguments.stage)
     if out.exists():
         raise SystemExit(f"{out} is there: move it away first")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    fresh = out.with_suffix(".fresh")
-    torch.save({"model": model.state(), "optimizer": Optimizer(model).state(), "running": 0.0, "evaluation": {}}, fresh)
-    fresh.replace(out)
+    state = {"model": model.state(), "optimizer": Optimizer(model).state(), "running": 0.0, "evaluation": {}}
+    write_checkpoint(arguments.stage, state)
     print(f"{out}: {model.weights.numel()} parameters of {arguments.file}")
 
 

@@ -7,16 +7,18 @@ import json
 import os
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Dict, List
+from typing import Callable, Dict, List
 
 import torch
 import torch.multiprocessing
 from torch import distributed
 from torch.nn.functional import cross_entropy
 
-from dialogue_stream import ROOT, DialogueStream, dialogues
+from checkpoints import RUNS, checkpoint, read_checkpoint, write_checkpoint
+from dialogue_stream import DialogueStream, dialogues
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from packing import IGNORED, Batch, Packer
@@ -24,7 +26,6 @@ from relabelling import Relabelling
 from stages import STAGES, Stage
 from tokenizer import Tokenizer
 
-RUNS = ROOT / "build" / "train"
 WARM_UP_STEPS = 100
 LAST_LEVEL = 4
 LEVEL_UP = 0.65
@@ -57,36 +58,46 @@ class Forward:
         self.exact: List[bool] = [bool(right[a.start : a.start + a.length].all()) for a in batch.answers]
 
 
+@dataclass(frozen=True)
+class Cell:
+    """Documents of one sort, and the kinds of questions that its figure is of."""
+
+    batches: List[Batch]
+    counts: Callable[[str], bool]
+    by_kind: bool = False
+    """Whether its questions count by their kind, too."""
+
+
+def answerable(kind: str) -> bool:
+    return kind != "absent"
+
+
 class Evaluation:
     """Held-out values in every layout, language and number of memories, drawn once."""
 
     def __init__(self, tokenizer: Tokenizer, layouts: str, documents: int):
-        self._cells: Dict[str, List[Batch]] = {}
+        self._cells: Dict[str, Cell] = {}
         for language in ("en", "zh"):
             for layout in ("text", "blocks", "parallel", "link") if layouts == "block" else ("text",):
                 for memories in (5, 10, 20) if layout == "text" else (10,):
-                    cell = f"{language}/{layout}/{memories}"
-                    self._cells[cell] = self._draw(tokenizer, documents, language, layout, memories)
+                    drawn = self._draw(tokenizer, documents, language, layout, memories)
+                    self._cells[f"{language}/{layout}/{memories}"] = Cell(drawn, answerable, by_kind=True)
                 practice = self._draw(tokenizer, documents, language, layout, 8, "--practice")
-                self._cells[f"{language}/{layout}/{COREFERENCE}"] = practice
+                self._cells[f"{language}/{layout}/{COREFERENCE}"] = Cell(practice, lambda kind: kind == COREFERENCE)
             held_out = self._draw(tokenizer, documents, language, "text", 5, "--phrasing", "held-out")
-            self._cells[f"{language}/text/5/held-out phrasings"] = held_out
-        self._cells["none"] = self._draw(tokenizer, documents, "en", "none", 1)
+            self._cells[f"{language}/text/5/held-out phrasings"] = Cell(held_out, answerable)
+        self._cells["none"] = Cell(self._draw(tokenizer, documents, "en", "none", 1), lambda kind: True)
 
     def __call__(self, model: RecallModel) -> Dict[str, float]:
-        """Exact match of the answerable questions by cell (of all questions for `none`), and by kind in known phrasings."""
+        """Exact match by cell, and by kind of question."""
         hits: Dict[str, List[bool]] = defaultdict(list)
         with torch.no_grad():
-            for cell, batches in self._cells.items():
-                for batch in batches:
+            for name, cell in self._cells.items():
+                for batch in cell.batches:
                     for answer, exact in zip(batch.answers, Forward(model, batch).exact):
-                        if cell.endswith(COREFERENCE):
-                            if answer.kind == COREFERENCE:
-                                hits[cell].append(exact)
-                            continue
-                        if cell == "none" or answer.kind != "absent":
-                            hits[cell].append(exact)
-                        if cell != "none" and not cell.endswith("phrasings"):
+                        if cell.counts(answer.kind):
+                            hits[name].append(exact)
+                        if cell.by_kind:
                             hits[answer.kind].append(exact)
         return {name: round(sum(exact) / len(exact), 3) for name, exact in hits.items()}
 
@@ -127,9 +138,9 @@ class Run:
 
     def __init__(self, name: str, tokenizer: Tokenizer, seed: int, resume: bool, team: Team):
         stage = STAGES[name]
-        self._path, self._team = RUNS / f"{name}.pt", team
+        self._name, self._team = name, team
         if resume or stage.start is not None:
-            saved = torch.load(self._path if resume else RUNS / f"{stage.start}.pt")
+            saved = read_checkpoint(name if resume else stage.start)
             self.model = RecallModel.from_state(saved["model"])
             self.optimizer = Optimizer(self.model)
             self.optimizer.restore(saved["optimizer"])
@@ -150,7 +161,8 @@ class Run:
     def _next_documents(self, saved: Dict) -> DialogueStream:
         streams = saved.get("streams", [])
         if len(streams) != self._team.size:
-            raise ValueError(f"{self._path} is of {len(streams)} workers, not {self._team.size}: start without --resume")
+            path = checkpoint(self._name)
+            raise ValueError(f"{path} is of {len(streams)} workers, not {self._team.size}: start without --resume")
         return DialogueStream(**streams[self._team.rank])
 
     def save(self, evaluation: Dict[str, float]) -> None:
@@ -165,9 +177,7 @@ class Run:
             "running": self.running,
             "evaluation": evaluation,
         }
-        fresh = self._path.with_suffix(".fresh")
-        torch.save(state, fresh)
-        fresh.replace(self._path)
+        write_checkpoint(self._name, state)
 
 
 class Log:
