@@ -14,18 +14,16 @@ function grow(user: GrowingUser, { random, grammar }: GrowthScope): void {
   const people = random.shuffled(user.people).slice(0, 2);
   const second = user.drawFree(people);
   const own = random.int(0, people.length);
-  people.forEach((subject, place) => {
+  const pairs = people.map((subject, place) => {
     if (own === place) user.remember({ subject: USER, relation: user.drawFree([USER]) });
     const named: Subject = { kind: 'pronoun', ...random.pick(grammar.voices.pronouns) };
     const first = user.drawFree([subject], (one) => namesNobody(one) && topicOf(one) !== topicOf(second));
-    user.remember({ subject, relation: first });
-    user.remember({ subject, relation: second, named });
+    return [user.remember({ subject, relation: first }), user.remember({ subject, relation: second, named })] as const;
   });
   if (own === people.length) user.remember({ subject: USER, relation: user.drawFree([USER]) });
-  for (const [place] of people.entries()) {
-    const memory = 2 * place + (own <= place ? 1 : 0);
-    user.ask({ memory, condition: 1 });
-    user.ask({ memory: memory + 1, before: memory, condition: 2 });
+  for (const [before, memory] of pairs) {
+    user.ask({ memory: before, condition: 1 });
+    user.ask({ memory, before, condition: 2 });
   }
 }
 

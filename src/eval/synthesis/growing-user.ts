@@ -75,8 +75,8 @@ export class GrowingUser {
     );
   }
 
-  /** Remembers one thing more. */
-  remember(wanted?: WantedMemory): void {
+  /** Remembers one thing more. @returns the number of its memory */
+  remember(wanted?: WantedMemory): number {
     for (let tries = 0; tries < TRIES; tries++) {
       const subject = wanted?.subject ?? this.#book.drawSubject(OTHERS_SHARE);
       const fact = this.#book.add(subject, wanted?.relation ?? this.#book.drawFree(subject), 'plain');
@@ -94,7 +94,7 @@ export class GrowingUser {
         value: fact.value,
         ...(fact.relation.preference && fact.subject === USER ? { preference: true } : {}),
       });
-      return;
+      return number;
     }
     throw new RangeError(`the grammar is too small: no further memory of ${this.userId} in ${TRIES} draws`);
   }

@@ -79,20 +79,17 @@ export class QuestionSource {
     const random = this.#random;
     const { facts } = this.#scope;
     const own = facts.filter(({ subject }) => subject === USER);
-    if (own.length > 0 && random.chance(OVERRIDES)) return this.#toldNow(random.pick(own));
+    if (own.length > 0 && random.chance(OVERRIDES)) {
+      const { relation, value } = random.pick(own);
+      return this.#toldNow(relation, value);
+    }
     const { relation } = this.#unknownFact();
     if (this.#known.has(factKey(USER, relation))) return undefined;
-    return this.#toldNow({ relation, value: undefined });
+    return this.#toldNow(relation);
   }
 
   /** What the user says in the conversation, which holds whatever a memory said before. */
-  #toldNow({
-    relation,
-    value: before,
-  }: {
-    readonly relation: Relation;
-    readonly value: string | undefined;
-  }): TrainingQuestion {
+  #toldNow(relation: Relation, before?: string): TrainingQuestion {
     const random = this.#random;
     const { grammar, options } = this.#scope;
     const { heldOut, phrasing } = options;
