@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import { embedderFolderOf } from './embedder-folder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const shipped = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const shipped = presetModels.embedder;
 afterEach(() => vi.unstubAllEnvs());
 
 function filesAt(place: string): Record<string, Buffer> {

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import type { Embedder } from './embedder.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const folder = presetModels.embedder;
 
 let opened: number;
 let asked: string[];

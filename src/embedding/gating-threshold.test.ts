@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { gatingCalibrationOf, requireCalibrationFor } from './gating-threshold.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const SHIPPED = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const SHIPPED = presetModels.embedder;
 
 let folder: string;
 beforeEach(() => {

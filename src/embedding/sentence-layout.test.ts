@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { readSentenceLayout } from './sentence-layout.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const shipped = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const shipped = presetModels.embedder;
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-layout-'));
 const folder = join(scratch, 'model');
 beforeEach(() => {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const folder = presetModels.embedder;
 const texts = ['I like tea.', 'My sister Ann moved to Leeds in May, and she took the cat with her.', 'tea'];
 
 let embedder: TransformersEmbedder;

@@ -1,12 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
 import { EmbeddingService } from '../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { MemoryRouter } from './memory-router.ts';
 import { chooseVectorBackend } from './vector-backend.ts';
 
-const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const folder = presetModels.embedder;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, vi } from 'vitest';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import type { RunResults } from '../../src/eval/results.ts';
 import { modelPathOf } from '../../src/llm/random-model/random-model.ts';
 import { program, runProcess } from '../fixtures/bench-process.ts';
@@ -10,7 +10,7 @@ import { HubServer } from '../fixtures/hub-server.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
-const shippedEmbedder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const shippedEmbedder = presetModels.embedder;
 afterEach(() => vi.unstubAllEnvs());
 
 async function hubFiles(): Promise<Record<string, Buffer>> {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { presetModels } from '../../src/config/shipped-models.ts';
 import {
@@ -20,8 +19,6 @@ import {
 import { auditLogs, conversations } from '../../src/db/schema.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
 let folder: TestFolder;
 let model: LanguageModel;
 let database: BenchDatabase;
@@ -33,7 +30,7 @@ beforeAll(async () => {
   folder = new TestFolder();
   model = await LanguageModel.load({ modelPath: presetModels.model, sequences: 2 });
   database = openDatabase({ path: folder.file('chat.sqlite') });
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en-zh`));
+  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
   const { backend } = chooseVectorBackend();
   const router = new MemoryRouter(embeddings, { backend, topK: 5, threshold: -1 });
   parts = {
@@ -100,7 +97,7 @@ describe('RAGSystem', () => {
   });
 
   it('loads memories of a session from the database into a fresh index', async () => {
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(`${root}/models/embed-en-zh`));
+    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
     await using system = new RAGSystem({
       ...parts,

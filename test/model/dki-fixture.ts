@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import type { BenchDatabase } from '../../src/db/database.ts';
 import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
@@ -14,7 +14,7 @@ import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import type { Recall } from '../../src/systems/recall.ts';
 import type { SystemParts } from '../../src/systems/system-parts.ts';
 
-const EMBEDDER = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const EMBEDDER = presetModels.embedder;
 
 /** Memories as a recall gives them, best first. */
 export function memoriesOf(...contents: readonly string[]): MemorySearchResult[] {

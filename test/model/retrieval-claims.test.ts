@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
+import { presetModels } from '../../src/config/shipped-models.ts';
 import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
 import { recallAtK } from '../../src/eval/metrics/retrieval.ts';
@@ -14,7 +14,7 @@ import { SalienceRetriever } from '../../src/memory/strategies/salience/salience
 import { chooseVectorBackend } from '../../src/memory/vector-backend.ts';
 
 const K = 5;
-const folder = fileURLToPath(new URL('../../models/embed-en-zh', import.meta.url));
+const folder = presetModels.embedder;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 const users = retrievalQuestions(new SeededRandom(23), { users: 12, memories: 160 });

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { presetModels } from '../../config/shipped-models.ts';
 import { loadBenchConfig } from '../../config/load-config.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
@@ -8,7 +8,7 @@ import { RouterRetriever } from '../../memory/strategies/router/router-retriever
 import { chooseVectorBackend } from '../../memory/vector-backend.ts';
 import { measureRetrieval } from './retrieval.ts';
 
-const embedder = fileURLToPath(new URL('../../../models/embed-en-zh', import.meta.url));
+const embedder = presetModels.embedder;
 
 test.each([
   [{}, [undefined]],

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { presetModels } from '../../../config/shipped-models.ts';
 import { EmbeddingService } from '../../../embedding/embedding-service.ts';
@@ -12,7 +11,7 @@ import { LlamaQueryModel } from './llama-query-model.ts';
 import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import type { QueryModel } from './pre-retrieval/query-tools.ts';
 
-const folder = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
+const folder = presetModels.embedder;
 const modelPath = presetModels.model;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();

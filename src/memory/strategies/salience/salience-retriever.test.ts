@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../../../config/shipped-models.ts';
 import { EmbeddingService } from '../../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../../embedding/transformers-embedder.ts';
 import type { NewMemory } from '../../new-memory.ts';
@@ -7,7 +7,7 @@ import type { Retrieval, RetrieveOptions } from '../../retriever.ts';
 import { chooseVectorBackend } from '../../vector-backend.ts';
 import { SalienceRetriever } from './salience-retriever.ts';
 
-const folder = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
+const folder = presetModels.embedder;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
 const { backend } = chooseVectorBackend();
 /** One a word, so that budgets can be counted by hand. */

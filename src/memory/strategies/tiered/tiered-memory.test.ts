@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../../../config/shipped-models.ts';
 import { hasRedisServer, RedisServer } from '../../../../test/fixtures/redis-server.ts';
 import { EmbeddingService } from '../../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../../embedding/transformers-embedder.ts';
@@ -15,7 +15,7 @@ import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
 
-const model = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
+const model = presetModels.embedder;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
 const { backend } = chooseVectorBackend();
 const folder = mkdtempSync(join(tmpdir(), 'dki-tiered-'));

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { presetModels } from '../../../config/shipped-models.ts';
 import { PostgresServer } from '../../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../../test/fixtures/redis-server.ts';
 import { EmbeddingService } from '../../../embedding/embedding-service.ts';
@@ -12,7 +12,7 @@ import { openTiered } from './open-tiered.ts';
 import type { TieredSettings } from './tier-places.ts';
 import type { TieredRetriever } from './tiered-retriever.ts';
 
-const model = fileURLToPath(new URL('../../../../models/embed-en-zh', import.meta.url));
+const model = presetModels.embedder;
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
 const { backend } = chooseVectorBackend();
 const folder = mkdtempSync(join(tmpdir(), 'dki-retriever-'));
