@@ -13,8 +13,6 @@ from zlib import crc32
 from packing import Encode
 from tokenizer import CHINESE, MODELS, Tokenizer
 
-DOCUMENTS = 0.4
-"""How many of the documents are relabelled."""
 SHARED, ALONE = (0.05, 0.1, 0.2), (0.0, 0.0, 0.05, 0.15)
 """How many of the words change that memories and questions have in common, and of those that stand in one of them alone."""
 SPELLED = 0.5
@@ -33,10 +31,10 @@ def _texts(part: object) -> Iterable[str]:
 
 
 class Relabelling:
-    """Draws a document's strange words; they depend on its text alone."""
+    """Draws the strange words of `share` of the documents; they depend on a document's text alone."""
 
-    def __init__(self, tokenizer: Tokenizer):
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, share: float):
+        self._tokenizer, self._share = tokenizer, share
         self._kinds: Dict[str, List[int]] = {"chinese": [], "word": [], "inner": []}
         self._kind_of: Dict[int, str] = {}
         for token, spelled in enumerate(tokenizer.tokens):
@@ -50,7 +48,7 @@ class Relabelling:
         """How the memories and the questions of `document` are tokenised."""
         encode = self._tokenizer.encode
         random = Random(crc32("".join(document["memories"]).encode("utf-8")))
-        if random.random() >= DOCUMENTS:
+        if random.random() >= self._share:
             return encode
         memories = {token for text in document["memories"] for token in encode(text)}
         questions: Set[int] = set()

@@ -6,7 +6,7 @@ from typing import Dict, Optional, Tuple
 @dataclass(frozen=True)
 class Stage:
     """`steps` of 4,096 tokens a worker, the last `decay_share` of them at a rate that falls from the first of `rates` to the
-    other; `start` names the stage that it goes on from."""
+    other; `strange` of the documents hold strange words (`relabelling.py`); `start` names the stage that it goes on from."""
 
     layouts: str
     steps: int
@@ -14,6 +14,7 @@ class Stage:
     start: Optional[str] = None
     workers: int = 1
     rates: Tuple[float, float] = (1.0, 0.0)
+    strange: float = 0.0
 
 
 STAGES: Dict[str, Stage] = {
@@ -25,11 +26,11 @@ STAGES: Dict[str, Stage] = {
     "base-halfway": Stage("base", 3_000, 1.0, "base-recooled", workers=2, rates=(1.0, 0.6)),
     "base-settled": Stage("base", 2_000, 1.0, "base-halfway", rates=(0.6, 0.0)),
     # And once more, not to the end, on two cores: what both models come from.
-    "base-strange": Stage("base", 5_500, 1.0, "base-settled", workers=2, rates=(1.0, 0.5)),
+    "base-strange": Stage("base", 5_500, 1.0, "base-settled", workers=2, rates=(1.0, 0.5), strange=0.4),
     # The same cooled down again: `recall-base`.
-    "base-final": Stage("base", 2_500, 1.0, "base-strange", rates=(0.5, 0.0)),
+    "base-final": Stage("base", 2_500, 1.0, "base-strange", rates=(0.5, 0.0), strange=0.2),
     # From the same weights, on the layouts of joined K/V as well: `recall-block`.
-    "block-final": Stage("block", 2_500, 1.0, "base-strange", rates=(0.5, 0.0)),
+    "block-final": Stage("block", 2_500, 1.0, "base-strange", rates=(0.5, 0.0), strange=0.2),
     # A toy, to see that everything fits together.
-    "smoke": Stage("block", 75, 0.3, workers=2),
+    "smoke": Stage("block", 75, 0.3, workers=2, strange=0.2),
 }

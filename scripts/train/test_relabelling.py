@@ -7,7 +7,7 @@ from relabelling import Relabelling
 from tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer.read()
-RELABELLING = Relabelling(TOKENIZER)
+RELABELLING = Relabelling(TOKENIZER, 0.4)
 
 
 def document(number):

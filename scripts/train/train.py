@@ -197,7 +197,7 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
     tokenizer, stage = Tokenizer.read(), STAGES[options.stage]
     team = Team(rank, stage.workers, meeting)
     run = Run(options.stage, tokenizer, options.seed, options.resume, team)
-    packer = Packer(tokenizer, encoder=Relabelling(tokenizer).encoder)
+    packer = Packer(tokenizer, encoder=Relabelling(tokenizer, stage.strange).encoder)
     evaluate = Evaluation(tokenizer, stage.layouts, options.evaluation_documents) if rank == 0 else None
     log = Log(options.stage, options.resume, team)
     start = time.strftime("%FT%TZ", time.gmtime())
