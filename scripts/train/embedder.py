@@ -117,8 +117,7 @@ def train(model: TextEncoder, steps: int, seed: int) -> None:
     optimizer = torch.optim.AdamW(model.encoder.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     chance, began = random.Random(seed), time.time()
     others: List[str] = []
-    options = ["--pairs", "--phrasing", "trained", "--pair-count", str(PAIRS), "--seed", str(seed), "--count", str(steps)]
-    with dialogues(*options) as users:
+    with dialogues("--pairs", "--pair-count", str(PAIRS), "--seed", str(seed), "--count", str(steps)) as users:
         for step, user in enumerate(users, start=1):
             # The texts are short. Starting some further back teaches the later positions too.
             shift = chance.random() if chance.random() < SHIFTED_SHARE else 0.0
