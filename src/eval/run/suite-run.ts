@@ -39,8 +39,9 @@ export interface SuiteRun {
 }
 
 /** The options of a suite where the user gave none. */
-function withDefaults(config: BenchConfig, { defaults = {} }: Suite): BenchConfig {
-  const open = Object.entries(defaults).filter(([key]) => !config.given.includes(key));
+function withDefaults(config: BenchConfig, { defaults = {}, shippedLimit: limit }: Suite): BenchConfig {
+  const preset = limit === undefined || config.given.includes('dataset') ? defaults : { limit, ...defaults };
+  const open = Object.entries(preset).filter(([key]) => !config.given.includes(key));
   return { ...config, ...Object.fromEntries(open) };
 }
 

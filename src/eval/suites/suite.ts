@@ -29,6 +29,8 @@ export interface Suite {
   readonly data?: readonly DatasetGenerator[];
   /** Options that it sets where the user does not. */
   readonly defaults?: Partial<Pick<BenchConfig, 'topK' | 'limit' | 'repeats'>>;
+  /** How many questions of the data that ship it asks, where the user names neither data nor a limit. */
+  readonly shippedLimit?: number;
   /** Cells for each position of the window, where arms may share positions. Default 1. */
   readonly cellsPerPosition?: number;
   /** Measures what no question shows. */
