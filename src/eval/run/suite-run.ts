@@ -29,6 +29,7 @@ import type { BenchHooks } from './progress.ts';
 import { RunLock } from './run-lock.ts';
 import { checkSame, createRun, resumedConfig } from './run-record.ts';
 import { RunSession } from './run-session.ts';
+import { suiteOptions } from './suite-options.ts';
 
 /** One suite under the name of its run. */
 export interface SuiteRun {
@@ -36,13 +37,6 @@ export interface SuiteRun {
   readonly name: string;
   /** The run to go on with, where it was begun before. */
   readonly begun: RunRow | undefined;
-}
-
-/** The options of a suite where the user gave none. */
-function withDefaults(config: BenchConfig, { defaults = {}, shippedLimit: limit }: Suite): BenchConfig {
-  const preset = limit === undefined || config.given.includes('dataset') ? defaults : { limit, ...defaults };
-  const open = Object.entries(preset).filter(([key]) => !config.given.includes(key));
-  return { ...config, ...Object.fromEntries(open) };
 }
 
 /**
@@ -56,7 +50,7 @@ export async function runSuite(
 ): Promise<RunResults> {
   const started = performance.now();
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
-  const options = begun === undefined ? withDefaults(config, suite) : resumedConfig(config, begun);
+  const options = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
   const settings = await withFetchedModels(options, { onProgress: hooks.onDownload, signal: hooks.signal });
   const stored = begun?.config as StoredConfig | undefined;
   const calibration = gatingCalibrationOf(settings.embedder);
