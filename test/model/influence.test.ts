@@ -104,13 +104,13 @@ describe('influenceOf', () => {
   it('refuses a turn that does not come out as it is stored', async () => {
     const row = telling('dki-blocks');
     const scores = structuredClone(row.scores) as { evidence: { nextTokens: { probability: number }[] } };
-    scores.evidence.nextTokens[1]!.probability *= 1.1;
+    scores.evidence.nextTokens[0]!.probability *= 0.9;
     const kv = structuredClone(row.kv) as { alpha: number; blocks: { position: number }[] };
     const moved = { ...kv, blocks: kv.blocks.map(({ position, ...block }) => ({ ...block, position: position + 1 })) };
     const info = structuredClone(row.promptInfo) as { segments: { tokenIds: number[] }[] };
     info.segments.at(-2)!.tokenIds[0]! += 1;
     const wrong: [Partial<TurnRow>, RegExp][] = [
-      [{ scores }, /next token 2 \(".*"\) has p = .* is stored/],
+      [{ scores }, /next token 1 \(".*"\) has p = .* is stored/],
       [{ answer: 'Something else.' }, /it now answers ".*", not "Something else\."/],
       [{ kv: { ...kv, alpha: 0.3 } }, /next token|it now answers/],
       [{ kv: moved }, /other positions/],
