@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+/** Shapes of marks in figures, told apart in grey too. */
+const markShapes = [
+  'circle',
+  'square',
+  'diamond',
+  'triangle-up',
+  'triangle-down',
+  'triangle-left',
+  'triangle-right',
+  'cross',
+  'stroke',
+] as const;
+
+/** The colour, shape and line of an arm in every figure; `dash` are the lengths of strokes and gaps of its lines, px. */
+export const mark = z
+  .object({ colour: z.string(), shape: z.enum(markShapes), dash: z.array(z.number()).readonly() })
+  .readonly();
+
+export type Mark = z.output<typeof mark>;
+
+/** Settings of an arm that differ from those of the run: `dki@alpha=0.5`, `dki-blocks@labels=bullet@placement=rank`. */
+export const armSettings = z
+  .object({
+    /** Multiplies the values of injected memories. */
+    alpha: z.number().exactOptional(),
+    labels: z.enum(['index', 'bullet']).exactOptional(),
+    placement: z.enum(['chronological', 'rank']).exactOptional(),
+    /** Share of the window left that memories may take: `half` of it, or `all`. */
+    budget: z.enum(['half', 'all']).exactOptional(),
+    /** The bench's own words, or the model's own chat template. */
+    template: z.enum(['plain', 'chat']).exactOptional(),
+  })
+  .readonly();
+
+export type ArmSettings = z.output<typeof armSettings>;
+
+/** Traits of an arm: stored with the run, so that analysis and report know an arm by these and not by its name. */
+export const armTraits = z
+  .object({
+    /** With its settings, such as `dki@alpha=0.5`. */
+    name: z.string(),
+    /** The name without settings. */
+    base: z.string(),
+    settings: armSettings,
+    /** The memories that it is given: none, those that the retriever found, the evidence, all of the user's, or another user's. */
+    retrieves: z.enum(['nothing', 'retrieved', 'evidence', 'all', 'donor']),
+    /** Memories that it injects as K/V, wherever there are any. */
+    injects: z.enum(['nothing', 'memories', 'preferences']),
+    /**
+     * Its claim to equal its reference: in the `tokens` of its sequence; `bitwise`: in these, and in its next-token
+     * probabilities bit by bit; or in nothing.
+     */
+    equivalence: z.enum(['bitwise', 'tokens', 'none']),
+    /** The text arm of the run whose prompt is made by the same settings; null where there is none, and for that arm itself. */
+    reference: z.string().nullable(),
+    /** `negative`: holds no memory that answers; `twin`: another arm again. Null for an arm that is no control. */
+    control: z.enum(['negative', 'twin']).nullable(),
+    /**
+     * `baseline`: the arm that all others are compared with; `primary`: the planned arm whose cache hits and misses divide
+     * the turns of every arm; `planned`: its quality is tested against the baseline, named before anything was measured;
+     * `exploratory`: compared, not tested.
+     */
+    comparison: z.enum(['baseline', 'primary', 'planned', 'exploratory']),
+    /** Keeps K/V in its session from turn to turn, so that it needs one of its own. */
+    keepsSession: z.boolean(),
+    /** One line, for `--help` and tables. */
+    summary: z.string(),
+    mark,
+  })
+  .readonly();
+
+export type ArmTraits = z.output<typeof armTraits>;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+/** Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all. */
+const segmentRoles = [
+  'bos',
+  'system',
+  'memoryHeader',
+  'memory',
+  'memoryFooter',
+  'historyHeader',
+  'history',
+  'historyFooter',
+  'query',
+  'footer',
+  'template',
+] as const;
+
+export const segmentRole = z.enum(segmentRoles);
+
+/** A segment of the final sequence with its token ids and the origin of its K/V. */
+export const promptSegment = z
+  .object({
+    role: segmentRole,
+    /** Empty for BOS, which is one token and no text. */
+    text: z.string(),
+    /** The memory that a `memory` segment holds. */
+    memoryId: z.string().exactOptional(),
+    tokenIds: z.array(z.number()).readonly(),
+    origin: z.enum(['evaluated', 'injected']),
+  })
+  .readonly();
+
+/** A part that does not stand in the sequence, and the rule that dropped it. */
+export const droppedPart = z
+  .object({
+    part: z.enum(['memory', 'history', 'system']),
+    id: z.string(),
+    tokens: z.number(),
+    rule: z.enum(['memory-budget', 'history-budget', 'forced-truncation']),
+  })
+  .readonly();
+
+/** Use of the context window, in tokens. */
+export const budget = z
+  .object({
+    windowTokens: z.number(),
+    reserveTokens: z.number(),
+    /** BOS, system prompt, query and footer. */
+    fixedTokens: z.number(),
+    memoryLimitTokens: z.number(),
+    memoryTokens: z.number(),
+    historyTokens: z.number(),
+    /** Tokens at a position that another token has as well: they take a cell, and no position. */
+    sharedTokens: z.number(),
+    /** Positions left. */
+    freeTokens: z.number(),
+    dropped: z.array(droppedPart).readonly(),
+    /** Everything but the query was given up, since even the fixed part was too long. */
+    forced: z.boolean(),
+    warnings: z.array(z.string()).readonly(),
+  })
+  .readonly();
+
+/** A message of the conversation so far. */
+export const historyMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.string() }).readonly();
+
+/** The prompt as the model saw it, and the budget behind it. */
+export const promptInfo = z
+  .object({
+    originalQuery: z.string(),
+    systemPrompt: z.string(),
+    retrievedContext: z.string(),
+    historyText: z.string(),
+    historyMessages: z.array(historyMessage).readonly(),
+    finalPrompt: z.string(),
+    segments: z.array(promptSegment).readonly(),
+    budget,
+  })
+  .readonly();
+
+export type SegmentRole = z.output<typeof segmentRole>;
+export type PromptSegment = z.output<typeof promptSegment>;
+export type DroppedPart = z.output<typeof droppedPart>;
+export type Budget = z.output<typeof budget>;
+export type HistoryMessage = z.output<typeof historyMessage>;
+export type PromptInfo = z.output<typeof promptInfo>;

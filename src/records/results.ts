@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { armResults } from './results/arm-results.ts';
+import { checkResult } from './results/check-result.ts';
+import { comparison } from './results/comparison.ts';
+import { breakEven, conditionResults } from './results/condition-results.ts';
+import { measured } from './results/measured.ts';
+import { runDescription } from './results/run-description.ts';
+import { schemaVersion } from './schema-version.ts';
+
+/**
+ * The results of a run: the document that `results.json` and `--json` hold, and from which tables and figures are drawn.
+ * Every number is computed from the stored turns of the run.
+ *
+ * @see docs/results.md
+ */
+export const runResults = z
+  .object({
+    schemaVersion: z.literal(schemaVersion),
+    run: runDescription,
+    arms: z.array(armResults).readonly(),
+    comparisons: z.array(comparison).readonly(),
+    checks: z.array(checkResult).readonly(),
+    /** Each arm under each condition that the suite's data vary; empty where they vary none. */
+    conditions: z.array(conditionResults).readonly(),
+    /** The turn from which on K/V pays, by arm; empty without arms that keep K/V. */
+    breakEven: z.array(breakEven).readonly(),
+    /** Measurements of the suite beside turns; null where it measures turns alone. */
+    measured: measured.nullable(),
+  })
+  .readonly();
+
+export type RunResults = z.output<typeof runResults>;
+export type * from './results/arm-results.ts';
+export type * from './results/check-result.ts';
+export type * from './results/comparison.ts';
+export type * from './results/condition-results.ts';
+export type * from './results/estimate.ts';
+export type * from './results/measured.ts';
+export type { ArmNotRun, DatasetPart, RunDescription } from './results/run-description.ts';
+export type { FunnelStage, WrongClass } from './scores.ts';

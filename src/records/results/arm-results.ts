@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { armTraits } from '../arm-traits.ts';
+import { wrongClasses } from '../scores.ts';
+import { timings } from '../timings.ts';
+import { tokenCounts } from '../token-counts.ts';
+import { estimate } from './estimate.ts';
+
+/** Metrics of quality: shares from 0 to 1, log-probabilities, and the agreement of next tokens with those of the reference. */
+export const qualityMetrics = [
+  'exactMatch',
+  'tokenF1',
+  'memoryRecall',
+  'abstention',
+  'taskSuccess',
+  'rougeL',
+  'bleu',
+  'goldLogProbability',
+  'freeLogProbability',
+  'klDivergence',
+  'topOneAgreement',
+] as const;
+
+/** Means a turn. */
+export const tokenMeans = tokenCounts;
+
+/** Means a turn, ms: the parts of the time to the first token, that time, and decoding. */
+export const phaseMeans = timings.unwrap().omit({ total: true }).readonly();
+
+/** The cost of a turn over a set of turns. */
+export const cost = z
+  .object({
+    turns: z.number(),
+    tokens: tokenMeans,
+    phasesMs: phaseMeans,
+    ttftMs: estimate,
+    totalMs: estimate,
+  })
+  .readonly();
+
+const metric = estimate.nullable();
+
+/** Quality over the items that have one value of a field in common. */
+export const breakdownPart = z
+  .object({
+    field: z.enum(['userKind', 'category', 'phrasing', 'language']),
+    value: z.string(),
+    /** Turns that gave an answer. */
+    n: z.number(),
+    /** Null where a metric is defined of none of the items: `exactMatch` of absent ones, `abstention` of answerable ones. */
+    metrics: z
+      .object({
+        exactMatch: metric,
+        taskSuccess: metric,
+        /** By language alone, as the two below. */
+        tokenF1: metric.exactOptional(),
+        memoryRecall: metric.exactOptional(),
+        abstention: metric.exactOptional(),
+      })
+      .readonly(),
+  })
+  .readonly();
+
+const count = z.number();
+
+/** One arm over all its turns. */
+export const armResults = z
+  .object({
+    arm: z.string(),
+    /** As they are stored with the run. */
+    traits: armTraits,
+    /** Turns that gave an answer. */
+    n: count,
+    errors: count,
+    /** Quality over all items; `ttftMs` and `totalMs` over the cache hits. Null where nothing is defined or known. */
+    metrics: z.record(z.enum([...qualityMetrics, 'ttftMs', 'totalMs']), metric).readonly(),
+    breakdown: z.array(breakdownPart).readonly(),
+    /** Means a turn over the cache hits; null without one. */
+    tokens: tokenMeans.nullable(),
+    /** Counts. An arm that injects nothing has the hits and misses of the primary arm on the same items. */
+    turns: z.object({ hit: count, miss: count, bypass: count }).readonly(),
+    costHit: cost.nullable(),
+    costMiss: cost.nullable(),
+    costAll: cost.nullable(),
+    /**
+     * Tokens evaluated and time taken before turns, when memories were added: means a turn over all turns, in no other
+     * number. Missing for arms that do nothing ahead.
+     */
+    ahead: z.object({ tokens: z.number(), ms: z.number() }).readonly().exactOptional(),
+    /** Cache hits ÷ turns that injected memories; null for arms that keep no K/V. */
+    hitRate: z.number().nullable(),
+    /** Wrong answers by class; null where quality is unknown. */
+    wrong: z.record(z.enum(wrongClasses), count).readonly().nullable(),
+    /** Answerable items that reach each stage of the evidence funnel; `answered` is null where quality is unknown. */
+    funnel: z
+      .object({
+        stored: count,
+        retrieved: count,
+        kept: count,
+        sequence: count,
+        answered: count.nullable(),
+      })
+      .readonly(),
+  })
+  .readonly();
+
+export type QualityMetric = (typeof qualityMetrics)[number];
+export type TokenMeans = z.output<typeof tokenMeans>;
+export type PhaseMeans = z.output<typeof phaseMeans>;
+export type Cost = z.output<typeof cost>;
+export type BreakdownPart = z.output<typeof breakdownPart>;
+export type ArmResults = z.output<typeof armResults>;

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** The checks of a run, in the order in which they are shown. */
+export const checkNames = [
+  'token identity',
+  'token accounting',
+  'numerical parity',
+  'negative controls',
+  'isolation',
+  'metrics',
+  'effect',
+  'errors',
+] as const;
+
+/** One thing that a run verifies about itself. */
+export const checkResult = z
+  .object({
+    check: z.enum(checkNames),
+    /** `undecided`: these arms, this model or this n cannot decide it. */
+    status: z.enum(['passed', 'failed', 'undecided']),
+    /** One line that a reader can verify; the reason where undecided. */
+    evidence: z.string(),
+  })
+  .readonly();
+
+export type CheckName = (typeof checkNames)[number];
+export type CheckResult = z.output<typeof checkResult>;

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { phaseMeans, qualityMetrics, tokenMeans } from './arm-results.ts';
+import { estimate } from './estimate.ts';
+
+/** One arm under one condition, over all its turns there, or over those whose evidence lies in one third of the memories. */
+export const conditionResults = z
+  .object({
+    arm: z.string(),
+    /** As the data set gives it: the share of the window, the number of memories, the depth of the conversation. */
+    condition: z.number(),
+    /** Place of the evidence among the memories, by creation; null for all items. */
+    place: z.enum(['early', 'middle', 'late']).nullable(),
+    n: z.number(),
+    errors: z.number(),
+    metrics: z.record(z.enum([...qualityMetrics, 'ttftMs']), estimate.nullable()).readonly(),
+    phasesMs: phaseMeans,
+    tokens: tokenMeans,
+    /** Means a turn: memories that the user had, that were retrieved, that fitted, that did not, and tokens of those that did. */
+    memories: z.record(z.enum(['stored', 'retrieved', 'kept', 'dropped', 'tokens']), z.number()).readonly(),
+    /** Turns whose question alone was left of the prompt. */
+    forced: z.number(),
+  })
+  .readonly();
+
+/** The cost of keeping K/V at first and its savings later, in time to the first token, against the baseline. */
+export const breakEven = z
+  .object({
+    arm: z.string(),
+    /** Of a turn that computes its K/V, of one that finds it, and of `rag` on the same turns. */
+    missMs: z.number(),
+    hitMs: z.number(),
+    ragMs: z.number(),
+    /** The first turn with one set of memories after which the sum is below that of `rag`; null for never. */
+    turn: z.number().nullable(),
+    /** 95 % interval over users; null stands for never. */
+    low: z.number().nullable(),
+    high: z.number().nullable(),
+  })
+  .readonly();
+
+export type ConditionResults = z.output<typeof conditionResults>;
+export type BreakEven = z.output<typeof breakEven>;

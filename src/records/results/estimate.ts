@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/** A bound of an interval that may be infinite, for which JSON has null. */
+const bound = (unbounded: number) => z.union([z.number(), z.literal(unbounded), z.null().transform(() => unbounded)]);
+
+export const lowerBound = bound(-Infinity);
+export const upperBound = bound(Infinity);
+
+/** The median, and p95 where there are at least 100 values. */
+export const quantiles = z.object({ p50: z.number(), p95: z.number().exactOptional() }).readonly();
+
+/** A mean over items with its 95 % interval over users; one user has no interval: its bounds are infinite (JSON: null). */
+export const estimate = z
+  .object({
+    mean: z.number(),
+    low: lowerBound,
+    high: upperBound,
+    /** Items. */
+    n: z.number(),
+    users: z.number(),
+    /** Of durations. */
+    p50: z.number().exactOptional(),
+    /** Only from n ≥ 100. */
+    p95: z.number().exactOptional(),
+  })
+  .readonly();
+
+export type Quantiles = z.output<typeof quantiles>;
+export type Estimate = z.output<typeof estimate>;

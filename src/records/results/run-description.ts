@@ -1,0 +1,104 @@
+import { z } from 'zod';
+
+const counts = z.record(z.string(), z.number()).readonly();
+const facts = z.record(z.string(), z.unknown()).readonly();
+
+export const modelDescription = z
+  .object({
+    name: z.string(),
+    sha256: z.string(),
+    parameters: z.number(),
+    contextTokens: z.number(),
+    /** Cells of one sequence: more than its positions where blocks may share these. */
+    cellTokens: z.number(),
+  })
+  .readonly();
+
+export const embedderDescription = z.object({ name: z.string(), sha256: z.string() }).readonly();
+
+/** One of several data sets of a run. */
+export const datasetPart = z
+  .object({
+    name: z.string(),
+    sha256: z.string(),
+    language: z.enum(['en', 'zh']),
+    items: z.number(),
+    users: z.number(),
+  })
+  .readonly();
+
+export const datasetDescription = z
+  .object({
+    name: z.string(),
+    sha256: z.string(),
+    items: z.number(),
+    users: z.number(),
+    /** Items by kind of user, category and phrasing: `{ recurring: 200, large: 200 }` and so on. */
+    counts: z.object({ userKind: counts, category: counts, phrasing: counts }).readonly(),
+    /** The data sets that were asked together, with the items of each; missing where it is one. */
+    parts: z.array(datasetPart).readonly().exactOptional(),
+  })
+  .readonly();
+
+export const retrieverDescription = z
+  .object({
+    name: z.string(),
+    backend: z.string(),
+    version: z.string(),
+    /** Places of hot and cold memory, for the strategy that has both. */
+    tiers: z.object({ hot: z.string(), cold: z.string() }).readonly().exactOptional(),
+    /** Rules by which questions are prepared, for the strategy that prepares them. */
+    preRetrieval: z.unknown().optional(),
+  })
+  .readonly();
+
+/** Wall time, ms, over all sessions of the run: `modelMs` inside the engine, loading included. */
+export const profile = z
+  .object({ wallMs: z.number(), modelMs: z.number(), embedderMs: z.number(), coldStartMs: z.number() })
+  .readonly();
+
+/** Ids that differ between tokenising each segment alone and tokenising the joined text. */
+export const tokenisation = z.object({ prompts: z.number(), tokens: z.number(), differing: z.number() }).readonly();
+
+/**
+ * K/V that was kept, by arm, as its store counts: hits and evictions since the last start of the run, bytes and entries as
+ * the last user left them.
+ */
+export const kvStores = z.record(z.string(), facts).readonly();
+
+/** An arm of a suite that did not run, and the reason in one line. */
+export const armNotRun = z.object({ arm: z.string(), why: z.string() }).readonly();
+
+/** The run behind the results: its models, data and machine, by name and hash. */
+export const runDescription = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    suite: z.string(),
+    seed: z.number(),
+    status: z.enum(['finished', 'interrupted', 'failed']),
+    startedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime().nullable(),
+    model: modelDescription,
+    embedder: embedderDescription,
+    dataset: datasetDescription,
+    /** The reason why all values of quality are null and not compared; null where they are given. */
+    unknownQuality: z.string().nullable(),
+    /** `stats` as the retriever counts, after the last user. */
+    retriever: retrieverDescription.unwrap().extend({ stats: facts }).readonly(),
+    environment: facts,
+    /** The options that the turns depend on. */
+    settings: facts,
+    /** Arms of the suite that the model could not run. */
+    armsNotRun: z.array(armNotRun).readonly(),
+    profile,
+    tokenisation,
+    kvStores,
+    /** Notes a reader must see: fallbacks, shared stores, a dirty work tree. */
+    notes: z.array(z.string()).readonly(),
+  })
+  .readonly();
+
+export type DatasetPart = z.output<typeof datasetPart>;
+export type ArmNotRun = z.output<typeof armNotRun>;
+export type RunDescription = z.output<typeof runDescription>;

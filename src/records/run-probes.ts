@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { checkResult } from './results/check-result.ts';
+import { measured } from './results/measured.ts';
+import { kvStores, profile, tokenisation } from './results/run-description.ts';
+
+/** Differences of one token sequence that is evaluated in different pieces. */
+export const paritySelfTest = z
+  .object({
+    prompts: z.number(),
+    /** Evaluations in two pieces, over all prompts. */
+    cuts: z.number(),
+    /** Every piecewise evaluation gave the bits of the whole one. */
+    bitwiseEqual: z.boolean(),
+    /** Largest difference in ln p, where p ≥ 1e-6: the noise floor of this model on this machine. */
+    largestDifference: z.number(),
+  })
+  .readonly();
+
+const answers = z.number();
+
+/** Answers of one arm about secrets that were planted: to the users who own them, and to those who do not. */
+export const armIsolation = z
+  .object({
+    arm: z.string(),
+    /** It answers as the baseline does, so that owners who do not hear their own make the test blind. */
+    mustHear: z.boolean(),
+    owners: z.object({ answers, right: z.number() }).readonly(),
+    /** Answers that could hold somebody else's secret, one attempt each. */
+    strangers: z.object({ answers, leaks: z.number() }).readonly(),
+    /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
+    doubles: z.object({ answers, reused: z.number() }).readonly(),
+    /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
+    said: z.array(z.array(z.number()).readonly()).readonly(),
+  })
+  .readonly();
+
+export const isolationProbe = z.object({ arms: z.array(armIsolation).readonly() }).readonly();
+
+/** Findings of a run beside its turns. */
+export const runProbes = z
+  .object({
+    /** Before any arm runs. */
+    parity: paritySelfTest,
+    /** The check `metrics`. */
+    metrics: checkResult,
+    tokenisation,
+    notes: z.array(z.string()).readonly(),
+    profile,
+    /** After the turns. */
+    kvStores,
+    /** After the turns, as the retriever counts; missing until then. */
+    retriever: z.record(z.string(), z.unknown()).readonly().exactOptional(),
+    /** After the turns; null until then. */
+    isolation: isolationProbe.nullable(),
+    /** Measurements of the suite beside turns; null until then, and where it measures nothing. */
+    measured: measured.nullable(),
+  })
+  .readonly();
+
+export type ParitySelfTest = z.output<typeof paritySelfTest>;
+export type ArmIsolation = z.output<typeof armIsolation>;
+export type IsolationProbe = z.output<typeof isolationProbe>;
+export type RunProbes = z.output<typeof runProbes>;

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { armTraits } from './arm-traits.ts';
+import {
+  armNotRun,
+  datasetDescription,
+  embedderDescription,
+  modelDescription,
+  retrieverDescription,
+} from './results/run-description.ts';
+import { runProbes } from './run-probes.ts';
+import { schemaVersion } from './schema-version.ts';
+
+const entries = z.record(z.string(), z.unknown()).readonly();
+
+/** All that the turns of a run depend on, beside its models and data. */
+export const runPlan = z
+  .object({
+    /** In the order of the run. */
+    arms: z.array(armTraits).readonly(),
+    /** Arms of the suite that the model could not run. */
+    armsNotRun: z.array(armNotRun).readonly(),
+    /** The effective options, in their order. */
+    settings: entries.and(
+      z.object({
+        /** The suites that were asked for together; the run is one of them. */
+        suite: z.array(z.string()).readonly(),
+        /** A loss of quality that still counts as kept, in points. */
+        margin: z.number(),
+      }),
+    ),
+  })
+  .readonly();
+
+/** Machine and code, among others: git commit, hash of the lockfile, versions, memory. */
+const runEnvironment = entries.and(
+  z.object({
+    platform: z.string(),
+    cpu: z.string(),
+    cores: z.number(),
+    threads: z.number(),
+    /** The work tree had changes that are not in the commit; null outside a work tree. */
+    gitDirty: z.boolean().nullable(),
+  }),
+);
+
+export const runStatuses = ['running', 'finished', 'interrupted', 'failed'] as const;
+
+/** One run of the bench, with all that is needed to repeat it. */
+export const runRecord = z
+  .object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    name: z.string(),
+    suite: z.string(),
+    status: z.enum(runStatuses),
+    seed: z.number(),
+    plan: runPlan,
+    environment: runEnvironment,
+    model: modelDescription,
+    embedder: embedderDescription,
+    dataset: datasetDescription,
+    retriever: retrieverDescription,
+    /** Null until the self-tests have passed. */
+    probes: runProbes.nullable(),
+    /** Milliseconds since 1970. */
+    startedAt: z.number(),
+    finishedAt: z.number().nullable(),
+  })
+  .readonly();
+
+export type RunPlan = z.output<typeof runPlan>;
+export type RunRecord = z.output<typeof runRecord>;

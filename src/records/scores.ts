@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+/** Classes of wrong answers, in the order in which they are tried. */
+export const wrongClasses = ['wrong-abstention', 'stale', 'confused', 'near-copy', 'fabricated', 'off-topic'] as const;
+
+/** Stages of the evidence funnel, in order. */
+export const funnelStages = ['stored', 'retrieved', 'kept', 'sequence', 'answered'] as const;
+
+const score = z.number().nullable();
+
+/** The scores of one turn, each 0 to 1; null where a metric does not apply to the item. */
+export const scores = z
+  .object({
+    exactMatch: score,
+    tokenF1: score,
+    memoryRecall: score,
+    rougeL: score,
+    bleu: score,
+    abstention: score,
+    taskSuccess: score,
+    /** Null for a right answer. */
+    wrongClass: z.enum(wrongClasses).nullable(),
+    /** The first stage of the evidence funnel that failed; null where none did, and for an absent item. */
+    failedStage: z.enum(funnelStages).nullable(),
+    /** Stages that the item passed, up to the first failure; empty for an absent item. */
+    passedStages: z.array(z.enum(funnelStages)).readonly(),
+    /** Rank, from 1, of the evidence that was retrieved last. */
+    evidenceRank: z.number().nullable(),
+  })
+  .readonly();
+
+export type WrongClass = (typeof wrongClasses)[number];
+export type FunnelStage = (typeof funnelStages)[number];
+export type Scores = z.output<typeof scores>;

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+const milliseconds = z.number();
+
+/** Milliseconds. `firstToken` (TTFT) runs from the call of `chat` to the first token; the rest are parts of `total`. */
+export const timings = z
+  .object({
+    retrieve: milliseconds,
+    assemble: milliseconds,
+    gate: milliseconds,
+    kvLoad: milliseconds,
+    kvCompute: milliseconds,
+    prefill: milliseconds,
+    firstToken: milliseconds,
+    decode: milliseconds,
+    total: milliseconds,
+  })
+  .readonly();
+
+export type Timings = z.output<typeof timings>;

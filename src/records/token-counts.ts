@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/** The four columns of every table, and positions where they differ from cells. */
+export const tokenCounts = z
+  .object({
+    /** Given as text. */
+    prompt: z.number(),
+    /** Cells filled by injected K/V. */
+    kvResident: z.number(),
+    /** Run through the model in this turn, by the engine's meter. */
+    evaluated: z.number(),
+    generated: z.number(),
+    /** Positions that the prompt takes; equal to cells unless blocks share positions. */
+    positions: z.number(),
+  })
+  .readonly();
+
+export type TokenCounts = z.output<typeof tokenCounts>;

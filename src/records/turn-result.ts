@@ -1,0 +1,14 @@
+import type { Observed } from './observed.ts';
+import type { AnsweredTurn, AnswerRecord, FailedTurn, GivenRecord } from './turn-record.ts';
+
+/**
+ * The part of a turn that results are computed from: without the tokens that the model was given, and without the texts
+ * that no table shows. A whole record is one too.
+ */
+export type TurnResult = AnsweredResult | FailedTurn;
+
+export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 'prefill' | 'answer' | 'observed'> {
+  readonly given: Pick<GivenRecord, 'retrieval'>;
+  readonly answer: Pick<AnswerRecord, 'text'>;
+  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'>;
+}
