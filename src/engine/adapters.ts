@@ -1,0 +1,19 @@
+import { BenchError } from '../config/bench-error.ts';
+import { didYouMean } from '../config/nearest-name.ts';
+import type { EngineAdapter } from './engine-adapter.ts';
+import { llamaCpp } from './llama-cpp/llama-cpp-adapter.ts';
+
+/** Every way to run models, the default first. */
+export const adapters: readonly EngineAdapter[] = [llamaCpp];
+
+/** The adapter of a name. @throws BenchError `bad-option` for an unknown one, with the nearest */
+export function adapterNamed(name: string): EngineAdapter {
+  const adapter = adapters.find((candidate) => candidate.name === name);
+  if (adapter !== undefined) return adapter;
+  const known = adapters.map((candidate) => candidate.name);
+  throw new BenchError(
+    'bad-option',
+    `--engine ${name}: no such engine${didYouMean(name, known)}`,
+    `known: ${known.join(', ')}`,
+  );
+}

@@ -1,0 +1,74 @@
+import type { KvLayout } from './kv-layout.ts';
+import type { Rotary } from './rotary.ts';
+
+/** Names of capabilities that an arm may need. */
+export const capabilityNames = [
+  'tokenIds',
+  'logProbabilities',
+  'fullDistribution',
+  'prefixCache',
+  'checkpoints',
+  'cells',
+  'sharedPositions',
+  'shift',
+] as const;
+
+export type CapabilityName = (typeof capabilityNames)[number];
+
+/** The abilities of one engine with one model, as data. Probed at opening: a claim that a negative control refutes is withdrawn. */
+export interface EngineCapabilities {
+  /** Prompts are token ids. Without it they are text, and ids that differ are counted. */
+  readonly tokenIds: boolean;
+  readonly logProbabilities: {
+    /** The next-token distribution: all of the vocabulary, or the likeliest n. */
+    readonly next: 'all' | number;
+    /** The way in which a given continuation is scored: in one pass, token by token, or past the prefix cache. */
+    readonly continuation: 'pass' | 'steps' | 'recomputed';
+  } | null;
+  /** A cache of the engine's own that finds prefixes again after `truncate`, by blocks of so many tokens. */
+  readonly prefixCache: { readonly span: 'session' | 'engine'; readonly blockTokens: number } | null;
+  /** `checkpoint` and `restore`. */
+  readonly checkpoints: boolean;
+  /** `exportCells` and `importCells`. */
+  readonly cells: {
+    readonly layout: KvLayout;
+    readonly rotary: Rotary;
+    /** Two cells may have one position. */
+    readonly sharedPositions: boolean;
+    /** Positions may be left out. */
+    readonly gaps: boolean;
+  } | null;
+  /** `erase` of a range that is not the end. */
+  readonly shift: boolean;
+  /** Sessions that can be open at once. */
+  readonly sessions: number;
+  /** Tokens of the shortest call whose arithmetic is that of longer ones. */
+  readonly leastTokens: 1 | 2;
+  /** The reason, in one line, for each capability that is missing. */
+  readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
+}
+
+/** True where an engine has a capability. */
+export function hasCapability(capabilities: EngineCapabilities, name: CapabilityName): boolean {
+  switch (name) {
+    case 'fullDistribution':
+      return capabilities.logProbabilities?.next === 'all';
+    case 'sharedPositions':
+      return capabilities.cells?.sharedPositions === true;
+    case 'tokenIds':
+    case 'checkpoints':
+    case 'shift':
+      return capabilities[name];
+    default:
+      return capabilities[name] !== null;
+  }
+}
+
+/** The first of these capabilities that the engine lacks, with the reason; undefined where it has them all. */
+export function missingCapability(
+  capabilities: EngineCapabilities,
+  needed: readonly CapabilityName[],
+): { readonly name: CapabilityName; readonly why: string } | undefined {
+  const name = needed.find((candidate) => !hasCapability(capabilities, candidate));
+  return name === undefined ? undefined : { name, why: capabilities.missing[name] ?? `the engine has no ${name}` };
+}

@@ -1,0 +1,48 @@
+import type { TokenId } from './token-id.ts';
+
+/** A model, as far as it is known before its weights are read. */
+export interface ModelDescription {
+  readonly name: string;
+  readonly architecture: string;
+  readonly parameters: number;
+  /** Of the file, or null where the engine does not show it. */
+  readonly sizeBytes: number | null;
+  /** Positions that the model was trained on. */
+  readonly trainContextTokens: number;
+  readonly vocabularySize: number;
+  readonly layers: number;
+  /** Bytes of K/V a token in all layers, by the type that it is stored in. */
+  readonly kvBytesPerToken: Readonly<Record<'f16' | 'q8_0', number>>;
+  /** `full`, or the way in which layers see less, such as `sliding window of 512 tokens`. */
+  readonly attention: string;
+  /** Rotation of keys by position, `scaling` as the file names it (`none`, `linear`, `yarn`); null where the engine does not show it. */
+  readonly rope: { readonly base: number; readonly scaling: string; readonly scale: number } | null;
+  /** Tokens at which generation ends, as the file names them. */
+  readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
+  /** The model's own chat template, Jinja; null where it has none. */
+  readonly chatTemplate: string | null;
+}
+
+/** A loaded model and the way in which it was loaded. */
+export interface EngineInfo {
+  /** The adapter's name, such as `llama-cpp`. */
+  readonly engine: string;
+  /** Versions of all that computes, by name. */
+  readonly build: Readonly<Record<string, string>>;
+  readonly model: ModelDescription;
+  /** sha-256 of the model's file in hex; null where it is out of reach. */
+  readonly modelSha256: string | null;
+  /** Positions of one session: the context window. */
+  readonly contextTokens: number;
+  /** Cells of one session: as many, or more where blocks may share positions. */
+  readonly cellTokens: number;
+  readonly threads: number | null;
+  /** The token in front of every text, where the model asks for one. */
+  readonly bosToken: TokenId | null;
+  /** Texts of the tokens that open and close a text, which chat templates write themselves; empty where there is none. */
+  readonly markers: { readonly bos: string; readonly eos: string };
+  /** Tokens at which the engine ends generation. */
+  readonly endTokens: readonly TokenId[];
+  /** All that the bytes of a state depend on: model, build options, number types. Null where states are out of reach. */
+  readonly stateIdentity: string | null;
+}

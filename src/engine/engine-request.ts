@@ -1,0 +1,47 @@
+import type { DownloadOptions } from '../config/hub/hub-file.ts';
+import type { NumberType } from './kv-layout.ts';
+import type { Engine } from './engine.ts';
+import type { CapabilityName } from './engine-capabilities.ts';
+import type { ModelDescription } from './engine-info.ts';
+
+/** A model to load and the size of its sessions: options that every adapter understands. */
+export interface EngineRequest {
+  /** As `--model` names it: a file, `hf:org/repo/file.gguf`, `random:SHAPE`, or a name that the engine knows. */
+  readonly model: string;
+  /** Sessions that can be open at once. Default 1. */
+  readonly sessions?: number;
+  /** Positions of one session. Default: the window that the model was trained on, at most 4,096. */
+  readonly contextTokens?: number;
+  /** Cells for each position of a session: more than 1 where blocks share positions. Default 1. */
+  readonly cellsPerPosition?: number;
+  /** Default: 1 for a model below 50 million parameters, else one a core. */
+  readonly threads?: number;
+  /** The type in which keys and values are kept. Default F16, or the only one that the engine has. */
+  readonly kvType?: NumberType;
+  /** Keeps checkpoints beyond this process. Default: a private folder that goes with the engine. */
+  readonly checkpointFolder?: string;
+}
+
+/** A model as an adapter sees it before it reads weights. */
+export interface EngineInspection {
+  readonly model: ModelDescription;
+  /** Capabilities that this engine will not have with this model, each with the reason in one line. */
+  readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
+}
+
+/**
+ * An adapter with its own options filled in: layers above the engine open models with it.
+ *
+ * @example
+ * declare const opener: EngineOpener;
+ * const { model, missing } = await opener.inspect('hf:org/repo/model.gguf');
+ * if (missing.cells === undefined) await opener.open({ model: 'hf:org/repo/model.gguf', sessions: 3 });
+ */
+export interface EngineOpener {
+  /** Describes a model without reading its weights. @throws BenchError `bad-model`, `bad-option`, `not-found` */
+  inspect(model: string): Promise<EngineInspection>;
+  /** Fetches what a model's name stands for, where it lies on a hub; nothing for a file. */
+  fetch(model: string, options?: DownloadOptions): Promise<void>;
+  /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
+  open(request: EngineRequest): Promise<Engine>;
+}

@@ -1,0 +1,94 @@
+import type { CallOptions } from './call-options.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import type { Generation, GenerationLimits } from './generation.ts';
+import type { SequenceScore } from './sequence-score.ts';
+import type { SequenceState } from './sequence-state.ts';
+import type { TokenId, TokenRange } from './token-id.ts';
+import type { TokenMeter } from './token-meter.ts';
+
+/** Options of a checkpoint. */
+export interface CheckpointOptions extends CallOptions {
+  /** Names it (letters, digits, hyphens), so that whoever keeps it can write the name down first. Default: random. */
+  readonly id?: string;
+}
+
+/**
+ * Tokens and their K/V from position 0 on. Calls queue: each begins where the one before it ended. A call that fails or is
+ * aborted leaves the session as it was, or empty.
+ *
+ * Every method may throw BenchError `context-overflow` (before anything is evaluated), `bad-state` (K/V that is damaged,
+ * foreign or of another layout), `unsupported` (naming the missing capability), `no-session` (once it is disposed of), and,
+ * behind HTTP, `unreachable`, `busy`, `protocol`, `changed` (another model than at opening).
+ *
+ * @example
+ * declare const session: EngineSession;
+ * declare const [memories, question]: readonly TokenId[][];
+ * await session.evaluate(memories!);
+ * const checkpoint = await session.checkpoint();
+ * const answer = await session.generate(question!, { maxTokens: 16, stopTexts: ['\nUser:'] });
+ *
+ * // Later: the K/V of the memories is loaded, not computed again.
+ * const before = await session.meter();
+ * await session.restore(checkpoint);
+ * const again = await session.generate(question!, { maxTokens: 16, stopTexts: ['\nUser:'] });
+ * const evaluated = (await session.meter()).evaluated! - before.evaluated!; // question!.length
+ */
+export interface EngineSession extends AsyncDisposable {
+  /** The token at each position, by the adapter's own book; −1 where no cell has it, or several have. */
+  readonly tokens: readonly TokenId[];
+  /** Cells in use; more or fewer than positions only behind imported cells. */
+  readonly cells: number;
+  /** Evaluates tokens without generating; `capabilities.leastTokens` at least, or none. @throws RangeError for fewer */
+  evaluate(tokens: readonly TokenId[], options?: CallOptions): Promise<void>;
+  /**
+   * Evaluates tokens (`leastTokens` at least) and generates. Afterwards the session holds both, less the token that was
+   * sampled last (an end token, too), which is not evaluated. An abort resolves with what there is: before the first
+   * token with none, the session as it was.
+   * @throws RangeError for fewer tokens, or a limit below 1
+   */
+  generate(tokens: readonly TokenId[], limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
+  /**
+   * The distribution behind the tokens (`leastTokens` at least) and ln p of each token of a continuation, which may be
+   * empty. Bits do not depend on how many tokens were evaluated before. Afterwards the session holds the tokens and the
+   * continuation, less its last token.
+   * @throws RangeError for fewer tokens, or a continuation that is longer than what is evaluated in one pass
+   */
+  score(tokens: readonly TokenId[], continuation: readonly TokenId[], options?: CallOptions): Promise<SequenceScore>;
+  /**
+   * Drops everything from a position on, and positions without a cell directly before it: the next token always stands
+   * behind a cell. An engine's prefix cache may find what was dropped.
+   * @throws RangeError beyond the end
+   */
+  truncate(length: number, options?: CallOptions): Promise<void>;
+  /**
+   * Erases a range of positions; later tokens move up by its length, their keys rotated by the engine. Capability `shift`,
+   * but for a range up to the end, which is truncated. Bits behind it may differ from those behind the same cells imported.
+   * @throws RangeError beyond the end, and where a range that is not the whole would take the first cell
+   */
+  erase(range: TokenRange, options?: CallOptions): Promise<void>;
+  /** Empties the session; nothing that was evaluated before is reused. */
+  clear(options?: CallOptions): Promise<void>;
+  /** Counts since the session was opened. */
+  meter(options?: CallOptions): Promise<TokenMeter>;
+  /** The ids as the engine itself holds them; null where the only list is the caller's own. */
+  readBack(options?: CallOptions): Promise<readonly TokenId[] | null>;
+  /** Saves the session. Capability `checkpoints`. @throws RangeError for an empty session @throws BenchError `disk` */
+  checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
+  /**
+   * Replaces the session by a saved one, its bytes verified. Capability `checkpoints`.
+   * @throws BenchError `bad-state`, `context-overflow`
+   */
+  restore(checkpoint: Checkpoint, options?: CallOptions): Promise<void>;
+  /**
+   * Copies cells out in the order in which they came into the session; all, or those whose place in that order lies in the
+   * range. Capability `cells`.
+   * @throws RangeError for a range beyond the cells @throws BenchError `disk`
+   */
+  exportCells(range?: TokenRange, options?: CallOptions): Promise<SequenceState>;
+  /**
+   * Replaces the session by these cells. Capability `cells`, and `sharedPositions` where two of them have one position.
+   * @throws BenchError `bad-state` for another layout, negative positions, and numbers that are not finite;
+   * `context-overflow`, `disk`
+   */
+  importCells(state: SequenceState, options?: CallOptions): Promise<void>;
+}

@@ -1,0 +1,48 @@
+import type { CallOptions } from './call-options.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import type { EngineCapabilities } from './engine-capabilities.ts';
+import type { EngineInfo } from './engine-info.ts';
+import type { EngineSession } from './engine-session.ts';
+import type { TokenId } from './token-id.ts';
+import type { TokenizeRequest } from './tokenize-request.ts';
+import type { TokenMeter } from './token-meter.ts';
+
+/**
+ * One loaded model, in the process or behind HTTP. Several may be open at once. Implementations are adapters, one folder
+ * each; nothing above `engine/` names one.
+ *
+ * Once it is disposed of, which closes its sessions, every call rejects with BenchError `no-session`.
+ *
+ * @example
+ * import { adapterNamed } from './adapters.ts';
+ *
+ * await using engine: Engine = await adapterNamed('llama-cpp').opener({}).open({ model: 'random:tiny-llama' });
+ * const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
+ * await using session = await engine.openSession('example');
+ * const { text } = await session.generate(prompt, { maxTokens: 16 });
+ */
+export interface Engine extends AsyncDisposable {
+  readonly info: EngineInfo;
+  readonly capabilities: EngineCapabilities;
+  /**
+   * The ids of each text alone, without BOS, in order.
+   * @throws BenchError `special-token` where `as: 'text'` would yield a control token
+   * @see TokenCache which asks once for each text
+   */
+  tokenize(texts: readonly TokenizeRequest[], options?: CallOptions): Promise<readonly (readonly TokenId[])[]>;
+  /** The text of each list of ids, in order; control tokens have none. */
+  detokenize(ids: readonly (readonly TokenId[])[], options?: CallOptions): Promise<readonly string[]>;
+  /**
+   * An empty session.
+   * @param scope names whose K/V it is: no other scope finds it in a cache of the engine
+   * @throws BenchError `no-session` beyond `capabilities.sessions`
+   */
+  openSession(scope: string, options?: CallOptions): Promise<EngineSession>;
+  /**
+   * The sum over all sessions that were ever opened, by the engine's own counters, without waiting for calls under way.
+   * Its time includes tokenising, which belongs to no session.
+   */
+  meter(options?: CallOptions): Promise<TokenMeter>;
+  /** Deletes a checkpoint; one that is gone already is no error. */
+  deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
+}

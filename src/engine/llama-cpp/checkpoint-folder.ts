@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { BenchError } from '../../config/bench-error.ts';
+import { isRunning } from '../../config/is-running.ts';
+import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
+
+/** A file that a process is still writing. */
+const UNFINISHED = /\.(\d+)\.partial$/;
+
+/** A state file whose bytes were just found to be those that were written. */
+export interface VerifiedState {
+  readonly path: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** State files by the id of their checkpoint. What has its name is complete; files are private (0600). */
+export class CheckpointFolder {
+  readonly #path: string;
+
+  /** Deletes what killed processes left unfinished; the folder is made (0700) when the first state is kept. @throws BenchError `disk` */
+  constructor(path: string) {
+    this.#path = path;
+    if (!existsSync(path)) return;
+    try {
+      for (const name of readdirSync(path)) {
+        const writer = UNFINISHED.exec(name)?.[1];
+        if (writer !== undefined && !isRunning(Number(writer))) rmSync(join(path, name), { force: true });
+      }
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const message = `${path}: cannot keep K/V states there: ${code}`;
+      throw new BenchError('disk', message, 'name a folder that can be written: --kv-store DIR', cause);
+    }
+  }
+
+  /**
+   * Keeps what `save` writes to the path that it is given. Nothing is left behind where that fails.
+   * @throws BenchError `disk`
+   */
+  async write(id: string, save: (path: string) => Promise<number>): Promise<Pick<Checkpoint, 'bytes' | 'sha256'>> {
+    const path = this.#pathOf(id);
+    const unfinished = `${path}.${process.pid}.partial`;
+    try {
+      mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+      const bytes = await save(unfinished);
+      chmodSync(unfinished, 0o600);
+      const sha256 = sha256Of(readFileSync(unfinished));
+      renameSync(unfinished, path);
+      return { bytes, sha256 };
+    } catch (cause) {
+      rmSync(unfinished, { force: true });
+      const hint = 'free some space or name another folder';
+      throw new BenchError('disk', `${path}: the K/V state could not be written`, hint, cause);
+    }
+  }
+
+  /** @throws BenchError `bad-state` where the file is gone, or its bytes are not those that were written */
+  read({ id, bytes, sha256 }: Checkpoint): VerifiedState {
+    const path = this.#pathOf(id);
+    let found: Buffer<ArrayBuffer>;
+    try {
+      found = readFileSync(path);
+    } catch (cause) {
+      throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again', cause);
+    }
+    if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found };
+    throw new BenchError(
+      'bad-state',
+      `${path}: its bytes are not those that were saved`,
+      'delete it; it will be computed again',
+    );
+  }
+
+  remove(id: string): void {
+    rmSync(this.#pathOf(id), { force: true });
+  }
+
+  #pathOf(id: string): string {
+    if (!checkpointSchema.unwrap().shape.id.safeParse(id).success) {
+      throw new RangeError(
+        `${JSON.stringify(id)} is no name of a checkpoint: letters, digits and hyphens, at most 100`,
+      );
+    }
+    return join(this.#path, `${id}.state`);
+  }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { EngineAdapter } from '../engine-adapter.ts';
+import { readGgufHeader } from './gguf-header.ts';
+import { LlamaCppEngine } from './llama-cpp-engine.ts';
+import { checkModelFile } from './model-check.ts';
+import { describeModel, missingOf } from './model-description.ts';
+import { modelFileOf } from './model-file.ts';
+
+const options = z.strictObject({});
+
+/**
+ * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.
+ *
+ * @example
+ * await using engine = await llamaCpp.opener({}).open({ model: 'random:tiny-llama', sessions: 2 });
+ */
+export const llamaCpp: EngineAdapter<z.output<typeof options>> = {
+  name: 'llama-cpp',
+  summary: 'llama.cpp in this process, on the CPU, by way of node-llama-cpp',
+  options,
+  opener: () => ({
+    async inspect(model) {
+      const path = await modelFileOf(model);
+      const sizeBytes = checkModelFile(path, process.availableMemory());
+      const header = await readGgufHeader(path);
+      return { model: describeModel(header, sizeBytes), missing: missingOf(header) };
+    },
+    async fetch(model, downloading) {
+      await modelFileOf(model, downloading);
+    },
+    async open(request) {
+      return LlamaCppEngine.open(await modelFileOf(request.model), request);
+    },
+  }),
+};

@@ -1,0 +1,186 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
+import { presetModels } from '../../config/shipped-models.ts';
+import { checkpointSchema } from '../checkpoint.ts';
+import { cellBytes } from '../kv-layout.ts';
+import { LlamaCppEngine } from './llama-cpp-engine.ts';
+import { modelPathOf } from './random-model/random-model.ts';
+
+const model = presetModels.model;
+const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-llama-cpp-'));
+const checkpointFolder = join(scratch, 'checkpoints');
+
+let engine: LlamaCppEngine;
+let memories: readonly number[];
+beforeAll(async () => {
+  engine = await LlamaCppEngine.open(model, { model, checkpointFolder });
+  const [ids] = await engine.tokenize([{ text: '[1] My sister Ann lives in Leeds.\n[2] I like tea.\n', as: 'text' }]);
+  memories = [engine.info.bosToken!, ...ids!];
+});
+afterAll(async () => {
+  await engine[Symbol.asyncDispose]();
+  rmSync(scratch, { recursive: true });
+});
+
+test('describes the file and how it was loaded', () => {
+  const bytes = readFileSync(model);
+  const { info } = engine;
+  expect(info).toMatchObject({
+    engine: 'llama-cpp',
+    build: { 'node-llama-cpp': '3.21.1', 'llama.cpp': 'v0.4.0' },
+    modelSha256: createHash('sha256').update(bytes).digest('hex'),
+    contextTokens: 2048,
+    cellTokens: 2048,
+    threads: 1,
+    bosToken: 0,
+    markers: { bos: '<s>', eos: '</s>' },
+    endTokens: [1],
+  });
+  expect(info.model).toMatchObject({
+    architecture: 'llama',
+    sizeBytes: bytes.length,
+    trainContextTokens: 2048,
+    layers: 8,
+    kvBytesPerToken: { f16: 8 * 2 * 32 * 2 * 2, q8_0: 8 * 2 * 32 * 2 * (34 / 32) },
+    attention: 'full',
+    rope: { base: 10_000, scaling: 'none', scale: 1 },
+    stopTokens: [{ id: 1, text: '</s>' }],
+    chatTemplate: null,
+  });
+  expect(info.stateIdentity).toBe(`llama.cpp model ${info.modelSha256}, flash attention off, F16, batches of 512`);
+});
+
+test('a window is what the model was trained on, at most 4,096, and threads one for a small model', async () => {
+  const path = await modelPathOf('random:tiny-llama');
+  await using long = await LlamaCppEngine.open(path, { model: path });
+  expect([long.info.contextTokens, long.info.threads]).toEqual([4096, 1]);
+  await using short = await LlamaCppEngine.open(path, { model: path, contextTokens: 256, threads: 2 });
+  expect([short.info.contextTokens, short.info.threads]).toEqual([256, 2]);
+});
+
+test('a tokeniser without a leading space gives a text the same ids wherever it stands', async () => {
+  const [first, later] = await engine.tokenize([
+    { text: 'User: hello', as: 'text', first: true },
+    { text: 'User: hello', as: 'text' },
+  ]);
+  expect(first).toEqual(later);
+});
+
+test('K/V in F32 takes twice the bytes, is restored bitwise, and is not taken for F16', async () => {
+  const path = await modelPathOf('random:tiny-qwen3');
+  const request = { model: path, contextTokens: 256, checkpointFolder };
+  await using wide = await LlamaCppEngine.open(path, { ...request, kvType: 'F32' });
+  await using narrow = await LlamaCppEngine.open(path, request);
+  const prefix = Array.from({ length: 20 }, (_, index) => 97 * index + 3);
+  const suffix = [5, 9, 400];
+  await using inWide = await wide.openSession('wide');
+  await using inNarrow = await narrow.openSession('narrow');
+  const asText = await inWide.score([...prefix, ...suffix], [7]);
+  expect((await inNarrow.score([...prefix, ...suffix], [7])).next).not.toEqual(asText.next);
+  await inWide.truncate(prefix.length);
+  await inNarrow.truncate(prefix.length);
+  const [wideState, narrowState] = [await inWide.checkpoint(), await inNarrow.checkpoint()];
+  const { layout } = narrow.capabilities.cells!;
+  expect(wideState.bytes - narrowState.bytes).toBe(prefix.length * cellBytes(layout));
+  await inWide.clear();
+  await inWide.restore(wideState);
+  expect(await inWide.score(suffix, [7])).toEqual(asText);
+  await expect(inNarrow.restore(wideState)).rejects.toMatchObject({ code: 'bad-state' });
+  const claimed = { ...wideState, stateIdentity: narrow.info.stateIdentity! };
+  await expect(inNarrow.restore(claimed)).rejects.toThrow('the keys of layer 0 have another layout');
+  await expect(inNarrow.importCells(await inWide.exportCells())).rejects.toMatchObject({ code: 'bad-state' });
+});
+
+test('a checkpoint that names other tokens than its file is refused', async () => {
+  await using session = await engine.openSession('tokens');
+  await session.evaluate(memories);
+  const checkpoint = await session.checkpoint();
+  const tokens = checkpoint.tokens.with(3, 99);
+  await expect(session.restore({ ...checkpoint, tokens })).rejects.toThrow(
+    'its tokens are not those of the checkpoint',
+  );
+  await session.restore(checkpointSchema.parse(checkpoint));
+  await engine.deleteCheckpoint(checkpoint);
+});
+
+test('what a killed process left unfinished is deleted, what a living one writes is not', async () => {
+  const folder = mkdtempSync(join(scratch, 'left-'));
+  const { pid } = spawnSync('true');
+  for (const name of [`a.state.${pid}.partial`, `b.state.${process.pid}.partial`, 'c.state']) {
+    writeFileSync(join(folder, name), 'K/V');
+  }
+  await using other = await LlamaCppEngine.open(model, { model, checkpointFolder: folder });
+  expect(other.info.engine).toBe('llama-cpp');
+  expect(readdirSync(folder)).toEqual([`b.state.${process.pid}.partial`, 'c.state']);
+});
+
+test('no K/V lies about: private files go with the call, the folder with the engine', async () => {
+  const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`));
+  const before = folders();
+  const own = await LlamaCppEngine.open(model, { model });
+  const [folder] = folders().filter((name) => !before.includes(name));
+  await using session = await own.openSession('private');
+  await session.evaluate(memories);
+  await session.importCells(await session.exportCells());
+  await session.checkpoint({ id: 'kept' });
+  expect(readdirSync(join(tmpdir(), folder!), { recursive: true })).toEqual(['checkpoints', 'checkpoints/kept.state']);
+  await own[Symbol.asyncDispose]();
+  expect(folders()).toEqual(before);
+});
+
+/** Sets the limit on the size of the files that this process writes; false where nothing can. */
+function limitFiles(bytes: number | 'unlimited'): boolean {
+  const { status } = spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
+  return status === 0;
+}
+
+test('a state that finds no space is refused, to its last byte, and leaves nothing behind', async ({ skip }) => {
+  // Else signal-exit, which listens below node-llama-cpp, would end the process.
+  const goOn = (): undefined => undefined;
+  process.on('SIGXFSZ', goOn);
+  await using session = await engine.openSession('full');
+  await session.evaluate(memories);
+  const cells = await session.exportCells();
+  const { bytes } = await session.checkpoint({ id: 'full' });
+  const written = readFileSync(join(checkpointFolder, 'full.state'));
+  await engine.deleteCheckpoint({ id: 'full' });
+  try {
+    // llama.cpp writes the end of a file when it closes it, and does not ask what came of that.
+    for (const missing of [1, 4000, bytes / 2, bytes]) {
+      skip(!limitFiles(Math.floor(bytes - missing)), 'prlimit is not there to limit the size of files');
+      await expect(session.checkpoint({ id: 'full' })).rejects.toMatchObject({ code: 'disk' });
+      await expect(session.exportCells()).rejects.toMatchObject({ code: 'disk' });
+      await expect(session.importCells(cells)).rejects.toMatchObject({ code: 'disk' });
+      expect(readdirSync(checkpointFolder).filter((name) => name.includes('full'))).toEqual([]);
+      expect(session.tokens).toEqual(memories);
+    }
+    limitFiles(bytes);
+    await session.checkpoint({ id: 'full' });
+    expect(readFileSync(join(checkpointFolder, 'full.state')).equals(written)).toBe(true);
+  } finally {
+    limitFiles('unlimited');
+    process.off('SIGXFSZ', goOn);
+  }
+});
+
+describe('a file that is no usable model is refused by name', () => {
+  test.each([
+    ['text', () => Buffer.from('no model'), 'not a complete GGUF file'],
+    ['header cut short', () => readFileSync(model).subarray(0, 2000), 'not a complete GGUF file'],
+    ['weights cut short', () => readFileSync(model).subarray(0, 900_000), 'llama.cpp cannot load it: .*not within'],
+    ['no weights', () => tinyGguf(tinyHeader('llama')), 'llama.cpp cannot load it: .*key not found'],
+    ['unknown architecture', () => tinyGguf(tinyHeader('nonesuch')), 'llama.cpp cannot load it: .*nonesuch'],
+  ])('%s', async (name, bytes, why) => {
+    const path = join(scratch, `${name}.gguf`);
+    writeFileSync(path, bytes());
+    await expect(LlamaCppEngine.open(path, { model: path })).rejects.toMatchObject({
+      code: 'bad-model',
+      message: expect.stringMatching(new RegExp(`^${path}: ${why}`)) as string,
+    });
+  });
+});

@@ -1,0 +1,255 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { CallOptions } from '../call-options.ts';
+import { CallQueue } from '../call-queue.ts';
+import type { Checkpoint } from '../checkpoint.ts';
+import { type CapabilityName, type EngineCapabilities, missingCapability } from '../engine-capabilities.ts';
+import type { EngineInfo } from '../engine-info.ts';
+import type { CheckpointOptions, EngineSession } from '../engine-session.ts';
+import type { Generation, GenerationLimits } from '../generation.ts';
+import { type SequenceScore, toScore } from '../sequence-score.ts';
+import type { SequenceState } from '../sequence-state.ts';
+import { requireRange, type TokenId, type TokenRange } from '../token-id.ts';
+import type { TokenMeter } from '../token-meter.ts';
+import type { BusyClock } from './busy-clock.ts';
+import { chunkTokens } from './chunk-tokens.ts';
+import { decodeTokens } from '../decode-tokens.ts';
+import type { NativeSequence } from './native-sequence.ts';
+import type { SessionCells } from './session-cells.ts';
+import type { StateExchange } from './state-exchange.ts';
+import { requireSpace } from './window.ts';
+
+/** The parts of a session, and what it needs of its engine. */
+export interface SessionParts {
+  readonly sequence: NativeSequence;
+  readonly cells: SessionCells;
+  /** Null where the K/V of the model cannot leave llama.cpp. */
+  readonly exchange: StateExchange | null;
+  readonly clock: BusyClock;
+  readonly info: EngineInfo;
+  readonly capabilities: EngineCapabilities;
+  /** Tokens that llama.cpp evaluates at once, at most. */
+  readonly batchTokens: number;
+  readonly detokenize: (tokens: readonly TokenId[]) => string;
+  /** Told when the session is closed, with its last reading. */
+  readonly onClose: (last: TokenMeter) => void;
+}
+
+/** One llama.cpp sequence, its calls one after the other. */
+export class LlamaCppSession implements EngineSession {
+  readonly #parts: SessionParts;
+  #reused = 0;
+  #decoded = 0;
+  readonly #queue = new CallQueue();
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  get tokens(): readonly TokenId[] {
+    return this.#parts.cells.tokensByPosition();
+  }
+
+  get cells(): number {
+    return this.#parts.cells.count;
+  }
+
+  /** The counts now, whatever call is under way. */
+  reading(): TokenMeter {
+    const { sequence, clock } = this.#parts;
+    return {
+      evaluated: sequence.evaluated - this.#decoded,
+      reused: this.#reused,
+      decoded: this.#decoded,
+      busyMs: clock.ms,
+    };
+  }
+
+  evaluate(tokens: readonly TokenId[], { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, async () => {
+      if (tokens.length === 0) return;
+      this.#requireSpace(tokens.length, 1);
+      const chunks = chunkTokens(tokens, this.#parts.batchTokens);
+      this.#reused += this.cells;
+      await this.#orAsBefore(() => this.#prefill(chunks, signal));
+    });
+  }
+
+  generate(tokens: readonly TokenId[], limits: GenerationLimits, { signal }: CallOptions = {}): Promise<Generation> {
+    const start = performance.now();
+    return this.#queue.add(undefined, async () => {
+      const { maxTokens } = limits;
+      if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: one token at least is generated`);
+      this.#requireSpace(tokens.length, maxTokens);
+      const chunks = chunkTokens(tokens, this.#parts.batchTokens);
+      try {
+        signal?.throwIfAborted();
+        this.#reused += this.cells;
+        return await this.#orAsBefore(() => this.#generate(chunks, limits, start, signal));
+      } catch (error) {
+        if (signal?.aborted !== true || error !== signal.reason) throw error;
+        const firstTokenMs = performance.now() - start;
+        return { tokens: [], text: '', stop: 'aborted', firstTokenMs, decodeMs: 0, retries: [] };
+      }
+    });
+  }
+
+  score(
+    tokens: readonly TokenId[],
+    continuation: readonly TokenId[],
+    { signal }: CallOptions = {},
+  ): Promise<SequenceScore> {
+    return this.#queue.add(signal, async () => {
+      if (tokens.length < 2) throw new RangeError(`${tokens.length} tokens to score after: two at least`);
+      const forced = [...tokens, ...continuation.slice(0, -1)];
+      this.#requireSpace(forced.length, 1);
+      const positions = Math.max(1, continuation.length);
+      // Alone, or among others: the number of positions read at once must not vary with the length of the prompt.
+      const chunks = chunkTokens(forced, this.#parts.batchTokens, Math.max(2, positions));
+      this.#reused += this.cells;
+      const probabilities = await this.#orAsBefore(async () => {
+        await this.#prefill(chunks.slice(0, -1), signal);
+        signal?.throwIfAborted();
+        return this.#parts.sequence.probabilities(chunks.at(-1)!, positions);
+      });
+      return toScore(probabilities, continuation, this.#parts.info.model.vocabularySize);
+    });
+  }
+
+  truncate(length: number, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.#truncate(length));
+  }
+
+  erase({ start, end }: TokenRange, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, async () => {
+      const { cells, sequence } = this.#parts;
+      requireRange({ start, end }, cells.nextPosition, 'positions');
+      if (start === end) return;
+      if (end === cells.nextPosition) return this.#truncate(start);
+      this.#require('shift');
+      if (start <= cells.firstPosition) {
+        throw new RangeError(`cannot erase from position ${start} on: a session keeps its first cell`);
+      }
+      await sequence.shift(start, end);
+      cells.erase(start, end);
+    });
+  }
+
+  clear({ signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.#truncate(0));
+  }
+
+  meter({ signal }: CallOptions = {}): Promise<TokenMeter> {
+    return this.#queue.add(signal, () => this.reading());
+  }
+
+  readBack({ signal }: CallOptions = {}): Promise<readonly TokenId[] | null> {
+    return this.#queue.add(signal, () => null);
+  }
+
+  checkpoint({ id, signal }: CheckpointOptions = {}): Promise<Checkpoint> {
+    return this.#queue.add(signal, () => this.#exchange('checkpoints').checkpoint(id));
+  }
+
+  restore(checkpoint: Checkpoint, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.#exchange('checkpoints').restore(checkpoint));
+  }
+
+  exportCells(range?: TokenRange, { signal }: CallOptions = {}): Promise<SequenceState> {
+    return this.#queue.add(signal, () => {
+      const exchange = this.#exchange('cells');
+      const wanted = range ?? { start: 0, end: this.cells };
+      requireRange(wanted, this.cells, 'cells');
+      return exchange.export(wanted);
+    });
+  }
+
+  importCells(state: SequenceState, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.#exchange('cells').import(state));
+  }
+
+  /** Waits for the calls that were made before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!(await this.#queue.close())) return;
+    const last = this.reading();
+    await this.#parts.sequence.dispose();
+    this.#parts.onClose(last);
+  }
+
+  /** Brings the session back to where it was, or empties it, where the evaluation of a call fails. */
+  async #orAsBefore<T>(evaluation: () => Promise<T>): Promise<T> {
+    const { cells, sequence } = this.#parts;
+    const before = cells.nextPosition;
+    try {
+      return await evaluation();
+    } catch (error) {
+      try {
+        cells.follow(sequence.tokens);
+        await this.#truncate(before);
+      } catch {
+        await sequence.replace();
+        cells.load([], []);
+      }
+      throw error;
+    } finally {
+      cells.follow(sequence.tokens);
+    }
+  }
+
+  async #prefill(chunks: readonly (readonly TokenId[])[], signal: AbortSignal | undefined): Promise<void> {
+    for (const chunk of chunks) {
+      signal?.throwIfAborted();
+      await this.#parts.sequence.prefill(chunk);
+    }
+  }
+
+  async #generate(
+    chunks: readonly (readonly TokenId[])[],
+    limits: GenerationLimits,
+    start: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Generation> {
+    const { sequence, detokenize } = this.#parts;
+    const { temperature = 0, seed = 0 } = limits;
+    await this.#prefill(chunks.slice(0, -1), signal);
+    signal?.throwIfAborted();
+    const sampled = sequence.sample(chunks.at(-1)!, { temperature, seed });
+    let calls = 0;
+    const nextToken = async (): Promise<IteratorResult<TokenId, void>> => {
+      const next = await sampled.next();
+      if (calls++ > 0) this.#decoded++;
+      return next;
+    };
+    const { firstTokenAt, ...decoded } = await decodeTokens(nextToken, limits, detokenize, signal);
+    await sampled.end();
+    return { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs: performance.now() - firstTokenAt, retries: [] };
+  }
+
+  async #truncate(length: number): Promise<void> {
+    const { cells, sequence } = this.#parts;
+    const end = cells.nextPosition;
+    if (!Number.isInteger(length) || length < 0 || length > end) {
+      throw new RangeError(`cannot truncate a sequence of ${end} tokens to ${length}`);
+    }
+    // llama.cpp evaluates directly behind the last cell alone, so that a gap at the end goes too.
+    const kept = cells.endBelow(length);
+    if (kept === end) return;
+    await sequence.truncate(kept);
+    cells.erase(kept, end);
+  }
+
+  #requireSpace(tokens: number, reserve: number): void {
+    const { cells, info } = this.#parts;
+    requireSpace(info, cells.count + tokens, cells.nextPosition + tokens, reserve);
+  }
+
+  #exchange(name: CapabilityName): StateExchange {
+    this.#require(name);
+    return this.#parts.exchange!;
+  }
+
+  #require(name: CapabilityName): void {
+    const missing = missingCapability(this.#parts.capabilities, [name]);
+    if (missing === undefined) return;
+    throw new BenchError('unsupported', `${name}: ${missing.why}`, 'choose another arm, model or engine');
+  }
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { pipeline } from 'node:stream/promises';
+import type { LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
+import { BenchError } from '../../config/bench-error.ts';
+import type { EngineCapabilities } from '../engine-capabilities.ts';
+import type { EngineInfo } from '../engine-info.ts';
+import type { EngineRequest } from '../engine-request.ts';
+import type { NumberType } from '../kv-layout.ts';
+import type { TokenId } from '../token-id.ts';
+import type { TokenizeRequest } from '../tokenize-request.ts';
+import { type GgufHeader, readGgufHeader } from './gguf-header.ts';
+import { LlamaBackend } from './llama-backend.ts';
+import { checkModelFile } from './model-check.ts';
+import { describeModel, missingOf } from './model-description.ts';
+
+const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
+const BATCH_TOKENS = 512;
+/** Below this number of parameters, threads wait for each other longer than they work. */
+const ONE_THREAD_BELOW_PARAMETERS = 50e6;
+
+/** A model in memory, with a context of so many sequences. */
+export interface LoadedModel {
+  readonly model: LlamaModel;
+  readonly context: LlamaContext;
+  readonly info: EngineInfo;
+  readonly capabilities: EngineCapabilities;
+  readonly batchTokens: number;
+  readonly tokenize: (request: TokenizeRequest) => readonly TokenId[];
+  /** The first complaint of llama.cpp since it was last asked. */
+  readonly takeComplaint: () => Promise<string | undefined>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found` */
+export async function loadModel(modelPath: string, request: EngineRequest): Promise<LoadedModel> {
+  const { sessions = 1, kvType = 'F16', cellsPerPosition = 1 } = request;
+  const sizeBytes = checkModelFile(modelPath, process.availableMemory());
+  const header = await readGgufHeader(modelPath);
+  const threads = request.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
+  const contextTokens = request.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
+  const cellTokens = contextTokens * cellsPerPosition;
+  const backend = await LlamaBackend.get();
+  // What llama.cpp complained of before is not about this file.
+  await backend.takeComplaint();
+  let model: LlamaModel | undefined;
+  try {
+    const [loaded, modelSha256, { getModuleVersion }] = await Promise.all([
+      backend.llama.loadModel({ modelPath, defaultContextFlashAttention: false }),
+      sha256OfFile(modelPath),
+      import('node-llama-cpp'),
+    ]);
+    model = loaded;
+    const context = await model.createContext({
+      contextSize: cellTokens,
+      sequences: sessions,
+      threads,
+      batchSize: BATCH_TOKENS,
+      flashAttention: false,
+      experimentalKvCacheKeyType: kvType,
+      experimentalKvCacheValueType: kvType,
+      // A shorter window than was asked for would change what fits, silently.
+      failedCreationRemedy: false,
+      // Each pass starts at once: there are no others to wait for.
+      batching: { dispatchSchedule: (dispatch) => dispatch() },
+    });
+    const batchTokens = context.batchSize;
+    const capabilities = capabilitiesOf(header, kvType, sessions);
+    const info: EngineInfo = {
+      engine: 'llama-cpp',
+      build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
+      model: describeModel(header, sizeBytes),
+      modelSha256,
+      contextTokens,
+      cellTokens,
+      threads,
+      ...specialTokens(model, header.vocabularySize),
+      stateIdentity: capabilities.checkpoints
+        ? `llama.cpp model ${modelSha256}, flash attention off, ${kvType}, batches of ${batchTokens}`
+        : null,
+    };
+    return {
+      model,
+      context,
+      info,
+      capabilities,
+      batchTokens,
+      tokenize: tokenizer(model),
+      takeComplaint: () => backend.takeComplaint(),
+      dispose: async () => {
+        await context.dispose();
+        await loaded.dispose();
+      },
+    };
+  } catch (cause) {
+    const complaint = await backend.takeComplaint();
+    await model?.dispose();
+    const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
+    throw new BenchError(
+      'bad-model',
+      `${modelPath}: llama.cpp cannot load it: ${why}`,
+      'if the file was downloaded, download it again; if memory is short, lower --context-tokens',
+      cause,
+    );
+  }
+}
+
+function capabilitiesOf(header: GgufHeader, kvType: NumberType, sessions: number): EngineCapabilities {
+  const missing = missingOf(header);
+  const { layers, kvHeads, headDimension, rope } = header;
+  const { base, frequencyScale, pairing, dimensions, frequencyFactors } = rope;
+  return {
+    tokenIds: true,
+    logProbabilities: { next: 'all', continuation: 'pass' },
+    prefixCache: null,
+    checkpoints: missing.checkpoints === undefined,
+    cells:
+      missing.cells !== undefined || kvHeads === undefined
+        ? null
+        : {
+            layout: {
+              layers,
+              heads: kvHeads,
+              headDimension,
+              keyType: kvType,
+              valueType: kvType,
+              // Without flash attention.
+              valuesTransposed: true,
+            },
+            rotary: { base, scale: frequencyScale, pairing, dimensions, factors: frequencyFactors ?? null },
+            sharedPositions: true,
+            gaps: true,
+          },
+    shift: missing.shift === undefined,
+    sessions,
+    leastTokens: 2,
+    missing,
+  };
+}
+
+function specialTokens(
+  model: LlamaModel,
+  vocabularySize: number,
+): Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'> {
+  const { tokens } = model;
+  const textOf = (token: Token | null): string => (token === null ? '' : model.detokenize([token], true));
+  return {
+    bosToken: tokens.shouldPrependBosToken ? tokens.bos : null,
+    markers: { bos: textOf(tokens.bos), eos: textOf(tokens.eos) },
+    endTokens: Array.from({ length: vocabularySize }, (_, id) => id).filter((id) => model.isEogToken(id as Token)),
+  };
+}
+
+function tokenizer(model: LlamaModel): LoadedModel['tokenize'] {
+  const addsSpace = addsLeadingSpace(model);
+  const control = new Map<TokenId, boolean>();
+  const isControl = (token: Token): boolean => {
+    const known = control.get(token) ?? model.getTokenAttributes(token).control;
+    control.set(token, known);
+    return known;
+  };
+  return ({ text, as, first = false }) => {
+    const tokens = model.tokenize(text, as === 'template', addsSpace && !first ? 'trimLeadingSpace' : undefined);
+    const found = as === 'text' ? tokens.find(isControl) : undefined;
+    if (found === undefined) return tokens;
+    throw new BenchError(
+      'special-token',
+      `the text ${JSON.stringify(text)} would become the control token ${model.detokenize([found], true)}`,
+      'take the text out: no text of a user or a memory may forge a role or an end',
+    );
+  };
+}
+
+/** True where a leading space makes a word that opens the text another token than the same word written bare. */
+function addsLeadingSpace(model: LlamaModel): boolean {
+  return (
+    model.fileInfo.metadata.tokenizer.ggml.model === 'llama' &&
+    model.fileInfo.metadata.tokenizer.ggml.add_space_prefix !== false
+  );
+}
+
+async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

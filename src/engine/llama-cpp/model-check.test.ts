@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkModelFile, kvSupport } from './model-check.ts';
+import type { RopeLayout } from './gguf-header.ts';
+
+const rope: RopeLayout = {
+  base: 10_000,
+  frequencyScale: 1,
+  dimensions: 32,
+  pairing: 'norm',
+  scaling: 'none',
+  frequencyFactors: undefined,
+};
+const model = {
+  architecture: 'llama',
+  kvHeads: 2,
+  headDimension: 32,
+  valueDimension: 32,
+  rope,
+  positionDimensions: 1,
+  slidingWindowTokens: undefined,
+};
+
+test.each(['llama', 'qwen2', 'qwen3'])('K/V of %s is supported', (architecture) => {
+  expect(kvSupport({ ...model, architecture })).toEqual({ supported: true });
+});
+
+test.each([
+  [{ architecture: 'gemma3' }, /architecture gemma3 .*llama, qwen2, qwen3/],
+  [{ architecture: 'mamba' }, /architecture mamba/],
+  [{ rope: { ...rope, scaling: 'yarn' } }, /yarn/],
+  [{ rope: { ...rope, scaling: 'longrope' } }, /longrope/],
+  [{ positionDimensions: 3 }, /positions in 3 dimensions \(M-RoPE\)/],
+  [{ slidingWindowTokens: 4096 }, /see 4096 tokens back/],
+  [{ kvHeads: undefined }, /layers differ/],
+  [{ valueDimension: 16 }, /differ in size/],
+])('K/V of %o is not, and the reason says why', (difference, reason) => {
+  const support = kvSupport({ ...model, ...difference });
+  expect(support.supported ? '' : support.reason).toMatch(reason);
+});
+
+test('refuses a file that is not there, a folder, and one larger than free memory', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-check-'));
+  const path = join(scratch, 'model.gguf');
+  expect(() => checkModelFile(path, 1e9)).toThrow(`${path}: no such model file`);
+  expect(() => checkModelFile(scratch, 1e9)).toThrow(`${scratch}: no such model file`);
+  writeFileSync(path, Buffer.alloc(1000));
+  expect(checkModelFile(path, 1000)).toBe(1000);
+  expect(() => checkModelFile(path, 999)).toThrow(`${path}: 1000 bytes, and 999 bytes of memory are free`);
+  rmSync(scratch, { recursive: true });
+});

@@ -1,0 +1,38 @@
+import type { CapabilityName } from '../engine-capabilities.ts';
+import type { ModelDescription } from '../engine-info.ts';
+import { kvSupport } from './model-check.ts';
+import type { GgufHeader } from './gguf-header.ts';
+
+/** Bits of one number: floats of 16 bits, or blocks of 32 numbers of 8 bits and a scale. */
+const BITS = { f16: 16, q8_0: (34 * 8) / 32 } as const;
+
+/** The port's description of a model, from the header of its file. */
+export function describeModel(header: GgufHeader, sizeBytes: number): ModelDescription {
+  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens, rope } = header;
+  const kvBytes = (type: keyof typeof BITS): number => (header.kvNumbersPerToken * BITS[type]) / 8;
+  return {
+    name,
+    architecture,
+    parameters,
+    sizeBytes,
+    trainContextTokens,
+    vocabularySize,
+    layers,
+    kvBytesPerToken: { f16: kvBytes('f16'), q8_0: kvBytes('q8_0') },
+    attention:
+      header.slidingWindowTokens === undefined ? 'full' : `sliding window of ${header.slidingWindowTokens} tokens`,
+    rope: { base: rope.base, scaling: rope.scaling, scale: rope.frequencyScale },
+    stopTokens,
+    chatTemplate: header.chatTemplate ?? null,
+  };
+}
+
+const NO_PREFIX_CACHE = 'a session in the process keeps nothing of what was truncated';
+
+/** Capabilities that llama.cpp in this process lacks with a model, each with the reason. */
+export function missingOf(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
+  const support = kvSupport(header);
+  if (support.supported) return { prefixCache: NO_PREFIX_CACHE };
+  const { reason } = support;
+  return { prefixCache: NO_PREFIX_CACHE, checkpoints: reason, cells: reason, sharedPositions: reason, shift: reason };
+}

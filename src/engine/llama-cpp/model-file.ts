@@ -1,0 +1,35 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { type DownloadOptions, hubFile } from '../../config/hub/hub-file.ts';
+import { hubAccess, hubPrefix, parseHubReference } from '../../config/hub/hub-reference.ts';
+import { modelPathOf } from './random-model/random-model.ts';
+
+const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
+
+/**
+ * The file of this machine that a model's name stands for: `hf:org/repo/file.gguf` is fetched at the first call and
+ * kept, `random:SHAPE` is made, any other name is a path already.
+ *
+ * @throws BenchError `not-found` where the hub has no such file, `bad-option` for a name of another form and for a part
+ * of a model; `network`, `disk`, `bad-data` as `hubFile`
+ */
+export async function modelFileOf(name: string, options: DownloadOptions = {}): Promise<string> {
+  if (!name.startsWith(hubPrefix)) return modelPathOf(name);
+  const { file, ...repository } = parseHubReference(name);
+  if (file?.endsWith('.gguf') !== true) {
+    throw new BenchError('bad-option', `--model ${name}: names no GGUF file`, 'write hf:org/repo/file.gguf');
+  }
+  if (SPLIT.test(file)) {
+    throw new BenchError(
+      'bad-option',
+      `--model ${name}: one part of a model that is split into several files`,
+      'choose a file that is whole, or fetch all parts and join them with llama-gguf-split --merge',
+    );
+  }
+  const path = await hubFile(repository, file, hubAccess(), options);
+  if (path !== undefined) return path;
+  throw new BenchError(
+    'not-found',
+    `--model ${name}: the hub has no such file`,
+    'check organisation, repository, revision and the path of the file in it: hf:org/repo@revision/file.gguf',
+  );
+}

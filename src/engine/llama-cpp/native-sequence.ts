@@ -1,0 +1,158 @@
+import { statSync } from 'node:fs';
+import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
+import { BenchError } from '../../config/bench-error.ts';
+import type { TokenId } from '../token-id.ts';
+import type { BusyClock } from './busy-clock.ts';
+
+/** A sequence of a llama.cpp context, its calls on a clock. One that fails a load is replaced by an empty one. */
+export class NativeSequence {
+  readonly #context: LlamaContext;
+  readonly #clock: BusyClock;
+  readonly #takeComplaint: () => Promise<string | undefined>;
+  #sequence: LlamaContextSequence;
+  /** Tokens that the meters of replaced sequences had counted. */
+  #countedBefore = 0;
+  /** Tokens that node-llama-cpp counts though no prompt had them. */
+  #uncounted = 0;
+  #shiftsWaiting = false;
+
+  /** @param takeComplaint gives the first complaint of llama.cpp since it was last asked */
+  constructor(context: LlamaContext, clock: BusyClock, takeComplaint: () => Promise<string | undefined>) {
+    this.#context = context;
+    this.#clock = clock;
+    this.#takeComplaint = takeComplaint;
+    this.#sequence = this.#open();
+  }
+
+  /** One token for each position, as node-llama-cpp holds them; read anew at each call. */
+  get tokens(): readonly TokenId[] {
+    return this.#sequence.contextTokens;
+  }
+
+  /**
+   * Tokens that ran through the model, by node-llama-cpp's meter: output tokens are those whose logits were read (the
+   * last of a prompt, each scored position, each pass of generation), all others are input tokens. A loaded state counts
+   * nothing: that proves that it was injected and not evaluated again.
+   */
+  get evaluated(): number {
+    const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
+    return this.#countedBefore + usedInputTokens + usedOutputTokens - this.#uncounted;
+  }
+
+  async prefill(tokens: readonly TokenId[]): Promise<void> {
+    this.#shiftsWaiting = false;
+    await this.#clock.time(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
+  }
+
+  /** Evaluates tokens at the first `next()`, the token given before at each later one; done at an end token. */
+  sample(
+    tokens: readonly TokenId[],
+    sampling: { readonly temperature: number; readonly seed: number },
+  ): { next(): Promise<IteratorResult<TokenId, void>>; end(): Promise<void> } {
+    this.#shiftsWaiting = false;
+    const iterator = this.#sequence.evaluate(tokens as Token[], { ...sampling, topK: 0, topP: 1 });
+    return {
+      next: () => this.#clock.time(() => iterator.next()),
+      end: async () => {
+        await iterator.return();
+      },
+    };
+  }
+
+  /** Evaluates tokens and gives the softmax over the vocabulary behind each of the last ones. */
+  async probabilities(tokens: readonly TokenId[], positions: number): Promise<ReadonlyMap<TokenId, number>[]> {
+    this.#shiftsWaiting = false;
+    const first = tokens.length - positions;
+    const input = tokens.map((token, index) => (index < first ? (token as Token) : withProbabilities(token)));
+    const output = await this.#clock.time(() => this.#sequence.controlledEvaluate(input));
+    return output.slice(first).map((item) => item?.next.probabilities ?? new Map());
+  }
+
+  /** Erases everything from a position on; nothing below it is empty but for position 0. */
+  async truncate(position: number): Promise<void> {
+    await this.#erase(position, this.#sequence.nextTokenIndex);
+    if (position === 0) this.#shiftsWaiting = false;
+  }
+
+  /** Erases positions that are not the first nor the last; those behind move up. */
+  async shift(start: number, end: number): Promise<void> {
+    const moved = this.#sequence.nextTokenIndex - end;
+    await this.#erase(start, end);
+    // node-llama-cpp books what is rotated as input, though it passes through no layer.
+    this.#uncounted += moved;
+    this.#shiftsWaiting = true;
+  }
+
+  /**
+   * Writes tokens and K/V to a file.
+   * @returns its size in bytes
+   * @throws Error where it could not be written completely
+   */
+  async save(path: string): Promise<number> {
+    await this.#rotateShifted();
+    const { fileSize } = await this.#clock.time(() => this.#sequence.saveStateToFile(path));
+    // llama.cpp does not ask whether its last bytes, written when it closes the file, found space.
+    const written = statSync(path).size;
+    if (written !== fileSize) throw new Error(`${written} of ${fileSize} bytes written`);
+    return fileSize;
+  }
+
+  /**
+   * Replaces tokens and K/V by those of a file, whose layout and length are checked already.
+   * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
+   */
+  async load(path: string): Promise<void> {
+    // What llama.cpp complained of before is not about this file.
+    await this.#takeComplaint();
+    this.#shiftsWaiting = false;
+    try {
+      await this.#clock.time(() => this.#sequence.loadStateFromFile(path, { acceptRisk: true }));
+    } catch (cause) {
+      const complaint = await this.#takeComplaint();
+      await this.replace();
+      const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
+      const message = `${path}: llama.cpp refuses the K/V state: ${why}`;
+      throw new BenchError('bad-state', message, 'delete it; it will be computed again', cause);
+    }
+  }
+
+  /** An empty sequence in place of this one, which after a failed call answers nothing any more, not even to being cleared. */
+  async replace(): Promise<void> {
+    const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
+    this.#countedBefore += usedInputTokens + usedOutputTokens;
+    await this.#sequence.dispose();
+    this.#sequence = this.#open();
+    this.#shiftsWaiting = false;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#sequence.dispose();
+  }
+
+  #open(): LlamaContextSequence {
+    const strategy = (): never => {
+      throw new RangeError('llama.cpp has no cell left, though the count of cells says so');
+    };
+    return this.#context.getSequence({ contextShift: { strategy } });
+  }
+
+  async #erase(start: number, end: number): Promise<void> {
+    await this.#clock.time(() => this.#sequence.eraseContextTokenRanges([{ start, end }]));
+  }
+
+  /** llama.cpp rotates the keys of shifted cells before the next evaluation, and saves them unrotated until then. */
+  async #rotateShifted(): Promise<void> {
+    if (!this.#shiftsWaiting) return;
+    const end = this.#sequence.nextTokenIndex;
+    await this.prefill([0]);
+    await this.#erase(end, end + 1);
+    this.#uncounted++;
+  }
+}
+
+function withProbabilities(
+  token: TokenId,
+): [Token, { generateNext: { probabilities: true; options: { temperature: 0 } } }] {
+  // At a temperature above 0 the list of probabilities is cut and rescaled.
+  return [token as Token, { generateNext: { probabilities: true, options: { temperature: 0 } } }];
+}

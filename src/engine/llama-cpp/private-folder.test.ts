@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type RunningProcess, startProcess, typescript } from '../../../test/fixtures/run-process.ts';
+import { PrivateFolder } from './private-folder.ts';
+
+let temporary: string;
+beforeEach(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'dki-bench-private-'));
+  vi.stubEnv('TMPDIR', temporary);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(temporary, { recursive: true });
+});
+
+const modulePath = fileURLToPath(new URL('./private-folder.ts', import.meta.url));
+
+const folders = (): string[] =>
+  readdirSync(temporary)
+    .filter((name) => name.startsWith('dki-bench-kv-'))
+    .map((name) => join(temporary, name))
+    .toSorted();
+
+/** Another process that makes a folder with a file in it, says so, and then does as it is told. */
+async function otherProcess(then: string): Promise<RunningProcess & { readonly path: string }> {
+  const script =
+    `import { writeFileSync } from 'node:fs'; import { PrivateFolder } from ${JSON.stringify(modulePath)};` +
+    `const { path } = new PrivateFolder(); writeFileSync(path + '/state', 'K/V'); process.stdout.write(path); ${then}`;
+  const running = startProcess([...typescript, '--input-type=module', '-e', script]);
+  const [path] = (await once(running.child.stdout, 'data')) as [string];
+  return { ...running, path };
+}
+
+test('a folder is for its owner alone, and goes with it', () => {
+  const folder = new PrivateFolder();
+  expect(statSync(folder.path).mode & 0o777).toBe(0o700);
+  writeFileSync(join(folder.path, 'state'), 'K/V');
+  folder[Symbol.dispose]();
+  expect(folders()).toEqual([]);
+});
+
+test('a process that ends takes its folders with it', async () => {
+  const child = await otherProcess(`process.stdin.on('end', () => process.exit(3)).resume();`);
+  expect(existsSync(join(child.path, 'state'))).toBe(true);
+  child.child.stdin.end();
+  expect(await child.ended).toMatchObject({ code: 3 });
+  expect(folders()).toEqual([]);
+});
+
+test('the next folder takes with it what a killed process left, and nothing that a living one uses', async () => {
+  const [killed, living] = await Promise.all([
+    otherProcess('setInterval(() => 0, 1e6);'),
+    otherProcess('process.stdin.resume();'),
+  ]);
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  expect(existsSync(killed.path)).toBe(true);
+  using folder = new PrivateFolder();
+  expect(folders()).toEqual([living.path, folder.path].toSorted());
+  living.child.stdin.end();
+  await living.ended;
+});
+
+test('where no folder can be made, it says so', () => {
+  vi.stubEnv('TMPDIR', join(temporary, 'none'));
+  expect(() => new PrivateFolder()).toThrow(expect.objectContaining({ code: 'disk' }));
+});

@@ -1,0 +1,48 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchError } from '../../config/bench-error.ts';
+import { isRunning } from '../../config/is-running.ts';
+
+/** Processes of other machines, or containers, may share the folder: only those of this one can be asked for. */
+const PREFIX = `dki-bench-kv-${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
+const NAME = new RegExp(`^${PREFIX}(\\d+)-`);
+
+const open = new Set<string>();
+
+/** A folder of this process alone (0700) for K/V that must not outlive it; deleted at disposal, at the latest at exit. */
+export class PrivateFolder implements Disposable {
+  readonly path: string;
+
+  /** Deletes the folders that killed processes left, too. @throws BenchError `disk` */
+  constructor() {
+    try {
+      deleteAbandoned();
+      this.path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+    } catch (cause) {
+      const hint = 'free some space, or name another folder: TMPDIR';
+      throw new BenchError('disk', `${tmpdir()}: no folder for K/V can be made there`, hint, cause);
+    }
+    if (open.size === 0) process.on('exit', deleteAll);
+    open.add(this.path);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+    open.delete(this.path);
+    if (open.size === 0) process.off('exit', deleteAll);
+  }
+}
+
+function deleteAll(): void {
+  for (const path of open) rmSync(path, { recursive: true, force: true });
+}
+
+function deleteAbandoned(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const processId = NAME.exec(name)?.[1];
+    if (processId !== undefined && !isRunning(Number(processId))) {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import type { GgufTensorType } from './gguf-writer.ts';
+
+/** Llama 3's stretching of long wavelengths: those above the trained window turn slower by `factor`. */
+export interface LlamaThreeScaling {
+  readonly factor: number;
+  readonly lowFrequencyFactor: number;
+  readonly highFrequencyFactor: number;
+  /** The window before the stretching. */
+  readonly originalContextTokens: number;
+}
+
+/** Everything about a model but its weights. */
+export interface ModelShape {
+  readonly architecture: 'llama' | 'qwen2' | 'qwen3';
+  readonly layers: number;
+  readonly embeddingDimension: number;
+  readonly feedForwardDimension: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDimension: number;
+  readonly vocabularyTokens: number;
+  readonly contextTokens: number;
+  readonly ropeBase: number;
+  readonly ropeScaling?: LlamaThreeScaling;
+  /** The model's own chat template, whose markers its vocabulary then has as control tokens. */
+  readonly chatTemplate?: string;
+  readonly normEpsilon: number;
+  /** True where the matrix of the embeddings also gives the logits. */
+  readonly tiedOutput: boolean;
+  /** Of the matrices; vectors are always F32. */
+  readonly weights: GgufTensorType;
+}
+
+const tiny = {
+  layers: 3,
+  embeddingDimension: 64,
+  feedForwardDimension: 160,
+  heads: 4,
+  kvHeads: 2,
+  headDimension: 16,
+  vocabularyTokens: 2560,
+  contextTokens: 4096,
+  weights: 'F32',
+} as const;
+
+/** ChatML, as Qwen's models have it. */
+const chatTemplate =
+  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}" +
+  "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+/**
+ * The shapes that a random model can have: tiny ones, in which each kind of layer occurs, for tests; and those of
+ * real models, for timing, which does not depend on the weights.
+ */
+export const modelShapes = {
+  'tiny-llama': { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilon: 1e-5, tiedOutput: false },
+  'tiny-llama-rope-freqs': {
+    ...tiny,
+    architecture: 'llama',
+    ropeBase: 10_000,
+    // So short a window that the factors bend most wavelengths of the few dimensions.
+    ropeScaling: { factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 512 },
+    normEpsilon: 1e-5,
+    tiedOutput: true,
+  },
+  'tiny-qwen2': { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true },
+  'tiny-qwen2-chat': {
+    ...tiny,
+    architecture: 'qwen2',
+    ropeBase: 1_000_000,
+    normEpsilon: 1e-6,
+    tiedOutput: true,
+    chatTemplate,
+  },
+  // As in Qwen3's own models, a head is wider than its part of the embedding.
+  'tiny-qwen3': {
+    ...tiny,
+    architecture: 'qwen3',
+    headDimension: 32,
+    ropeBase: 1_000_000,
+    normEpsilon: 1e-6,
+    tiedOutput: false,
+  },
+  'llama-139m': {
+    architecture: 'llama',
+    layers: 14,
+    embeddingDimension: 768,
+    feedForwardDimension: 2112,
+    heads: 12,
+    kvHeads: 4,
+    headDimension: 64,
+    vocabularyTokens: 32_000,
+    contextTokens: 4096,
+    ropeBase: 10_000,
+    normEpsilon: 1e-5,
+    tiedOutput: false,
+    weights: 'F16',
+  },
+  'qwen2.5-0.5b': {
+    architecture: 'qwen2',
+    layers: 24,
+    embeddingDimension: 896,
+    feedForwardDimension: 4864,
+    heads: 14,
+    kvHeads: 2,
+    headDimension: 64,
+    vocabularyTokens: 151_936,
+    contextTokens: 32_768,
+    ropeBase: 1_000_000,
+    normEpsilon: 1e-6,
+    tiedOutput: true,
+    weights: 'F16',
+  },
+  'llama-3.2-1b': {
+    architecture: 'llama',
+    layers: 16,
+    embeddingDimension: 2048,
+    feedForwardDimension: 8192,
+    heads: 32,
+    kvHeads: 8,
+    headDimension: 64,
+    vocabularyTokens: 128_256,
+    contextTokens: 131_072,
+    ropeBase: 500_000,
+    ropeScaling: { factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 8192 },
+    normEpsilon: 1e-5,
+    tiedOutput: true,
+    weights: 'F16',
+  },
+} as const satisfies Readonly<Record<string, ModelShape>>;
+
+/** The name of a shape. */
+export type ModelShapeName = keyof typeof modelShapes;

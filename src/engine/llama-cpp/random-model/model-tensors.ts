@@ -1,0 +1,120 @@
+import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
+import type { GgufTensor, GgufTensorType } from './gguf-writer.ts';
+import type { LlamaThreeScaling, ModelShape } from './model-shapes.ts';
+
+/** The layout of the bits of a float of each type; F16 fills a word twice, which the masks repeat. */
+const FLOAT = {
+  F32: { signs: 0x80000000, fractions: 0x007fffff, exponentShift: 23, bias: 127, copies: 1 },
+  F16: { signs: 0x80008000, fractions: 0x03ff03ff, exponentShift: 10, bias: 15, copies: 0x10001 },
+} as const;
+
+/** Root mean square of numbers spread evenly over ±[1, 2). */
+const BASE_RMS = Math.sqrt(7 / 3);
+
+/** Queries and keys are made large, so that attention is sharp: an error in a position must show. */
+const SHARP = 2;
+/** Logits with a spread that leaves next tokens neither certain nor alike. */
+const READABLE = 3;
+/** Attention averages values, which makes them smaller: what memories say must show. */
+const LOUD = 2;
+
+/**
+ * The tensors of a model, in the names and the order of llama.cpp, with random weights that keep activations near 1:
+ * a matrix has a root mean square near 1/√(inputs). The numbers come in the order of the file.
+ */
+export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTensor[] {
+  const { embeddingDimension: width, feedForwardDimension: inner, headDimension, weights } = shape;
+  const queries = shape.heads * headDimension;
+  const keys = shape.kvHeads * headDimension;
+  const matrix = (name: string, inputs: number, outputs: number, gain = 1): GgufTensor => ({
+    name: `${name}.weight`,
+    dimensions: [inputs, outputs],
+    type: weights,
+    fill: signed(random, weights, gain / Math.sqrt(inputs)),
+  });
+  const bias = (name: string, size: number): GgufTensor => ({
+    name: `${name}.bias`,
+    dimensions: [size],
+    type: 'F32',
+    fill: signed(random, 'F32', 0.5),
+  });
+  const norm = (name: string, size = width, least = 0.5): GgufTensor => ({
+    name: `${name}.weight`,
+    dimensions: [size],
+    type: 'F32',
+    fill: positive(random, least),
+  });
+  const layer = (index: number): GgufTensor[] => {
+    const at = (name: string): string => `blk.${index}.${name}`;
+    return [
+      norm(at('attn_norm')),
+      matrix(at('attn_q'), width, queries, SHARP),
+      matrix(at('attn_k'), width, keys, SHARP),
+      matrix(at('attn_v'), width, keys),
+      ...(shape.architecture === 'qwen2'
+        ? [bias(at('attn_q'), queries), bias(at('attn_k'), keys), bias(at('attn_v'), keys)]
+        : []),
+      ...(shape.architecture === 'qwen3'
+        ? [norm(at('attn_q_norm'), headDimension, SHARP / 2), norm(at('attn_k_norm'), headDimension, SHARP / 2)]
+        : []),
+      matrix(at('attn_output'), queries, width, LOUD),
+      norm(at('ffn_norm')),
+      matrix(at('ffn_gate'), width, inner),
+      matrix(at('ffn_up'), width, inner),
+      matrix(at('ffn_down'), inner, width),
+    ];
+  };
+  return [
+    matrix('token_embd', width, shape.vocabularyTokens, READABLE),
+    ...(shape.ropeScaling === undefined ? [] : [frequencyFactors(shape, shape.ropeScaling)]),
+    ...Array.from({ length: shape.layers }, (_, index) => layer(index)).flat(),
+    norm('output_norm'),
+    ...(shape.tiedOutput ? [] : [matrix('output', width, shape.vocabularyTokens, READABLE)]),
+  ];
+}
+
+/**
+ * Signs and fractions at random under one exponent: numbers of either sign, without a division or a rounding.
+ * Their root mean square is within a factor of √2 of the wanted one.
+ */
+function signed(random: RandomGenerator, type: GgufTensorType, rms: number): GgufTensor['fill'] {
+  const { signs, fractions, exponentShift, bias, copies } = FLOAT[type];
+  const exponent = bias + Math.round(Math.log2(rms / BASE_RMS));
+  return fillWords(random, signs | fractions, (exponent << exponentShift) * copies);
+}
+
+/** Numbers from `least`, a power of two, to its double, in 32 bits. */
+function positive(random: RandomGenerator, least: number): GgufTensor['fill'] {
+  const { fractions, exponentShift, bias } = FLOAT.F32;
+  return fillWords(random, fractions, (bias + Math.log2(least)) << exponentShift);
+}
+
+function fillWords(random: RandomGenerator, mask: number, fixed: number): GgufTensor['fill'] {
+  return (words) => {
+    for (let index = 0; index < words.length; index++) words[index] = (random.next() & mask) | fixed;
+  };
+}
+
+/**
+ * Divisors of the angle of each pair in Llama 3: 1 for short wavelengths, `factor` for those longer than the
+ * original window, and between them a passage that is linear in the frequency.
+ *
+ * @see convert_hf_to_gguf.py of llama.cpp, which writes the same tensor
+ */
+function frequencyFactors(shape: ModelShape, scaling: LlamaThreeScaling): GgufTensor {
+  const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextTokens } = scaling;
+  const pairs = shape.headDimension / 2;
+  const factors = Float32Array.from({ length: pairs }, (_, pair) => {
+    const wavelength = 2 * Math.PI * shape.ropeBase ** (pair / pairs);
+    if (wavelength < originalContextTokens / high) return 1;
+    if (wavelength > originalContextTokens / low) return factor;
+    const smooth = (originalContextTokens / wavelength - low) / (high - low);
+    return 1 / ((1 - smooth) / factor + smooth);
+  });
+  return {
+    name: 'rope_freqs.weight',
+    dimensions: [pairs],
+    type: 'F32',
+    fill: (words) => words.set(new Uint32Array(factors.buffer)),
+  };
+}

@@ -1,0 +1,94 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { randomModelPrefix } from '../../../config/bench-config.ts';
+import { BenchError } from '../../../config/bench-error.ts';
+import { didYouMean } from '../../../config/nearest-name.ts';
+import { encodeGgufHead, type GgufTensor, type GgufValue, writeGguf } from './gguf-writer.ts';
+import { type ModelShape, modelShapes, type ModelShapeName } from './model-shapes.ts';
+import { modelTensors } from './model-tensors.ts';
+import { paddedVocabulary } from './vocabulary.ts';
+
+/** `src/engine/llama-cpp/random-model` and `dist/engine/llama-cpp/random-model` are equally deep. */
+const CACHE_FOLDER = fileURLToPath(new URL('../../../../build/random-models/', import.meta.url));
+const SEED = 7;
+/** Raised with every change of the weights, which the header does not show: a kept file of an older recipe is not taken. */
+const RECIPE = 2;
+const FILE_TYPE = { F32: 0, F16: 1 };
+const FINGERPRINT_DIGITS = 12;
+
+/**
+ * The file that a model's name stands for: `random:SHAPE` is a model of that shape with random weights, made at the
+ * first call and kept; any other name is a path already. The same shape gives the same bytes on every machine.
+ *
+ * @throws BenchError `bad-option` for an unknown shape, with the nearest; `disk` where the file cannot be written
+ *
+ * @example
+ * const path = await modelPathOf('random:tiny-llama'); // …/build/random-models/tiny-llama-<hash>.gguf
+ */
+export async function modelPathOf(name: string): Promise<string> {
+  if (!name.startsWith(randomModelPrefix)) return name;
+  const shapeName = name.slice(randomModelPrefix.length);
+  if (!isShapeName(shapeName)) {
+    const known = Object.keys(modelShapes);
+    throw new BenchError(
+      'bad-option',
+      `unknown random model "${shapeName}"${didYouMean(shapeName, known)}`,
+      `known: ${known.map((shape) => randomModelPrefix + shape).join(', ')}`,
+    );
+  }
+  const shape: ModelShape = modelShapes[shapeName];
+  const tensors = modelTensors(shape, xoroshiro128plus(SEED));
+  const head = encodeGgufHead(modelHeader(shapeName, shape), tensors);
+  const fingerprint = createHash('sha256').update(head).digest('hex').slice(0, FINGERPRINT_DIGITS);
+  const path = join(CACHE_FOLDER, `${shapeName}-${fingerprint}.gguf`);
+  if (!existsSync(path)) await write(path, head, tensors);
+  return path;
+}
+
+function isShapeName(name: string): name is ModelShapeName {
+  return Object.hasOwn(modelShapes, name);
+}
+
+function modelHeader(name: ModelShapeName, shape: ModelShape): Record<string, GgufValue> {
+  const { architecture } = shape;
+  return {
+    'general.architecture': architecture,
+    'general.name': randomModelPrefix + name,
+    'general.description': `random weights, recipe ${RECIPE}, seed ${SEED}`,
+    'general.file_type': FILE_TYPE[shape.weights],
+    'general.quantization_version': 2,
+    [`${architecture}.context_length`]: shape.contextTokens,
+    [`${architecture}.embedding_length`]: shape.embeddingDimension,
+    [`${architecture}.block_count`]: shape.layers,
+    [`${architecture}.feed_forward_length`]: shape.feedForwardDimension,
+    [`${architecture}.attention.head_count`]: shape.heads,
+    [`${architecture}.attention.head_count_kv`]: shape.kvHeads,
+    [`${architecture}.attention.key_length`]: shape.headDimension,
+    [`${architecture}.attention.value_length`]: shape.headDimension,
+    [`${architecture}.attention.layer_norm_rms_epsilon`]: { float: shape.normEpsilon },
+    [`${architecture}.rope.freq_base`]: { float: shape.ropeBase },
+    [`${architecture}.rope.dimension_count`]: shape.headDimension,
+    [`${architecture}.vocab_size`]: shape.vocabularyTokens,
+    ...paddedVocabulary(shape.vocabularyTokens, shape.chatTemplate !== undefined),
+    ...(shape.chatTemplate === undefined ? {} : { 'tokenizer.chat_template': shape.chatTemplate }),
+    // As their own tokenisers do: Qwen's put nothing in front of a text.
+    'tokenizer.ggml.add_bos_token': architecture === 'llama',
+    'tokenizer.ggml.add_eos_token': false,
+  };
+}
+
+async function write(path: string, head: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
+  const unfinished = `${path}.${randomUUID()}.partial`;
+  try {
+    mkdirSync(CACHE_FOLDER, { recursive: true });
+    await writeGguf(unfinished, head, tensors);
+    renameSync(unfinished, path);
+  } catch (cause) {
+    rmSync(unfinished, { force: true });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new BenchError('disk', `${path}: the random model could not be written: ${why}`, 'free some space', cause);
+  }
+}

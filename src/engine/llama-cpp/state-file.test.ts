@@ -1,0 +1,174 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ContextKind, savedState } from '../../../test/fixtures/saved-states.ts';
+import type { KvLayout } from '../kv-layout.ts';
+import type { SequenceState } from '../sequence-state.ts';
+import { gatherCells, type ParsedState, parseState, stateParts, withStreams, writeParts } from './state-file.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-state-file-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const tokens = Array.from({ length: 19 }, (_, index) => 20 + 3 * index);
+const usual: ContextKind = { flashAttention: false, kvType: 'F16', sequences: 1 };
+/** Of the shipped model. */
+const [HEADS, HEAD_DIMENSION] = [2, 32];
+
+/** The content of the file as the port has it. */
+function asState({ tensors, positions, keys, values }: ParsedState): SequenceState {
+  const layout: KvLayout = {
+    layers: tensors.layers,
+    heads: HEADS,
+    headDimension: HEAD_DIMENSION,
+    keyType: tensors.keyType,
+    valueType: tensors.valueType,
+    valuesTransposed: tensors.valuesTransposed,
+  };
+  return { layout, positions, keys, values, tokenIds: Int32Array.from(tokens), [Symbol.dispose]: () => undefined };
+}
+
+function tensorsOf({ keys, values }: Pick<SequenceState, 'keys' | 'values'>): Buffer {
+  return Buffer.concat([...keys, ...values]);
+}
+
+describe.each<ContextKind>([
+  usual,
+  { flashAttention: false, kvType: 'F32', sequences: 1 },
+  { flashAttention: true, kvType: 'F16', sequences: 1 },
+  { flashAttention: true, kvType: 'F32', sequences: 2 },
+  { flashAttention: false, kvType: 'F16', sequences: 3 },
+])('a state saved with %o', (kind) => {
+  let saved: Buffer<ArrayBuffer>;
+  let parsed: ParsedState;
+  beforeAll(async () => {
+    saved = await savedState(kind, tokens, scratch);
+    parsed = parseState(saved, 'x.state');
+  });
+
+  test('is written byte by byte as it was read, but for the sequence that it came from', () => {
+    const written = Buffer.concat(stateParts(asState(parsed), tokens, 1));
+    const one = Buffer.concat(withStreams(parsed, 1));
+    expect(written.length).toBe(one.length);
+    // llama.cpp wrote the number of its sequence into each cell, and reads it into whatever sequence it is told.
+    const owners = tokens.map((_, cell) => 12 + 4 * tokens.length + 8 + 12 * cell + 8);
+    for (const at of owners) expect(one.readInt32LE(at)).toBe(kind.sequences - 1);
+    for (const at of owners) one.writeInt32LE(0, at);
+    expect(written.equals(one)).toBe(true);
+    if (kind.sequences === 1) expect(written.equals(saved)).toBe(true);
+  });
+
+  test('says what it holds', () => {
+    const { tensors, positions, keys, values } = parsed;
+    const rowBytes = HEADS * HEAD_DIMENSION * (kind.kvType === 'F16' ? 2 : 4);
+    expect(tensors).toEqual({
+      layers: 8,
+      keyType: kind.kvType,
+      valueType: kind.kvType,
+      keyRowBytes: rowBytes,
+      valueRowBytes: rowBytes,
+      valuesTransposed: !kind.flashAttention,
+    });
+    expect([[...parsed.tokens], parsed.streams]).toEqual([tokens, kind.sequences]);
+    expect([...positions]).toEqual(tokens.map((_, index) => index));
+    expect(keys.map(({ length }) => length)).toEqual(keys.map(() => tokens.length * rowBytes));
+    expect(values.map(({ buffer }) => buffer)).toEqual(values.map(() => saved.buffer));
+  });
+
+  test('is one for another number of sequences when its head is written anew', () => {
+    for (const streams of [1, 4]) {
+      const other = parseState(Buffer.concat(withStreams(parsed, streams)), 'other.state');
+      expect(other.streams).toBe(streams);
+      expect(other.positions).toEqual(parsed.positions);
+      expect(tensorsOf(other).equals(tensorsOf(parsed))).toBe(true);
+    }
+  });
+
+  test('gives up cells in any order', () => {
+    const { layout } = asState(parsed);
+    const order = [4, 5, 6, 0, 18, 2];
+    const gathered = gatherCells(parsed, order, layout);
+    expect([...gathered.positions]).toEqual(order);
+    for (const [place, cell] of order.entries()) {
+      const alone = gatherCells(parsed, [cell], layout);
+      expect(tensorsOf(gatherCells(gathered, [place], layout)).equals(tensorsOf(alone))).toBe(true);
+      const row = parsed.tensors.keyRowBytes;
+      const keys = parsed.keys.map((tensor) => tensor.subarray(cell * row, (cell + 1) * row));
+      expect(Buffer.concat(alone.keys).equals(Buffer.concat(keys))).toBe(true);
+    }
+  });
+});
+
+test('a state is a private file of exactly its parts, and never over another', async () => {
+  const parsed = parseState(await savedState(usual, tokens, scratch), 'x.state');
+  const parts = stateParts(asState(parsed), tokens, 2);
+  const path = join(scratch, 'written.state');
+  writeParts(path, parts);
+  expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(() => writeParts(path, parts)).toThrow('EEXIST');
+});
+
+describe('is refused by name:', () => {
+  let saved: Buffer;
+  beforeAll(async () => {
+    saved = await savedState(usual, tokens, scratch);
+  });
+  const cellsAt = 12 + 4 * tokens.length + 8;
+  const keysAt = cellsAt + 12 * tokens.length + 8;
+
+  const damages: [string, string, (bytes: Buffer<ArrayBuffer>) => Buffer<ArrayBuffer>][] = [
+    ['text', 'not a llama.cpp state', () => Buffer.from('some text that is long enough')],
+    ['nothing', 'cut short', () => Buffer.alloc(0)],
+    ['cut in the head', 'cut short', (bytes) => bytes.subarray(0, cellsAt + 30)],
+    ['cut by one byte', 'cut short', (bytes) => bytes.subarray(0, -1)],
+    ['grown', '2 bytes too long', (bytes) => Buffer.concat([bytes, Buffer.alloc(2)])],
+    ['no streams', 'it has no cells', (bytes) => (bytes.writeInt32LE(0, cellsAt - 8), bytes.subarray(0, cellsAt - 4))],
+    ['too few tokens', 'tokens, and the last position is', (bytes) => (bytes.writeInt32LE(90, cellsAt), bytes)],
+    ['a negative position', 'cell 1 has the position -7', (bytes) => (bytes.writeInt32LE(-7, cellsAt + 12), bytes)],
+    ['a cell of two', 'cell 1 does not belong to exactly one', (bytes) => (bytes.writeInt32LE(2, cellsAt + 16), bytes)],
+    ['cells of several', 'cell 1 belongs to another sequence', (bytes) => (bytes.writeInt32LE(2, cellsAt + 20), bytes)],
+    ['quantised keys', 'the keys of layer 0 are Q4_0', (bytes) => (bytes.writeInt32LE(2, keysAt), bytes)],
+    ['an unknown type', 'the keys of layer 0 are of type 77', (bytes) => (bytes.writeInt32LE(77, keysAt), bytes)],
+    ['keys of no size', 'the keys of layer 0 have another', (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes)],
+    ['a huge row of keys', 'cut short', (bytes) => (bytes.writeInt32LE(1, keysAt + 8), bytes)],
+    ['an order of values', 'an unknown order of values, 2', (bytes) => (bytes.writeInt32LE(2, keysAt - 8), bytes)],
+    ['M-RoPE', 'positions in several dimensions (M-RoPE)', (bytes) => withExtendedCells(bytes)],
+    ['sliding windows', 'a second cache (sliding-window attention', (bytes) => withSecondCache(bytes)],
+  ];
+
+  test.each(damages)('%s', (_, why, damage) => {
+    const parse = (): unknown => parseState(damage(Buffer.from(saved)), 'x.state');
+    expect(parse).toThrow(
+      expect.objectContaining({
+        code: 'bad-state',
+        message: expect.stringContaining(`x.state: unusable K/V state: `) as string,
+      }),
+    );
+    expect(parse).toThrow(why);
+  });
+
+  test('keys that llama.cpp itself keeps in 8 bits', async () => {
+    const quantised = await savedState({ flashAttention: true, kvType: 'Q8_0', sequences: 1 }, tokens, scratch);
+    expect(() => parseState(quantised, 'x.state')).toThrow(
+      expect.objectContaining({
+        message: 'x.state: unusable K/V state: the keys of layer 0 are Q8_0',
+        hint: 'keep K/V in F16 or F32',
+      }),
+    );
+  });
+
+  /** Two more integers in each cell, between its count of owners and its owner. */
+  function withExtendedCells(bytes: Buffer): Buffer<ArrayBuffer> {
+    const cells = tokens.map((__, cell) => {
+      const at = cellsAt + 12 * cell;
+      return Buffer.concat([bytes.subarray(at, at + 8), Buffer.alloc(8), bytes.subarray(at + 8, at + 12)]);
+    });
+    return Buffer.concat([bytes.subarray(0, cellsAt), ...cells, bytes.subarray(keysAt - 8)]);
+  }
+
+  /** Streams, cells and K/V once more behind the first. */
+  function withSecondCache(bytes: Buffer): Buffer<ArrayBuffer> {
+    return Buffer.concat([bytes, bytes.subarray(cellsAt - 8)]);
+  }
+});

@@ -1,0 +1,130 @@
+import type { TokenId } from './token-id.ts';
+
+/** The smallest positive 32-bit float: a probability that an engine rounds to 0 counts as this one, so that ln p is finite. */
+const SMALLEST_PROBABILITY = 2 ** -149;
+
+/** The distribution of the next token: over the whole vocabulary, or as much of it as the engine gives. */
+export type NextDistribution =
+  | {
+      readonly span: 'all';
+      /** By token id. */
+      readonly probabilities: Float64Array;
+    }
+  | {
+      readonly span: 'top';
+      /** Likeliest first. */
+      readonly tokens: readonly { readonly id: TokenId; readonly probability: number }[];
+    };
+
+/** Probabilities that a model gives to a continuation. */
+export interface SequenceScore {
+  /** Behind the scored tokens: where the continuation begins. */
+  readonly next: NextDistribution;
+  /** ln p of each token of the continuation, given all before it. */
+  readonly logProbabilities: readonly number[];
+}
+
+/** Differences between two evaluations of one token sequence. */
+export interface ScoreDifference {
+  readonly bitwiseEqual: boolean;
+  /** Largest difference in ln p, over next tokens with p ≥ 1e-6 and over the continuation. */
+  readonly largestDifference: number;
+}
+
+const RELEVANT_PROBABILITY = 1e-6;
+
+/** ln p, finite for every probability. */
+export function logProbabilityOf(probability: number): number {
+  return Math.log(Math.max(probability, SMALLEST_PROBABILITY));
+}
+
+/** Reads a continuation off the probabilities behind each of its positions: of all tokens, by id. */
+export function toScore(
+  probabilities: readonly ReadonlyMap<TokenId, number>[],
+  continuation: readonly TokenId[],
+  vocabularySize: number,
+): SequenceScore {
+  const next = new Float64Array(vocabularySize);
+  probabilities[0]?.forEach((probability, token) => (next[token] = probability));
+  return {
+    next: { span: 'all', probabilities: next },
+    logProbabilities: continuation.map((token, index) => logProbabilityOf(probabilities[index]?.get(token) ?? 0)),
+  };
+}
+
+/** The probability of a token; undefined where the engine did not give it. */
+export function probabilityOf(next: NextDistribution, token: TokenId): number | undefined {
+  return next.span === 'all' ? next.probabilities[token] : next.tokens.find(({ id }) => id === token)?.probability;
+}
+
+/** The likeliest tokens of a distribution, likeliest first; of equally likely ones, the lower id first. */
+export function likeliestTokens(
+  next: NextDistribution,
+  count: number,
+): readonly { readonly id: TokenId; readonly probability: number }[] {
+  if (next.span === 'top') return next.tokens.slice(0, count);
+  const best: { readonly id: TokenId; readonly probability: number }[] = [];
+  next.probabilities.forEach((probability, id) => {
+    if (best.length === count && probability <= best[count - 1]!.probability) return;
+    const place = best.findIndex((other) => other.probability < probability);
+    best.splice(place === -1 ? best.length : place, 0, { id, probability });
+    best.length = Math.min(best.length, count);
+  });
+  return best;
+}
+
+/**
+ * Entropy over ln(vocabulary): 0 where one token is certain, 1 where all are alike. Of the likeliest tokens alone, what
+ * is left of probability counts as one more token, so that the entropy is a lower bound.
+ */
+export function normalisedEntropy(next: NextDistribution, vocabularySize: number): number {
+  const probabilities =
+    next.span === 'all' ? next.probabilities.toSorted() : Float64Array.from(withRest(next.tokens)).sort();
+  let nats = 0;
+  // Likeliest first, as engines list them: the order of a sum shows in its last bits.
+  for (let index = probabilities.length - 1; index >= 0; index--) {
+    const probability = probabilities[index]!;
+    if (probability > 0) nats -= probability * Math.log(probability);
+  }
+  return Math.min(1, Math.max(0, nats / Math.log(vocabularySize)));
+}
+
+function withRest(tokens: readonly { readonly probability: number }[]): number[] {
+  const listed = tokens.map(({ probability }) => probability);
+  return [...listed, 1 - listed.reduce((sum, probability) => sum + probability, 0)];
+}
+
+/**
+ * Compares two scores of one continuation bit by bit, and in ln p. Of distributions that list the likeliest tokens alone,
+ * those that both list are compared.
+ */
+export function compareScores(a: SequenceScore, b: SequenceScore): ScoreDifference {
+  let bitwiseEqual = a.logProbabilities.length === b.logProbabilities.length && a.next.span === b.next.span;
+  let largestDifference = 0;
+  const note = (difference: number): void => {
+    bitwiseEqual = false;
+    largestDifference = Math.max(largestDifference, difference);
+  };
+  const compare = (p: number, q: number): void => {
+    if (p === q) return;
+    const relevant = Math.max(p, q) >= RELEVANT_PROBABILITY;
+    note(relevant ? Math.abs(logProbabilityOf(p) - logProbabilityOf(q)) : 0);
+  };
+  if (a.next.span === 'all') {
+    a.next.probabilities.forEach((p, token) => {
+      const q = probabilityOf(b.next, token);
+      if (q !== undefined) compare(p, q);
+    });
+  } else {
+    a.next.tokens.forEach(({ id, probability }, index) => {
+      const q = probabilityOf(b.next, id);
+      if (q !== undefined) compare(probability, q);
+      else if (b.next.span === 'top' && b.next.tokens[index]?.id !== id) bitwiseEqual = false;
+    });
+  }
+  a.logProbabilities.forEach((p, index) => {
+    const q = b.logProbabilities[index];
+    if (q !== undefined && p !== q) note(Math.abs(p - q));
+  });
+  return { bitwiseEqual, largestDifference };
+}

@@ -1,0 +1,44 @@
+import type { CallOptions } from './call-options.ts';
+import type { Engine } from './engine.ts';
+import type { TokenId } from './token-id.ts';
+import type { TokenizeRequest } from './tokenize-request.ts';
+
+/**
+ * Ids of texts that were tokenised already: texts are added in batches, one call of the engine each, and looked up
+ * without waiting.
+ *
+ * @example
+ * declare const engine: Engine;
+ * const cache = new TokenCache(engine);
+ * await cache.add([{ text: 'User: hello', as: 'text' }]);
+ * const ids = cache.idsOf({ text: 'User: hello', as: 'text' });
+ */
+export class TokenCache {
+  readonly #engine: Pick<Engine, 'tokenize'>;
+  readonly #ids = new Map<string, readonly TokenId[]>();
+
+  constructor(engine: Pick<Engine, 'tokenize'>) {
+    this.#engine = engine;
+  }
+
+  /** Tokenises those that are missing, in one call; none where all are there. @throws BenchError `special-token` */
+  async add(requests: readonly TokenizeRequest[], options?: CallOptions): Promise<void> {
+    const missing = new Map(
+      requests.map((request) => [keyOf(request), request] as const).filter(([key]) => !this.#ids.has(key)),
+    );
+    if (missing.size === 0) return;
+    const found = await this.#engine.tokenize([...missing.values()], options);
+    [...missing.keys()].forEach((key, index) => this.#ids.set(key, found[index]!));
+  }
+
+  /** @throws RangeError for a text that was not added */
+  idsOf(request: TokenizeRequest): readonly TokenId[] {
+    const ids = this.#ids.get(keyOf(request));
+    if (ids === undefined) throw new RangeError(`${JSON.stringify(request.text)} was not tokenised before`);
+    return ids;
+  }
+}
+
+function keyOf({ text, as, first = false }: TokenizeRequest): string {
+  return `${as}${first ? '+' : '-'}${text}`;
+}

@@ -1,0 +1,14 @@
+/** The id of a token in the vocabulary of a model. */
+export type TokenId = number;
+
+/** Tokens from `start` up to, and without, `end`. */
+export interface TokenRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @param what names what the range counts, in a message @throws RangeError for a range that goes beyond the length */
+export function requireRange({ start, end }: TokenRange, length: number, what: string): void {
+  if (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length) return;
+  throw new RangeError(`${start} to ${end} is no range of ${length} ${what}`);
+}

@@ -1,0 +1,37 @@
+/**
+ * Cumulative counts of a session or of a whole engine; take two readings and subtract. Each is null where the engine does
+ * not know it (also after an abort), never 0 in place of unknown.
+ */
+export interface TokenMeter {
+  /** Prompt tokens that ran through the model. */
+  readonly evaluated: number | null;
+  /** Prompt tokens whose K/V was there already when a call needed them. */
+  readonly reused: number | null;
+  /** Passes over one generated token each. */
+  readonly decoded: number | null;
+  /** Milliseconds inside the engine. */
+  readonly busyMs: number | null;
+}
+
+/** The meter of an engine on which nothing ran. */
+export const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
+
+function combine(a: TokenMeter, b: TokenMeter, of: (x: number, y: number) => number): TokenMeter {
+  const field = (x: number | null, y: number | null): number | null => (x === null || y === null ? null : of(x, y));
+  return {
+    evaluated: field(a.evaluated, b.evaluated),
+    reused: field(a.reused, b.reused),
+    decoded: field(a.decoded, b.decoded),
+    busyMs: field(a.busyMs, b.busyMs),
+  };
+}
+
+/** The counts between two readings. */
+export function meterDifference(after: TokenMeter, before: TokenMeter): TokenMeter {
+  return combine(after, before, (x, y) => x - y);
+}
+
+/** The counts of both. */
+export function meterSum(a: TokenMeter, b: TokenMeter): TokenMeter {
+  return combine(a, b, (x, y) => x + y);
+}

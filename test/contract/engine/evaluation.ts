@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { probabilityOf } from '../../../src/engine/sequence-score.ts';
+import { openedFor } from './opened.ts';
+import { filler, type Subject } from './subjects.ts';
+
+export function evaluationPromises(subject: Subject): void {
+  const opened = openedFor(subject);
+
+  test('tokens stand in the session in order, one cell each', async () => {
+    const { engine, session } = opened;
+    const tokens = filler(engine, 523);
+    await session.evaluate(tokens);
+    expect([session.tokens, session.cells]).toEqual([tokens, 523]);
+    expect(await session.readBack()).toEqual(subject.readsBack ? tokens : null);
+  });
+
+  test('none at all is nothing to do; fewer than the least are refused', async () => {
+    const { engine, session, prompts } = opened;
+    const { leastTokens } = engine.capabilities;
+    await session.evaluate([]);
+    expect(await session.meter()).toMatchObject({ evaluated: 0, reused: 0 });
+    const few = prompts.memories.slice(0, leastTokens - 1);
+    await expect(session.score(few, prompts.answer)).rejects.toThrow(RangeError);
+    await expect(session.generate(few, { maxTokens: 2 })).rejects.toThrow(RangeError);
+    if (few.length > 0) await expect(session.evaluate(few)).rejects.toThrow(RangeError);
+    expect(session.cells).toBe(0);
+    await session.evaluate(prompts.memories.slice(0, leastTokens));
+    expect(session.cells).toBe(leastTokens);
+  });
+
+  test('a score is a distribution and ln p of each token, and stays behind all but the last', async () => {
+    const { engine, session, prompts } = opened;
+    const { memories, answer } = prompts;
+    const { next, logProbabilities } = await session.score(memories, answer);
+    if (next.span !== 'all') throw new Error('the whole distribution was promised');
+    expect(next.probabilities).toHaveLength(engine.info.model.vocabularySize);
+    expect(next.probabilities.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 4);
+    expect(logProbabilities).toHaveLength(answer.length);
+    expect(logProbabilities[0]).toBe(Math.log(probabilityOf(next, answer[0]!)!));
+    expect(session.tokens).toEqual([...memories, ...answer.slice(0, -1)]);
+  });
+
+  test('a score of a shorter continuation, or of none, has the same distribution', async () => {
+    const { session, prompts } = opened;
+    const { memories, answer } = prompts;
+    const one = await session.score(memories, answer.slice(0, 1));
+    await session.clear();
+    const none = await session.score(memories, []);
+    expect(none).toEqual({ next: one.next, logProbabilities: [] });
+    expect(session.tokens).toEqual(memories);
+    await session.clear();
+    const all = await session.score(memories, answer);
+    expect(all.logProbabilities[0]).toBeCloseTo(one.logProbabilities[0]!, 3);
+  });
+
+  test('bits do not depend on how many tokens were evaluated before', async () => {
+    const { engine, session, prompts } = opened;
+    const { question, answer } = prompts;
+    // A little more than a batch: the scored positions would fall into two.
+    const long = [...filler(engine, 514 - answer.length - question.length), ...question];
+    const whole = await session.score(long, answer);
+    for (const place of [2, 128, 300, long.length - 2]) {
+      await session.clear();
+      await session.evaluate(long.slice(0, place));
+      expect(await session.score(long.slice(place), answer)).toEqual(whole);
+    }
+  });
+
+  test('every token before shows in the distribution, and its place', async () => {
+    const { session, prompts } = opened;
+    const [a, b, ...rest] = prompts.memories.slice(1);
+    const scoreOf = async (tokens: readonly number[]): Promise<unknown> => {
+      await session.clear();
+      return (await session.score(tokens, [])).next;
+    };
+    const whole = await scoreOf([a!, b!, ...rest]);
+    expect(await scoreOf([b!, a!, ...rest])).not.toEqual(whole);
+    expect(await scoreOf([a!, b!, ...rest])).toEqual(whole);
+  });
+
+  test('cleared, a session is as good as new', async () => {
+    const { session, prompts } = opened;
+    const whole = await session.score(prompts.memories, prompts.answer);
+    await session.clear();
+    expect([session.tokens, session.cells]).toEqual([[], 0]);
+    expect(await session.score(prompts.memories, prompts.answer)).toEqual(whole);
+  });
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type CapabilityName,
+  type EngineCapabilities,
+  hasCapability,
+  missingCapability,
+} from '../../../src/engine/engine-capabilities.ts';
+import type { EngineOpener } from '../../../src/engine/engine-request.ts';
+import type { EngineSession } from '../../../src/engine/engine-session.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
+import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
+import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
+import { scaledModel } from '../../fixtures/scaled-model.ts';
+import { filler } from './subjects.ts';
+
+interface LimitedSubject {
+  readonly name: string;
+  readonly opener: EngineOpener;
+  readonly model: (folder: string) => string | Promise<string>;
+  readonly capabilities: EngineCapabilities;
+}
+
+const fake = (options: object): EngineOpener => fakeAdapter.opener(fakeAdapter.options.parse(options));
+const withdrawn = 'the fake engine was opened without it';
+const none = 'the fake engine has none';
+const scaled = 'keys of a model with yarn RoPE scaling cannot be re-positioned';
+const fakeCells: NonNullable<EngineCapabilities['cells']> = {
+  layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
+  rotary: { base: 10_000, scale: 1, pairing: 'neox', dimensions: 16, factors: null },
+  sharedPositions: false,
+  gaps: true,
+};
+
+const subjects: readonly LimitedSubject[] = [
+  {
+    name: 'llama-cpp, a model whose keys cannot be rotated',
+    opener: llamaCpp.opener({}),
+    model: scaledModel,
+    capabilities: {
+      tokenIds: true,
+      logProbabilities: { next: 'all', continuation: 'pass' },
+      prefixCache: null,
+      checkpoints: false,
+      cells: null,
+      shift: false,
+      sessions: 1,
+      leastTokens: 2,
+      missing: {
+        prefixCache: 'a session in the process keeps nothing of what was truncated',
+        checkpoints: scaled,
+        cells: scaled,
+        sharedPositions: scaled,
+        shift: scaled,
+      },
+    },
+  },
+  {
+    name: 'fake, without K/V',
+    opener: fake({ cells: false, checkpoints: false, shift: false, probabilities: false }),
+    model: () => 'fake',
+    capabilities: {
+      tokenIds: true,
+      logProbabilities: null,
+      prefixCache: null,
+      checkpoints: false,
+      cells: null,
+      shift: false,
+      sessions: 1,
+      leastTokens: 1,
+      missing: {
+        logProbabilities: withdrawn,
+        fullDistribution: withdrawn,
+        prefixCache: none,
+        checkpoints: withdrawn,
+        cells: withdrawn,
+        sharedPositions: withdrawn,
+        shift: withdrawn,
+      },
+    },
+  },
+  {
+    name: 'fake, with the likeliest tokens alone and positions of one cell',
+    opener: fake({ sharedPositions: false, probabilities: 5 }),
+    model: () => 'fake',
+    capabilities: {
+      tokenIds: true,
+      logProbabilities: { next: 5, continuation: 'pass' },
+      prefixCache: null,
+      checkpoints: true,
+      cells: fakeCells,
+      shift: true,
+      sessions: 1,
+      leastTokens: 1,
+      missing: { fullDistribution: withdrawn, prefixCache: none, sharedPositions: withdrawn },
+    },
+  },
+];
+
+/** One use of each capability that a session can be asked for. */
+const uses: Partial<Record<CapabilityName, (session: EngineSession) => Promise<unknown>>> = {
+  logProbabilities: (session) => session.score([30, 31], [32]),
+  checkpoints: async (session) => session.restore(await session.checkpoint()),
+  cells: (session) => session.exportCells(),
+  sharedPositions: async (session) => {
+    const cells = await session.exportCells();
+    await session.importCells(concatenated(cells, copyOf(cells)));
+  },
+  shift: (session) => session.erase({ start: 2, end: 4 }),
+};
+
+/** Capabilities that are missing are said to be, and refused by name. */
+export function limitedPromises(): void {
+  describe.each(subjects)('$name', ({ opener, model, capabilities }) => {
+    let folder: string;
+    let engine: Engine;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'dki-bench-limited-'));
+      engine = await opener.open({ model: await model(folder), contextTokens: 256 });
+    });
+    afterAll(async () => {
+      await engine[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true });
+    });
+
+    test('has exactly the others', async () => {
+      expect(engine.capabilities).toEqual(capabilities);
+      expect((await opener.inspect(await model(folder))).missing).toEqual(capabilities.missing);
+      expect(engine.info.stateIdentity === null).toBe(!capabilities.checkpoints);
+    });
+
+    test.each(Object.keys(uses) as CapabilityName[])(
+      '%s is there, or refused by name with the reason',
+      async (name) => {
+        await using session = await engine.openSession('contract');
+        await session.evaluate(filler(engine, 8));
+        const used = uses[name]!(session);
+        const why = missingCapability(capabilities, [name])?.why;
+        if (hasCapability(capabilities, name)) await used;
+        else {
+          const named = capabilities.cells === null && name === 'sharedPositions' ? 'cells' : name;
+          await expect(used).rejects.toMatchObject({ code: 'unsupported', message: `${named}: ${why}` });
+        }
+      },
+    );
+
+    test('text is answered as ever', async () => {
+      await using session = await engine.openSession('contract');
+      const { tokens } = await session.generate(filler(engine, 20), { maxTokens: 3 });
+      expect(tokens.length).toBeGreaterThan(0);
+      await session.truncate(10);
+      await session.erase({ start: 5, end: 10 });
+      expect(session.tokens).toEqual(filler(engine, 5));
+    });
+  });
+}

@@ -1,0 +1,31 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { EngineRequest } from '../../../src/engine/engine-request.ts';
+import type { EngineSession } from '../../../src/engine/engine-session.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import { type Prompts, promptsOf, SESSIONS, type Subject, WINDOW } from './subjects.ts';
+
+/** An engine for all tests of a group, and an empty session for each. */
+export interface Opened {
+  readonly engine: Engine;
+  readonly session: EngineSession;
+  readonly prompts: Prompts;
+}
+
+export function openEngine({ opener, model }: Subject, request: Partial<EngineRequest> = {}): Promise<Engine> {
+  return opener.open({ model, sessions: SESSIONS, contextTokens: WINDOW, ...request });
+}
+
+/** Opens an engine around the tests of a group. */
+export function openedFor(subject: Subject): Opened {
+  const opened = {} as { -readonly [Key in keyof Opened]: Opened[Key] };
+  beforeAll(async () => {
+    opened.engine = await openEngine(subject);
+    opened.prompts = await promptsOf(opened.engine);
+  });
+  afterAll(() => opened.engine[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    opened.session = await opened.engine.openSession('contract');
+  });
+  afterEach(() => opened.session[Symbol.asyncDispose]());
+  return opened;
+}

@@ -1,0 +1,147 @@
+import { presetModels } from '../../../src/config/shipped-models.ts';
+import type { EngineCapabilities } from '../../../src/engine/engine-capabilities.ts';
+import type { EngineOpener } from '../../../src/engine/engine-request.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
+import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
+
+/** An adapter with a model, and what the port shall show of them. */
+export interface Subject {
+  readonly name: string;
+  readonly opener: EngineOpener;
+  readonly model: string;
+  /** Of the same adapter and shape, with other weights. */
+  readonly otherModel: string;
+  /** Opened with two sessions. */
+  readonly capabilities: EngineCapabilities;
+  /** Largest difference of one key that was rotated, as a part of the largest key: the rounding of the stored type. */
+  readonly keyRounding: number;
+  /** The engine's own list of ids, beside the adapter's book. */
+  readonly readsBack: boolean;
+}
+
+export const WINDOW = 1280;
+export const SESSIONS = 2;
+
+const ofLlamaCpp = (
+  model: string,
+  otherModel: string,
+  { layers, heads, headDimension }: { layers: number; heads: number; headDimension: number },
+  rotary: NonNullable<EngineCapabilities['cells']>['rotary'],
+): Subject => ({
+  name: `llama-cpp, ${model.split('/').at(-1)!}`,
+  opener: llamaCpp.opener({}),
+  model,
+  otherModel,
+  capabilities: {
+    tokenIds: true,
+    logProbabilities: { next: 'all', continuation: 'pass' },
+    prefixCache: null,
+    checkpoints: true,
+    cells: {
+      layout: { layers, heads, headDimension, keyType: 'F16', valueType: 'F16', valuesTransposed: true },
+      rotary,
+      sharedPositions: true,
+      gaps: true,
+    },
+    shift: true,
+    sessions: SESSIONS,
+    leastTokens: 2,
+    missing: { prefixCache: 'a session in the process keeps nothing of what was truncated' },
+  },
+  keyRounding: 2 ** -10,
+  readsBack: false,
+});
+
+const tiny = { layers: 3, heads: 2, headDimension: 16 };
+
+/** The factor of the fourth pair lies between those of short and of long wavelengths. */
+const bent = Math.fround(1 / ((1 - smooth()) / 8 + smooth()));
+
+function smooth(): number {
+  return (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
+}
+
+export const subjects: readonly Subject[] = [
+  ofLlamaCpp('random:tiny-llama-rope-freqs', 'random:tiny-llama', tiny, {
+    base: 10_000,
+    scale: 1,
+    pairing: 'norm',
+    dimensions: 16,
+    factors: [1, 1, 1, bent, 8, 8, 8, 8],
+  }),
+  ofLlamaCpp(
+    'random:tiny-qwen3',
+    'random:tiny-llama',
+    { ...tiny, headDimension: 32 },
+    {
+      base: 1_000_000,
+      scale: 1,
+      pairing: 'neox',
+      dimensions: 32,
+      factors: null,
+    },
+  ),
+  ofLlamaCpp(
+    presetModels.model,
+    'random:tiny-llama',
+    { layers: 8, heads: 2, headDimension: 32 },
+    {
+      base: 10_000,
+      scale: 1,
+      pairing: 'norm',
+      dimensions: 32,
+      factors: null,
+    },
+  ),
+  {
+    name: 'fake',
+    opener: fakeAdapter.opener({}),
+    model: 'fake',
+    otherModel: 'fake:8',
+    capabilities: {
+      tokenIds: true,
+      logProbabilities: { next: 'all', continuation: 'pass' },
+      prefixCache: null,
+      checkpoints: true,
+      cells: {
+        layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
+        rotary: { base: 10_000, scale: 1, pairing: 'neox', dimensions: 16, factors: null },
+        sharedPositions: true,
+        gaps: true,
+      },
+      shift: true,
+      sessions: SESSIONS,
+      leastTokens: 1,
+      missing: { prefixCache: 'the fake engine has none' },
+    },
+    keyRounding: 2 ** -22,
+    readsBack: true,
+  },
+];
+
+/** Prompts in ids: memories, a question behind them, an answer. */
+export interface Prompts {
+  readonly memories: readonly number[];
+  readonly question: readonly number[];
+  readonly answer: readonly number[];
+}
+
+export async function promptsOf(engine: Engine): Promise<Prompts> {
+  const [memories, question, answer] = await engine.tokenize([
+    { text: '[1] My sister Ann lives in Leeds.\n[2] I like tea.\n', as: 'text', first: true },
+    { text: '\nUser: Where does Ann live?\n\nAI:', as: 'text' },
+    { text: ' In Leeds.', as: 'text' },
+  ]);
+  const bos = engine.info.bosToken === null ? [] : [engine.info.bosToken];
+  return { memories: [...bos, ...memories!], question: question!, answer: answer! };
+}
+
+/** Any tokens of the vocabulary but control tokens, so many of them. */
+export function filler({ info }: Engine, count: number): number[] {
+  const first = 20;
+  const known = info.model.vocabularySize - first;
+  return Array.from({ length: count }, (_, index) => first + ((index * 37) % known)).map((id) =>
+    info.endTokens.includes(id) ? first : id,
+  );
+}
