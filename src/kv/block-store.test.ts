@@ -1,62 +1,52 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { KvLayout } from '../llm/state-format.ts';
+import { copyOf } from '../../test/fixtures/plain-states.ts';
+import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
+import type { KvLayout } from '../engine/kv-layout.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
 import { BlockStore } from './block-store.ts';
-import type { KvCells } from './sequence-state.ts';
-import { stateKey } from './state-key.ts';
-import { StateStore } from './state-store.ts';
+import { ownedState } from './owned-state.ts';
 
-let root: string;
+let folder: StoreFolder;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'block-store-'));
+  folder = new StoreFolder();
 });
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+afterEach(() => folder[Symbol.dispose]());
 
 const layout: KvLayout = {
   layers: 2,
+  heads: 1,
+  headDimension: 4,
   keyType: 'F16',
   valueType: 'F16',
-  keyRowBytes: 8,
-  valueRowBytes: 8,
   valuesTransposed: true,
 };
 /** Of one cell: keys and values of two layers. */
 const CELL_BYTES = 32;
 
-const key = (id: number): string => stateKey({ modelSha256: 'm', contextOptions: {}, template: 't', tokenIds: [id] });
-
 /** A block behind a header of five tokens. */
-function block(tokens: number, fill: number): KvCells {
+function block(tokens: number, fill: number): SequenceState {
   const tensors = (): Uint8Array[] => [0, 1].map((layer) => new Uint8Array(tokens * 8).fill(fill + layer));
-  return {
+  return ownedState({
     layout,
     tokenIds: Int32Array.from({ length: tokens }, (_, index) => fill + index),
     positions: Int32Array.from({ length: tokens }, (_, index) => 5 + index),
     keys: tensors(),
     values: tensors(),
-  };
+  });
 }
 
-const open = (memoryBytes = 1e6): BlockStore => new BlockStore(new StateStore(root, 1e6), memoryBytes);
+const open = async (memoryBytes = 1e6): Promise<BlockStore> => new BlockStore(await folder.open(1e6), memoryBytes);
 
-it('gives a block back from memory, and to the next process from disk, as it was', () => {
-  const store = open();
-  store.keep('ann', key(1), 3, ['m1'], block(3, 7));
-  expect(store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
-  expect(store.find('bob', key(1))).toBeUndefined();
-  const next = open();
-  const found = next.find('ann', key(1))!;
+it('gives a block back from memory, and to the next process from disk, as it was', async () => {
+  const store = await open();
+  await store.keep('ann', key(1), 3, ['m1'], block(3, 7));
+  expect(await store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
+  expect(await store.find('bob', key(1))).toBeUndefined();
+  const next = await open();
+  const found = (await next.find('ann', key(1)))!;
   expect(found.tier).toBe('disk');
-  const { tokenIds, positions, keys, values } = block(3, 7);
-  expect(found.cells).toMatchObject({ layout, tokenIds, positions });
-  expect(found.cells.keys.map((tensor) => [...tensor])).toEqual(keys.map((tensor) => [...tensor]));
-  expect(found.cells.values.map((tensor) => [...tensor])).toEqual(values.map((tensor) => [...tensor]));
-  expect(next.find('ann', key(1))!.tier).toBe('memory');
+  expect(copyOf(found.state)).toEqual(copyOf(block(3, 7)));
+  expect((await next.find('ann', key(1)))!.tier).toBe('memory');
   expect(next.stats()).toMatchObject({
     memory: { hits: 1, entries: 1, sizeBytes: 3 * CELL_BYTES },
     disk: { hits: 1, entries: 1 },
@@ -65,80 +55,106 @@ it('gives a block back from memory, and to the next process from disk, as it was
 
 it('keeps within its bound in memory, gives up cheap and long unused blocks first, and has them on disk still', async () => {
   // Two thirds are for blocks: ten cells.
-  const store = open(15 * CELL_BYTES);
-  store.keep('ann', key(1), 6, [], block(6, 1));
-  store.keep('ann', key(2), 2, [], block(2, 2));
-  const turned = store.find('ann', key(2))!.cells;
-  // Turned keys are kept when their distance comes a second time.
-  for (let time = 1; time <= 2; time++) store.rotated.keep(turned, 4, () => [new Uint8Array(9)]);
+  const store = await open(15 * CELL_BYTES);
+  await store.keep('ann', key(1), 6, [], block(6, 1));
+  await store.keep('ann', key(2), 2, [], block(2, 2));
+  const found = (await store.find('ann', key(2)))!.state;
+  // Rotated keys are kept when their distance comes a second time.
+  for (let time = 1; time <= 2; time++) store.rotated.keep(found, 4, () => [new Uint8Array(9)]);
   expect(store.stats().memory.rotatedBytes).toBe(9);
-  store.find('ann', key(1));
-  store.keep('ann', key(3), 4, [], block(4, 3));
+  await store.find('ann', key(1));
+  await store.keep('ann', key(3), 4, [], block(4, 3));
   expect(store.stats().memory).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 10 * CELL_BYTES, rotatedBytes: 0 });
-  expect(store.find('ann', key(1))!.tier).toBe('memory');
-  expect(store.find('ann', key(2))!.tier).toBe('disk');
+  expect((await store.find('ann', key(1)))!.tier).toBe('memory');
+  expect((await store.find('ann', key(2)))!.tier).toBe('disk');
 });
 
 it('does not keep in memory what is larger than its bound', async () => {
-  const store = open(3 * CELL_BYTES);
-  store.keep('ann', key(1), 6, [], block(6, 1));
+  const store = await open(3 * CELL_BYTES);
+  await store.keep('ann', key(1), 6, [], block(6, 1));
   expect(store.stats().memory).toMatchObject({ entries: 0, sizeBytes: 0 });
-  expect(store.find('ann', key(1))!.tier).toBe('disk');
+  expect((await store.find('ann', key(1)))!.tier).toBe('disk');
 });
 
-it('forgets a memory on both tiers, its turned keys too, of that user alone', () => {
-  const store = open();
-  store.keep('ann', key(1), 3, ['m1'], block(3, 1));
-  store.keep('ann', key(2), 3, ['m2'], block(3, 2));
-  store.keep('bob', key(1), 3, ['m1'], block(3, 1));
-  const { cells } = store.find('ann', key(1))!;
-  for (let time = 1; time <= 2; time++) store.rotated.keep(cells, 4, () => [new Uint8Array(9)]);
-  expect(store.forgetMemory('ann', 'm1')).toBe(1);
-  expect(store.rotated.find(cells, 4)).toBeUndefined();
-  expect(store.find('ann', key(1))).toBeUndefined();
+it('forgets a memory on both tiers, its rotated keys too, of that user alone', async () => {
+  const store = await open();
+  await store.keep('ann', key(1), 3, ['m1'], block(3, 1));
+  await store.keep('ann', key(2), 3, ['m2'], block(3, 2));
+  await store.keep('bob', key(1), 3, ['m1'], block(3, 1));
+  const { state } = (await store.find('ann', key(1)))!;
+  for (let time = 1; time <= 2; time++) store.rotated.keep(state, 4, () => [new Uint8Array(9)]);
+  expect(await store.forgetMemory('ann', 'm1')).toBe(1);
+  expect(store.rotated.find(state, 4)).toBeUndefined();
+  expect(await store.find('ann', key(1))).toBeUndefined();
   expect(store.stats()).toMatchObject({ memory: { entries: 2, rotatedBytes: 0 }, disk: { entries: 2, misses: 1 } });
-  expect(store.find('bob', key(1))!.tier).toBe('memory');
-  store.clear();
+  expect((await store.find('bob', key(1)))!.tier).toBe('memory');
+  await store.clear();
   expect(store.stats()).toMatchObject({ memory: { entries: 0, sizeBytes: 0 }, disk: { entries: 0 } });
-  expect(readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'))).toEqual([]);
+  expect(folder.files()).toEqual([]);
 });
 
 it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
-  const store = new BlockStore(new StateStore(root, 1e6), 15 * CELL_BYTES, 'when-evicted');
-  store.keep('ann', key(1), 6, ['m1'], block(6, 1));
-  store.keep('ann', key(2), 2, ['m2'], block(2, 2));
+  const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
+  await store.keep('ann', key(1), 6, ['m1'], block(6, 1));
+  await store.keep('ann', key(2), 2, ['m2'], block(2, 2));
   expect(store.stats().disk.entries).toBe(0);
-  store.keep('ann', key(3), 4, ['m2', 'm3'], block(4, 3));
+  await store.keep('ann', key(3), 4, ['m2', 'm3'], block(4, 3));
   expect(store.stats()).toMatchObject({ memory: { entries: 2, evicted: 1 }, disk: { entries: 1 } });
-  expect(store.find('ann', key(1))!.tier).toBe('memory');
-  const found = store.find('ann', key(2))!;
+  expect((await store.find('ann', key(1)))!.tier).toBe('memory');
+  const found = (await store.find('ann', key(2)))!;
   expect(found.tier).toBe('disk');
-  expect([...found.cells.keys[1]!]).toEqual([...block(2, 2).keys[1]!]);
+  expect([...found.state.keys[1]!]).toEqual([...block(2, 2).keys[1]!]);
   // One that is in memory alone, and one on disk that is in memory again.
-  expect(store.forgetMemory('ann', 'm2')).toBe(2);
-  expect([1, 2, 3].map((id) => store.find('ann', key(id))?.tier)).toEqual(['memory', undefined, undefined]);
+  expect(await store.forgetMemory('ann', 'm2')).toBe(2);
+  const tiers = await Promise.all([1, 2, 3].map(async (id) => (await store.find('ann', key(id)))?.tier));
+  expect(tiers).toEqual(['memory', undefined, undefined]);
 });
 
-it('rejects a file that is whole and no state, and counts it as no hit', async () => {
-  const states = new StateStore(root, 1e6);
-  await states.keep('ann', key(1), 3, [], (path) => writeFile(path, 'no state at all'));
-  const store = new BlockStore(states, 1e6);
-  expect(store.find('ann', key(1))).toBeUndefined();
-  expect(states.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
+it('rejects a file that is whole and no block, and counts it as no hit', async () => {
+  const disk = await folder.open(1e6);
+  await disk.keepBlock('ann', key(1), 3, [], Buffer.from('no block at all'));
+  const store = new BlockStore(disk, 1e6);
+  expect(await store.find('ann', key(1))).toBeUndefined();
+  expect(disk.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
 });
 
-it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', () => {
-  const store = open(15 * CELL_BYTES);
-  const fills = (cells: KvCells): number[] => [...cells.keys, ...cells.values].map((tensor) => tensor.at(-1)!);
-  const first = store.keep('ann', key(1), 6, ['m1'], block(6, 1));
-  store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', async () => {
+  const store = await open(15 * CELL_BYTES);
+  const fills = ({ keys, values }: SequenceState): number[] => [...keys, ...values].map((tensor) => tensor.at(-1)!);
+  const first = await store.keep('ann', key(1), 6, ['m1'], block(6, 1));
+  await store.keep('ann', key(2), 10, ['m2'], block(10, 40));
   expect([store.stats().memory.evicted, fills(first)]).toEqual([1, [1, 2, 1, 2]]);
-  const second = store.find('ann', key(2))!.cells;
-  const replaced = store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  const second = (await store.find('ann', key(2)))!.state;
+  const replaced = await store.keep('ann', key(2), 10, ['m2'], block(10, 40));
   expect(fills(second)).toEqual([40, 41, 40, 41]);
-  store.forgetMemory('ann', 'm2');
+  await store.forgetMemory('ann', 'm2');
   expect(() => replaced.keys).toThrow('was deleted while a turn was using it');
-  const third = store.keep('ann', key(3), 4, ['m3'], block(4, 60));
-  store.clear();
+  const third = await store.keep('ann', key(3), 4, ['m3'], block(4, 60));
+  await store.clear();
   expect(() => third.values).toThrow('was deleted while a turn was using it');
+});
+
+it('finds nothing that is forgotten while a block is on its way to or from the disk', async () => {
+  const store = await open();
+  const kept = store.keep('ann', key(1), 3, ['m1'], block(3, 1));
+  const forgotten = store.forgetMemory('ann', 'm1');
+  // The turn that computed it has it still.
+  expect(copyOf(await kept)).toEqual(copyOf(block(3, 1)));
+  expect(await forgotten).toBe(1);
+  expect(await store.find('ann', key(1))).toBeUndefined();
+  await (await open()).keep('ann', key(2), 3, ['m2'], block(3, 2));
+  const next = await open();
+  const found = next.find('ann', key(2));
+  expect(await next.forgetMemory('ann', 'm2')).toBe(1);
+  await found.catch(() => undefined);
+  expect(await next.find('ann', key(2))).toBeUndefined();
+  expect([next.stats().memory.entries, folder.files()]).toEqual([0, []]);
+});
+
+it('keeps both of two blocks that push each other out of memory at once', async () => {
+  const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
+  const ids = [1, 2, 3, 4, 5];
+  await Promise.all(ids.map((id) => store.keep('ann', key(id), 6, [`m${id}`], block(6, 10 * id))));
+  expect(store.stats()).toMatchObject({ memory: { entries: 1, evicted: 4, sizeBytes: 6 * CELL_BYTES } });
+  for (const id of ids) expect(copyOf((await store.find('ann', key(id)))!.state)).toEqual(copyOf(block(6, 10 * id)));
 });

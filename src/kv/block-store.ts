@@ -1,17 +1,19 @@
 import { BenchError } from '../config/bench-error.ts';
-import { kvBytes } from './cut-block.ts';
-import { PLACEHOLDER_TOKEN } from './join-blocks.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { readBlockFile, writeBlockFile } from './block-file.ts';
+import { cutCells } from './cut-cells.ts';
 import { KeptCells } from './kept-cells.ts';
+import type { KvStore, KvStoreStats } from './kv-store.ts';
+import { kvBytes } from './owned-state.ts';
 import { RotatedKeys } from './rotated-keys.ts';
-import { type KvCells, parseSequenceState, writeSequenceState } from './sequence-state.ts';
-import type { StateStore, StateStoreStats } from './state-store.ts';
 
-/** Of what is kept in memory, the part for keys that were turned before: they are half of a block. */
+/** Share of the memory for rotated keys: they are half of a block. */
 const ROTATED_SHARE = 1 / 3;
 
 /** A block, and which tier had it. */
 export interface FoundBlock {
-  readonly cells: KvCells;
+  /** The store's own: disposing of it does nothing. */
+  readonly state: SequenceState;
   readonly tier: 'memory' | 'disk';
 }
 
@@ -22,43 +24,56 @@ export interface BlockStoreStats {
     readonly evicted: number;
     readonly entries: number;
     readonly sizeBytes: number;
-    /** Keys that were turned before. */
+    /** Of keys that were rotated before. */
     readonly rotatedBytes: number;
     readonly maxBytes: number;
   };
-  readonly disk: StateStoreStats;
+  readonly disk: KvStoreStats;
 }
 
-/** A block that shall be kept: whose it is, and what it took to compute. */
+/** A block to keep: its owner, and the cost of computing it. */
 interface Block {
   readonly userId: string;
   readonly key: string;
   readonly tokens: number;
   readonly memoryIds: readonly string[];
-  readonly cells: KvCells;
   readonly onDisk: boolean;
 }
 
 interface Entry extends Block {
-  readonly cells: KeptCells;
+  readonly state: KeptCells;
   readonly sizeBytes: number;
   readonly usedAt: number;
 }
 
 /**
- * When a block reaches the disk: `at-once` where other processes shall find it, `when-evicted` where the folder goes with
- * this process, so that a file is written for what no longer fits into memory alone.
+ * The time at which a block reaches the disk: `at-once` where other processes shall find it, `when-evicted` where the
+ * folder goes with this process, so that a file is written for what no longer fits into memory alone.
  */
 export type DiskTiming = 'at-once' | 'when-evicted';
 
 /**
- * Blocks of K/V by content key in two tiers: in memory, and behind it on disk as llama.cpp states. Both are bounded by
- * bytes, give up first what is cheap to recompute and long unused, and never show one user the block of another.
+ * Blocks of K/V by content key in two tiers: in memory, and behind it on disk. Both are bounded by bytes, give up first
+ * what is cheap to recompute and long unused, and never show one user the block of another.
+ *
+ * @example
+ * declare const store: KvStore;
+ * declare const session: EngineSession;
+ * declare const key: string;
+ * declare const header: readonly number[];
+ * declare const line: readonly number[];
+ * using blocks = new BlockStore(store, 2 ** 28);
+ * let block = (await blocks.find('ann', key))?.state;
+ * if (block === undefined) {
+ *   await session.evaluate([...header, ...line]);
+ *   using cells = await session.exportCells({ start: header.length, end: header.length + line.length });
+ *   block = await blocks.keep('ann', key, line.length, ['memory-1'], cells);
+ * }
  */
 export class BlockStore implements Disposable {
-  /** Turned keys of the blocks in memory; they go with their block. */
+  /** Rotated keys of the blocks in memory; they go with their block. */
   readonly rotated: RotatedKeys;
-  readonly #states: StateStore;
+  readonly #disk: KvStore;
   readonly #maxBytes: number;
   readonly #timing: DiskTiming;
   readonly #entries = new Map<string, Entry>();
@@ -66,72 +81,85 @@ export class BlockStore implements Disposable {
   #sizeBytes = 0;
   #hits = 0;
   #evicted = 0;
+  /** Counts deletions of memories: a block that is on its way meanwhile may contain one of them. */
+  #forgotten = 0;
 
-  /** @param memoryBytes bound of the tier in memory, turned keys included */
-  constructor(states: StateStore, memoryBytes: number, timing: DiskTiming = 'at-once') {
-    this.#states = states;
+  /** @param memoryBytes bound of the tier in memory, rotated keys included */
+  constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once') {
+    this.#disk = store;
     this.#timing = timing;
     const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
     this.rotated = new RotatedKeys(rotatedBytes);
     this.#maxBytes = memoryBytes - rotatedBytes;
   }
 
-  /** The block of that key; one that was found on disk is in memory from then on. */
-  find(userId: string, key: string): FoundBlock | undefined {
+  /** The block of that key; one that was found on disk is in memory from then on. @throws BenchError `disk` */
+  async find(userId: string, key: string): Promise<FoundBlock | undefined> {
     const id = idOf(userId, key);
     const entry = this.#entries.get(id);
     if (entry !== undefined) {
       this.#hits++;
       this.#entries.set(id, { ...entry, usedAt: ++this.#clock });
-      return { cells: entry.cells, tier: 'memory' };
+      return { state: entry.state, tier: 'memory' };
     }
-    const state = this.#states.read(userId, key);
-    if (state === undefined) return undefined;
+    const forgotten = this.#forgotten;
+    const stored = await this.#disk.findBlock(userId, key);
+    if (stored === undefined) return undefined;
+    if (forgotten !== this.#forgotten) return this.find(userId, key);
+    const { bytes, tokens, memoryIds } = stored;
     try {
-      const { cells } = parseSequenceState(state.bytes, `K/V block ${key}`);
-      const { tokens, memoryIds } = state.record;
-      return { cells: this.#remember(id, { userId, key, tokens, memoryIds, cells, onDisk: true }), tier: 'disk' };
+      const state = readBlockFile(bytes, `K/V block ${key}`);
+      const kept = await this.#remember({ userId, key, tokens, memoryIds, onDisk: true }, state);
+      return { state: kept, tier: 'disk' };
     } catch (error) {
-      if (!(error instanceof BenchError)) throw error;
-      this.#states.reject(userId, key);
+      if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
+      await this.#disk.reject(userId, key);
       return undefined;
     }
   }
 
   /**
-   * Keeps a block, on disk too where it should be there at once.
+   * Keeps a copy of a block, on disk too where it should be there at once.
    * @param tokens tokens that it took to compute it @param memoryIds the memories that it contains, for forgetting
-   * @returns the cells as they are kept
+   * @returns the copy; the state that was given can be disposed of
    * @throws BenchError `disk`
    */
-  keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], cells: KvCells): KvCells {
+  async keep(
+    userId: string,
+    key: string,
+    tokens: number,
+    memoryIds: readonly string[],
+    state: SequenceState,
+  ): Promise<SequenceState> {
     const onDisk = this.#timing === 'at-once';
-    const block: Block = { userId, key, tokens, memoryIds, cells, onDisk };
-    if (onDisk) this.#writeDown(block);
-    return this.#remember(idOf(userId, key), block);
+    const block: Block = { userId, key, tokens, memoryIds, onDisk };
+    const forgotten = this.#forgotten;
+    if (onDisk) await this.#writeDown(block, state);
+    // Forgotten while it was written: the turn has it still, and nobody will find it.
+    if (forgotten !== this.#forgotten) return cutCells(state, 0, state.positions.length);
+    return this.#remember(block, state);
   }
 
-  /** Deletes every block and prefix of the user that contains the memory, on both tiers, before it returns. */
-  forgetMemory(userId: string, memoryId: string): number {
-    let inMemoryAlone = 0;
-    for (const [id, entry] of this.#entries) {
-      if (entry.userId !== userId || !entry.memoryIds.includes(memoryId)) continue;
-      this.#drop(id, entry);
-      entry.cells.erase();
-      if (!entry.onDisk) inMemoryAlone++;
-    }
-    return inMemoryAlone + this.#states.forgetMemory(userId, memoryId);
+  /** Deletes every block and checkpoint of the user that contains the memory, on both tiers, before it returns. */
+  async forgetMemory(userId: string, memoryId: string): Promise<number> {
+    const inMemoryAlone = this.#forgetInMemory(userId, memoryId);
+    const count = await this.#disk.forgetMemory(userId, memoryId);
+    // Those that were found on disk meanwhile.
+    this.#forgetInMemory(userId, memoryId);
+    return inMemoryAlone + count;
   }
 
   /** Deletes everything on both tiers. */
-  clear(): void {
+  async clear(): Promise<void> {
     this[Symbol.dispose]();
-    this.#states.clear();
+    await this.#disk.clear();
+    this[Symbol.dispose]();
   }
 
   /** Gives all memory back; what is on disk stays. */
   [Symbol.dispose](): void {
-    for (const { cells } of this.#entries.values()) cells.erase();
+    this.#forgotten++;
+    for (const { state } of this.#entries.values()) state.erase();
     this.#entries.clear();
     this.#sizeBytes = 0;
     this.rotated.clear();
@@ -147,55 +175,65 @@ export class BlockStore implements Disposable {
         rotatedBytes: this.rotated.sizeBytes,
         maxBytes: this.#maxBytes,
       },
-      disk: this.#states.stats(),
+      disk: this.#disk.stats(),
     };
   }
 
-  #remember(id: string, block: Block): KvCells {
-    const before = this.#entries.get(id);
-    if (before !== undefined) this.#release(id, before);
-    const cells = new KeptCells(block.cells);
-    this.#entries.set(id, { ...block, cells, sizeBytes: kvBytes(cells), usedAt: ++this.#clock });
-    this.#sizeBytes += kvBytes(cells);
-    this.#evict();
-    return cells;
+  /** Gives the number of those that were in memory alone. */
+  #forgetInMemory(userId: string, memoryId: string): number {
+    this.#forgotten++;
+    let inMemoryAlone = 0;
+    for (const [id, entry] of this.#entries) {
+      if (entry.userId !== userId || !entry.memoryIds.includes(memoryId)) continue;
+      this.#drop(id, entry);
+      entry.state.erase();
+      if (!entry.onDisk) inMemoryAlone++;
+    }
+    return inMemoryAlone;
   }
 
-  #evict(): void {
+  async #remember(block: Block, state: SequenceState): Promise<KeptCells> {
+    const id = idOf(block.userId, block.key);
+    const before = this.#entries.get(id);
+    if (before !== undefined) this.#release(id, before);
+    const kept = new KeptCells(state);
+    this.#entries.set(id, { ...block, state: kept, sizeBytes: kvBytes(kept), usedAt: ++this.#clock });
+    this.#sizeBytes += kvBytes(kept);
+    await this.#evict();
+    return kept;
+  }
+
+  async #evict(): Promise<void> {
     if (this.#sizeBytes <= this.#maxBytes) return;
-    const worth = ({ cells, usedAt }: Entry): number => cells.positions.length / (this.#clock - usedAt + 1);
+    const worth = ({ state, usedAt }: Entry): number => state.positions.length / (this.#clock - usedAt + 1);
+    const isThere = (id: string, { state }: Entry): boolean => this.#entries.get(id)?.state === state;
     for (const [id, entry] of [...this.#entries].sort(([, a], [, b]) => worth(a) - worth(b))) {
       if (this.#sizeBytes <= this.#maxBytes) return;
-      if (!entry.onDisk) this.#writeDown(entry);
+      if (isThere(id, entry) && !entry.onDisk) await this.#writeDown(entry, entry.state);
+      // It may have been forgotten while it was written.
+      if (!isThere(id, entry)) continue;
       this.#release(id, entry);
       this.#evicted++;
     }
   }
 
-  #writeDown({ userId, key, tokens, memoryIds, cells }: Block): void {
-    this.#states.keepBytes(userId, key, tokens, memoryIds, asState(cells));
+  async #writeDown({ userId, key, tokens, memoryIds }: Block, state: SequenceState): Promise<void> {
+    await this.#disk.keepBlock(userId, key, tokens, memoryIds, writeBlockFile(state));
   }
 
-  /** Who found the block before may read it still. */
+  /** Those who found the block before may read it still. */
   #release(id: string, entry: Entry): void {
     this.#drop(id, entry);
-    entry.cells.moveOut();
+    entry.state.moveOut();
   }
 
   #drop(id: string, entry: Entry): void {
     this.#entries.delete(id);
     this.#sizeBytes -= entry.sizeBytes;
-    this.rotated.forget(entry.cells);
+    this.rotated.forget(entry.state);
   }
 }
 
 function idOf(userId: string, key: string): string {
   return JSON.stringify([userId, key]);
-}
-
-/** A state of the block's cells alone, its positions kept; the header's are placeholders there. */
-function asState(cells: KvCells): Uint8Array<ArrayBuffer> {
-  const tokenIds = new Int32Array(cells.positions.at(-1)! + 1).fill(PLACEHOLDER_TOKEN);
-  cells.positions.forEach((position, cell) => (tokenIds[position] = cells.tokenIds[cell]!));
-  return writeSequenceState({ cells, tokenIds, streams: 1, stream: 0, sequenceId: 0 });
 }

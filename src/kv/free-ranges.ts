@@ -1,4 +1,5 @@
-interface Range {
+/** Neighbouring bytes of an address space. */
+export interface Range {
   readonly address: number;
   readonly sizeBytes: number;
 }

@@ -1,109 +1,109 @@
 import { BenchError } from '../config/bench-error.ts';
-import type { KvLayout, StateHead } from '../llm/state-format.ts';
+import { keyRowBytes, sameLayout, valueRowBytes } from '../engine/kv-layout.ts';
+import type { Rotary } from '../engine/rotary.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
 import { JoinMemory } from './join-memory.ts';
-import { lendMemory, wholeMemory } from './kernel-memory.ts';
+import { JoinedState } from './joined-state.ts';
+import { memoryAt, wholeMemory } from './kernel-memory.ts';
 import type { KernelPlace } from './kept-cells.ts';
 import { placeValues } from './place-values.ts';
-import { keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
+import { keyRotation, rotateKeys } from './rotate-keys.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
 import { scaleValues, SLACK_BYTES } from './scale-values.ts';
-import { allocateState, type KvCells } from './sequence-state.ts';
 
-/** The id that stands in the token list for a position that no cell has, or more than one. */
-export const PLACEHOLDER_TOKEN = 0;
-
-/** Where a block goes, and how strongly it speaks. */
+/** A block, its position in the sequence, and the weight of its values. */
 export interface BlockPlacement {
-  readonly block: KvCells;
+  readonly block: SequenceState;
   /** The position of its first cell; the others keep their distances from it. */
   readonly position: number;
   /** Multiplies its values. */
   readonly alpha: number;
 }
 
-/** What a join needs besides cells. */
+/** All that a join needs besides cells. */
 export interface JoinOptions {
-  readonly keys: KeyShape;
-  /** Sequences of the context that will load the state. */
-  readonly sequences: number;
-  /** Where turned keys are looked up and kept; without it every block is turned anew. */
+  /** Of the engine that computed the blocks; its frequencies are remembered by this very object. */
+  readonly rotary: Rotary;
+  /** A cache of rotated keys; without it every block is rotated anew. */
   readonly rotated?: RotatedKeys;
 }
 
 /** Positions for blocks, one behind the other from `start` on. */
-export function contiguousPositions(blocks: readonly KvCells[], start: number): number[] {
+export function contiguousPositions(blocks: readonly SequenceState[], start: number): number[] {
   let next = start;
   return blocks.map((block) => (next += block.positions.length) - block.positions.length);
 }
 
 /**
- * The header's cells once, untouched, and the cells of each block, turned to its position and scaled: the bytes of one
- * llama.cpp state. The token list has the exact id of every position that one cell has, a placeholder elsewhere.
- * Cells lie in the order given; positions may leave gaps, or be shared (`parallel`).
+ * Joins K/V blocks into one sequence state: the header's cells once, untouched, and the cells of each block, its keys
+ * rotated to its position and its values multiplied by α. Cells lie in the order given; positions may leave gaps, or be
+ * shared (parallel encoding).
  *
- * The bytes are lent: the next join writes over them, or leaves them without length, as the next block that is kept may
- * do. Memory that is used again costs no new pages, and what lies in that of the kernels needs no second copy.
+ * The result is leased until it is disposed of. It lies in the memory of the kernels, so that it is made without a
+ * second copy; read `keys` and `values` when they are used, since views last only until the next block is kept.
  *
- * @throws RangeError for a negative position, which llama.cpp would ignore, and for an α that is no finite number
- * @throws BenchError `bad-state` where a block is of another layout than the header; `bad-model` where keys cannot be
- * re-positioned
+ * @throws RangeError for a negative position and for an α that is no finite number
+ * @throws BenchError `bad-state` where a block is of another layout than the header, or holds numbers that are not
+ * finite; `bad-model` where keys cannot be re-positioned
+ * @see Block-Attention, arXiv 2409.15355
+ * @example
+ * declare const session: EngineSession;
+ * declare const rotary: Rotary;
+ * declare const header: SequenceState;
+ * declare const memories: readonly SequenceState[];
+ * const positions = contiguousPositions(memories, header.positions.length);
+ * const placements = memories.map((block, index) => ({ block, position: positions[index]!, alpha: 1 }));
+ * using joined = joinBlocks(header, placements, { rotary });
+ * await session.importCells(joined);
  */
 export function joinBlocks(
-  header: KvCells,
+  header: SequenceState,
   placements: readonly BlockPlacement[],
   options: JoinOptions,
-): Uint8Array<ArrayBuffer> {
-  const { layout } = header;
+): SequenceState {
   placements.forEach((placement) => requireJoinable(header, placement));
   const parts: readonly BlockPlacement[] = [{ block: header, position: header.positions[0]!, alpha: 1 }, ...placements];
-  const { positions, tokenIds } = cellsInOrder(parts);
-  const head: StateHead = {
-    tokenIds: tokensByPosition(positions, tokenIds),
-    streams: options.sequences,
-    stream: 0,
-    sequenceId: 0,
-    positions,
-    kv: layout,
-  };
+  const cells = cellsInOrder(parts);
   using memory = new JoinMemory();
   const sources = parts.map(({ block }) => memory.placeOf(block));
   const scratch = memory.take(Math.max(...parts.map(({ block }) => layerValueBytes(block))) + SLACK_BYTES);
-  // Last, since taking memory may end a loan.
-  const { bytes, keysAt, valuesAt } = allocateState(head, lendMemory);
-  const target: JoinTarget = {
-    keysAt: keysAt.map((start) => bytes.byteOffset + start),
-    valuesAt: valuesAt.map((start) => bytes.byteOffset + start),
-    cells: positions.length,
-    scratch,
-  };
+  const joined = new JoinedState({ layout: header.layout, ...cells });
+  try {
+    fill(joined, parts, sources, scratch, options);
+  } catch (error) {
+    joined[Symbol.dispose]();
+    throw error;
+  }
+  return joined;
+}
+
+/** @param scratch the address at which the values of a block in one layer are scaled */
+function fill(
+  joined: JoinedState,
+  parts: readonly BlockPlacement[],
+  sources: readonly KernelPlace[],
+  scratch: number,
+  options: JoinOptions,
+): void {
   let cell = 0;
   for (const [index, part] of parts.entries()) {
-    placeBlockKeys(part, sources[index]!, target, cell, options);
-    placeBlockValues(part, sources[index]!, target, cell);
+    placeBlockKeys(part, sources[index]!, joined, cell, options);
+    placeBlockValues(part, sources[index]!, joined, cell, scratch);
     cell += part.block.positions.length;
   }
-  return bytes;
 }
 
-/** A state that is being filled in. */
-interface JoinTarget extends KernelPlace {
-  readonly cells: number;
-  /** The address at which the values of a block in one layer are scaled. */
-  readonly scratch: number;
-}
-
-function layerValueBytes({ positions, layout }: KvCells): number {
-  return positions.length * layout.valueRowBytes;
+function layerValueBytes({ positions, layout }: SequenceState): number {
+  return positions.length * valueRowBytes(layout);
 }
 
 function distanceOf({ block, position }: BlockPlacement): number {
   return position - block.positions[0]!;
 }
 
-function requireJoinable(header: KvCells, { block, alpha }: BlockPlacement): void {
+function requireJoinable(header: SequenceState, { block, alpha }: BlockPlacement): void {
   if (!Number.isFinite(alpha)) throw new RangeError(`alpha is ${alpha}`);
-  const properties = Object.keys(header.layout) as (keyof KvLayout)[];
-  if (properties.some((property) => block.layout[property] !== header.layout[property])) {
+  if (!sameLayout(block.layout, header.layout)) {
     throw new BenchError(
       'bad-state',
       'a block of K/V has another layout than the header that it should follow',
@@ -113,7 +113,7 @@ function requireJoinable(header: KvCells, { block, alpha }: BlockPlacement): voi
 }
 
 /** The final position and the token of each cell. */
-function cellsInOrder(parts: readonly BlockPlacement[]): Pick<KvCells, 'positions' | 'tokenIds'> {
+function cellsInOrder(parts: readonly BlockPlacement[]): Pick<SequenceState, 'positions' | 'tokenIds'> {
   const cells = parts.reduce((sum, { block }) => sum + block.positions.length, 0);
   const [positions, tokenIds] = [new Int32Array(cells), new Int32Array(cells)];
   let cell = 0;
@@ -123,7 +123,7 @@ function cellsInOrder(parts: readonly BlockPlacement[]): Pick<KvCells, 'position
     tokenIds.set(block.tokenIds, cell);
     for (const before of block.positions) {
       if (before + distance < 0) {
-        throw new RangeError(`a block at position ${position} has cells below 0, which llama.cpp would ignore`);
+        throw new RangeError(`a block at position ${position} has cells below 0, which no engine can use`);
       }
       positions[cell++] = before + distance;
     }
@@ -131,31 +131,18 @@ function cellsInOrder(parts: readonly BlockPlacement[]): Pick<KvCells, 'position
   return { positions, tokenIds };
 }
 
-function tokensByPosition(positions: Int32Array, tokenIds: Int32Array): Int32Array {
-  let last = -1;
-  for (const position of positions) last = Math.max(last, position);
-  const tokens = new Int32Array(last + 1).fill(PLACEHOLDER_TOKEN);
-  const taken = new Uint8Array(last + 1);
-  for (let cell = 0; cell < positions.length; cell++) {
-    const position = positions[cell]!;
-    tokens[position] = taken[position] === 0 ? tokenIds[cell]! : PLACEHOLDER_TOKEN;
-    taken[position] = 1;
-  }
-  return tokens;
-}
-
 /** @param start the cell of the state at which the block begins */
 function placeBlockKeys(
   part: BlockPlacement,
   source: KernelPlace,
-  target: JoinTarget,
+  target: KernelPlace,
   start: number,
-  { keys: shape, rotated }: JoinOptions,
+  { rotary, rotated }: JoinOptions,
 ): void {
   const { block } = part;
-  const { keyRowBytes, keyType } = block.layout;
-  const sizeBytes = block.positions.length * keyRowBytes;
-  const targets = target.keysAt.map((address) => address + start * keyRowBytes);
+  const rowBytes = keyRowBytes(block.layout);
+  const sizeBytes = block.positions.length * rowBytes;
+  const targets = target.keysAt.map((address) => address + start * rowBytes);
   const distance = distanceOf(part);
   const memory = wholeMemory();
   if (distance === 0) {
@@ -167,25 +154,26 @@ function placeBlockKeys(
     known.forEach((keys, layer) => memory.set(keys, targets[layer]));
     return;
   }
-  rotateKeys(source.keysAt, targets, sizeBytes, keyRotation(shape, distance, keyType));
-  rotated?.keep(block, distance, () => targets.map((from) => memory.subarray(from, from + sizeBytes)));
+  rotateKeys(source.keysAt, targets, sizeBytes, keyRotation(rotary, block.layout, distance));
+  rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
 
 /** @param start the cell of the state at which the block begins */
 function placeBlockValues(
   { block, alpha }: BlockPlacement,
   source: KernelPlace,
-  target: JoinTarget,
+  target: JoinedState,
   start: number,
+  scratch: number,
 ): void {
   const { layout, positions } = block;
   const sizeBytes = layerValueBytes(block);
   source.valuesAt.forEach((from, layer) => {
     if (alpha !== 1) {
-      wholeMemory().copyWithin(target.scratch, from, from + sizeBytes);
-      scaleValues(target.scratch, sizeBytes, layout.valueType, alpha);
+      wholeMemory().copyWithin(scratch, from, from + sizeBytes);
+      scaleValues(scratch, sizeBytes, layout.valueType, alpha);
     }
-    const values = { address: target.valuesAt[layer]!, cells: target.cells };
-    placeValues(alpha === 1 ? from : target.scratch, positions.length, values, start, layout);
+    const values = { address: target.valuesAt[layer]!, cells: target.positions.length };
+    placeValues(alpha === 1 ? from : scratch, positions.length, values, start, layout);
   });
 }

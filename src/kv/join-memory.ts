@@ -1,14 +1,14 @@
+import type { SequenceState } from '../engine/sequence-state.ts';
 import { giveMemoryBack, takeMemory } from './kernel-memory.ts';
 import { KeptCells, type KernelPlace } from './kept-cells.ts';
-import type { KvCells } from './sequence-state.ts';
 
-/** What one join needs of the memory of the kernels besides the state, until it is disposed of. */
+/** All memory of the kernels that one join needs besides its result, until it is disposed of. */
 export class JoinMemory implements Disposable {
-  readonly #guests = new Map<KvCells, KeptCells>();
+  readonly #guests = new Map<SequenceState, KeptCells>();
   readonly #taken: { readonly address: number; readonly sizeBytes: number }[] = [];
 
-  /** Where cells lie; those that lie elsewhere come in as guests. @throws RangeError where there is no room */
-  placeOf(cells: KvCells): KernelPlace {
+  /** The place of cells; those that lie elsewhere come in as guests. @throws RangeError where there is no room */
+  placeOf(cells: SequenceState): KernelPlace {
     const kept = cells instanceof KeptCells && cells.place !== undefined ? cells : this.#guest(cells);
     return kept.place ?? noRoom();
   }
@@ -25,7 +25,7 @@ export class JoinMemory implements Disposable {
     for (const { address, sizeBytes } of this.#taken) giveMemoryBack(address, sizeBytes);
   }
 
-  #guest(cells: KvCells): KeptCells {
+  #guest(cells: SequenceState): KeptCells {
     const guest = this.#guests.get(cells) ?? new KeptCells(cells);
     this.#guests.set(cells, guest);
     return guest;

@@ -1,25 +1,26 @@
 import { expect, test } from 'vitest';
-import { lendMemory, takeMemory, wholeMemory } from './kernel-memory.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { leaseMemory, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { KeptCells } from './kept-cells.ts';
-import type { KvCells } from './sequence-state.ts';
+import { ownedState } from './owned-state.ts';
 
 const layout = {
   layers: 2,
+  heads: 1,
+  headDimension: 8,
   keyType: 'F16',
-  valueType: 'F16',
-  keyRowBytes: 16,
-  valueRowBytes: 32,
+  valueType: 'F32',
   valuesTransposed: true,
 } as const;
 
-function cells(count: number): KvCells {
+function cells(count: number): SequenceState {
   const tensors = (rowBytes: number, from: number): Uint8Array[] =>
     [0, 1].map((layer) => Uint8Array.from({ length: count * rowBytes }, (_, index) => from + layer + index));
   const integers = Int32Array.from({ length: count }, (_, index) => index);
-  return { layout, tokenIds: integers, positions: integers, keys: tensors(16, 3), values: tensors(32, 90) };
+  return ownedState({ layout, tokenIds: integers, positions: integers, keys: tensors(16, 3), values: tensors(32, 90) });
 }
 
-function plain({ keys, values }: KvCells): number[][] {
+function plain({ keys, values }: SequenceState): number[][] {
   return [...keys, ...values].map((tensor) => [...tensor]);
 }
 
@@ -54,10 +55,33 @@ test('are gone after they were erased: nobody reads them, and no byte is left', 
   expect(takeMemory(5 * 96)).toBe(address);
 });
 
-test('lent memory is the same until more is asked for, and never that of kept cells', () => {
-  const first = lendMemory(1000).fill(1);
+test('are not disposed of by those who found them', () => {
+  const kept = new KeptCells(cells(5));
+  kept[Symbol.dispose]();
+  expect(plain(kept)).toEqual(plain(cells(5)));
+  kept.erase();
+});
+
+test('leased memory is that of the lease before, until more is asked for, and never that of kept cells', () => {
+  const address = (sizeBytes: number): number => {
+    using lease = leaseMemory(sizeBytes);
+    wholeMemory().fill(1, lease.address, lease.address + sizeBytes);
+    return lease.address;
+  };
+  const first = address(1000);
   const kept = new KeptCells(cells(400));
-  expect(lendMemory(900).byteOffset).toBe(first.byteOffset);
-  lendMemory(1_000_000).fill(2);
+  expect(address(900)).toBe(first);
+  address(1_000_000);
   expect(plain(kept)).toEqual(plain(cells(400)));
+});
+
+test('two leases at once are of different memory, which is used again after both', () => {
+  const [first, second] = [leaseMemory(1000), leaseMemory(1000)];
+  expect(Math.abs(first.address - second.address)).toBeGreaterThanOrEqual(1000);
+  second[Symbol.dispose]();
+  second[Symbol.dispose]();
+  first[Symbol.dispose]();
+  const again = [leaseMemory(1000), leaseMemory(1000)];
+  expect(again.map(({ address }) => address).sort()).toEqual([first.address, second.address].sort());
+  again.forEach((lease) => lease[Symbol.dispose]());
 });

@@ -1,8 +1,9 @@
 import { BenchError } from '../config/bench-error.ts';
-import type { KvLayout } from '../llm/state-format.ts';
-import { cutBlock, kvBytes } from './cut-block.ts';
-import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
-import type { KvCells } from './sequence-state.ts';
+import { keyRowBytes, type KvLayout, valueRowBytes } from '../engine/kv-layout.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { cutCells } from './cut-cells.ts';
+import { giveMemoryBack, memoryAt, takeMemory, wholeMemory } from './kernel-memory.ts';
+import { kvBytes } from './owned-state.ts';
 
 /** Addresses of the keys and the values of each layer in the memory of the kernels. */
 export interface KernelPlace {
@@ -12,16 +13,17 @@ export interface KernelPlace {
 
 /**
  * A copy of cells in the memory of the kernels, where a join reads it without another copy; in memory of its own where
- * the kernels can have no more, or where it moved out. Its memory is given back by `moveOut` and `erase`, by nothing else.
+ * the kernels can have no more, or where it moved out. Its memory is given back by `moveOut` and `erase`, by nothing
+ * else: it belongs to its keeper, so that those who found it dispose of nothing.
  */
-export class KeptCells implements KvCells {
+export class KeptCells implements SequenceState {
   readonly layout: KvLayout;
   readonly tokenIds: Int32Array;
   readonly positions: Int32Array;
   #place: KernelPlace | undefined;
-  #own: KvCells | undefined;
+  #own: SequenceState | undefined;
 
-  constructor(cells: KvCells) {
+  constructor(cells: SequenceState) {
     this.layout = cells.layout;
     this.tokenIds = cells.tokenIds;
     this.positions = cells.positions;
@@ -29,7 +31,7 @@ export class KeptCells implements KvCells {
     const sizeBytes = [...cells.keys, ...cells.values].reduce((sum, { length }) => sum + length, 0);
     const address = takeMemory(sizeBytes);
     if (address === undefined) {
-      this.#own = cutBlock(cells, 0, cells.positions.length);
+      this.#own = cutCells(cells, 0, cells.positions.length);
       return;
     }
     const memory = wholeMemory();
@@ -43,25 +45,29 @@ export class KeptCells implements KvCells {
     this.#place = { keysAt: cells.keys.map(put), valuesAt: cells.values.map(put) };
   }
 
-  /** Where the kernels find it; undefined where they do not. */
+  /** The place where the kernels find it; undefined where they do not. */
   get place(): KernelPlace | undefined {
     return this.#place;
   }
 
   /** Views, which last until more is kept. @throws BenchError `not-found` after `erase` */
   get keys(): readonly Uint8Array[] {
-    return this.#own?.keys ?? this.#views(this.#placeOrGone().keysAt, this.layout.keyRowBytes);
+    return this.#own?.keys ?? this.#views(this.#placeOrGone().keysAt, keyRowBytes(this.layout));
   }
 
   /** As `keys`. */
   get values(): readonly Uint8Array[] {
-    return this.#own?.values ?? this.#views(this.#placeOrGone().valuesAt, this.layout.valueRowBytes);
+    return this.#own?.values ?? this.#views(this.#placeOrGone().valuesAt, valueRowBytes(this.layout));
+  }
+
+  [Symbol.dispose](): void {
+    // Nothing: see above.
   }
 
   /** Gives the memory of the kernels back. A turn may hold the cells still: it reads them in memory of their own. */
   moveOut(): void {
     if (this.#place === undefined) return;
-    this.#own = cutBlock(this, 0, this.positions.length);
+    this.#own = cutCells(this, 0, this.positions.length);
     this.#giveBack(this.#place);
   }
 
@@ -91,7 +97,6 @@ export class KeptCells implements KvCells {
   }
 
   #views(addresses: readonly number[], rowBytes: number): Uint8Array[] {
-    const memory = wholeMemory();
-    return addresses.map((start) => memory.subarray(start, start + this.positions.length * rowBytes));
+    return memoryAt(addresses, this.positions.length * rowBytes);
   }
 }

@@ -1,4 +1,4 @@
-import { FreeRanges } from './free-ranges.ts';
+import { FreeRanges, type Range } from './free-ranges.ts';
 import { assemble, type WasmFunction } from './wasm-assembler.ts';
 
 // Neither Node's types nor the library of the language declare it.
@@ -17,7 +17,7 @@ const PAGE_BYTES = 65_536;
 const MOST_PAGES = 65_535;
 /** A line of the cache: no two ranges share one. */
 const ALIGNMENT = 64;
-/** What grows, grows by at least this part: room is address space alone until something is written there. */
+/** The least part by which memory grows: room is address space alone until something is written there. */
 const LEAST_GROWTH = 1 / 4;
 
 const memory = new WebAssembly.Memory({ initial: 1 });
@@ -32,7 +32,10 @@ export const PARAMETERS_AT = 0;
 
 const free = new FreeRanges();
 let view = new Uint8Array(memory.buffer);
-let lent = { address: 0, sizeBytes: 0 };
+
+const NONE: Range = { address: 0, sizeBytes: 0 };
+/** The memory of the last result that was given back. */
+let spare = NONE;
 
 /** All of the memory. Growing leaves older views without length: ask for it anew after each `takeMemory`. */
 export function wholeMemory(): Uint8Array<ArrayBuffer> {
@@ -52,22 +55,48 @@ export function giveMemoryBack(address: number, sizeBytes: number): void {
   free.give(address, aligned(sizeBytes));
 }
 
+/** Views of the ranges of so many bytes each that begin at the addresses; they last until more memory is taken. */
+export function memoryAt(addresses: readonly number[], sizeBytes: number): Uint8Array[] {
+  return addresses.map((start) => view.subarray(start, start + sizeBytes));
+}
+
+/** Memory in which the kernels write a result, until disposal. */
+export interface MemoryLease extends Disposable {
+  readonly address: number;
+}
+
 /**
- * Memory in which the kernels can write a result, not cleared. It is the same memory each time, so that its pages are
- * there already: the next call ends the loan, and the next `takeMemory` may leave the bytes without length.
+ * Leases memory for a result, not cleared. The largest that was given back is leased first: its pages are there already.
  * @throws RangeError where the kernels can have no more memory
  */
-export function lendMemory(sizeBytes: number): Uint8Array<ArrayBuffer> {
-  if (sizeBytes > lent.sizeBytes) {
-    if (lent.sizeBytes > 0) giveMemoryBack(lent.address, lent.sizeBytes);
-    lent = { address: 0, sizeBytes: 0 };
-    // Sets of memories differ by little: the next larger one shall find room.
-    const roomBytes = Math.ceil(sizeBytes * (1 + LEAST_GROWTH));
-    const address = takeMemory(roomBytes);
-    if (address === undefined) throw new RangeError(`no memory for a K/V state of ${sizeBytes} bytes`);
-    lent = { address, sizeBytes: roomBytes };
-  }
-  return new Uint8Array(memory.buffer, lent.address, sizeBytes);
+export function leaseMemory(sizeBytes: number): MemoryLease {
+  if (spare.sizeBytes < sizeBytes) replaceSpare(sizeBytes);
+  const range = spare;
+  spare = NONE;
+  let isLeased = true;
+  return {
+    address: range.address,
+    [Symbol.dispose]: () => {
+      if (isLeased) keepLarger(range);
+      isLeased = false;
+    },
+  };
+}
+
+function replaceSpare(sizeBytes: number): void {
+  if (spare.sizeBytes > 0) giveMemoryBack(spare.address, spare.sizeBytes);
+  spare = NONE;
+  // Sets of memories differ by little: the next larger one shall find room.
+  const roomBytes = Math.ceil(sizeBytes * (1 + LEAST_GROWTH));
+  const address = takeMemory(roomBytes);
+  if (address === undefined) throw new RangeError(`no memory for a K/V state of ${sizeBytes} bytes`);
+  spare = { address, sizeBytes: roomBytes };
+}
+
+function keepLarger(range: Range): void {
+  const [larger, smaller] = range.sizeBytes > spare.sizeBytes ? [range, spare] : [spare, range];
+  spare = larger;
+  if (smaller.sizeBytes > 0) giveMemoryBack(smaller.address, smaller.sizeBytes);
 }
 
 function aligned(sizeBytes: number): number {

@@ -1,4 +1,4 @@
-import type { NumberType } from '../llm/state-format.ts';
+import type { NumberType } from '../engine/kv-layout.ts';
 import {
   type Code,
   type DeclareLocal,
@@ -11,10 +11,10 @@ import {
   VECTOR_BYTES,
 } from './wasm-assembler.ts';
 
-/** How numbers of a stored type are read into 32-bit floats and written back, eight at a time: two times four. */
+/** Code that reads numbers of a stored type into 32-bit floats and writes them back, eight at a time: two times four. */
 export interface NumberCode {
   readonly elementBytes: 2 | 4;
-  /** What numbers must be multiplied by after `load`; their first factor can carry it. */
+  /** The factor that numbers must be multiplied by after `load`; their first factor can carry it. */
   readonly unit: number;
   load(address: Code, first: Local, second: Local): Code;
   store(address: Code, first: Local, second: Local): Code;

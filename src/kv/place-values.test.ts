@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
-import type { KvLayout } from '../llm/state-format.ts';
+import type { KvLayout } from '../engine/kv-layout.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { placeValues } from './place-values.ts';
 
@@ -15,10 +15,10 @@ test.each([
   const numbers = Uint16Array.from({ length: 2 * dimensions * total }, (_, index) => 65_536 * scattered(index));
   const layout: KvLayout = {
     layers: 1,
+    heads: 1,
+    headDimension: dimensions,
     keyType: 'F16',
     valueType: 'F16',
-    keyRowBytes: 0,
-    valueRowBytes: 2 * dimensions,
     valuesTransposed,
   };
   const address = takeMemory(numbers.byteLength)!;

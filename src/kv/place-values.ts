@@ -1,4 +1,4 @@
-import { type KvLayout, numberBytes } from '../llm/state-format.ts';
+import { type KvLayout, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { kernels } from './vector-kernels.ts';
 import { VECTOR_BYTES } from './wasm-assembler.ts';
@@ -16,13 +16,13 @@ export interface StateValues {
  * @param start the cell of the state at which the block begins
  */
 export function placeValues(source: number, cells: number, target: StateValues, start: number, layout: KvLayout): void {
-  const { valuesTransposed, valueRowBytes, valueType } = layout;
-  const end = source + cells * valueRowBytes;
-  if (!valuesTransposed) {
-    wholeMemory().copyWithin(target.address + start * valueRowBytes, source, end);
+  const cellBytes = valueRowBytes(layout);
+  const end = source + cells * cellBytes;
+  if (!layout.valuesTransposed) {
+    wholeMemory().copyWithin(target.address + start * cellBytes, source, end);
     return;
   }
-  const elementBytes = numberBytes(valueType);
+  const elementBytes = numberBytes(layout.valueType);
   const rowBytes = cells * elementBytes;
   const spread = rowBytes < VECTOR_BYTES ? kernels.spreadShortRows : kernels.spreadRows;
   spread(source, end, rowBytes, target.address + start * elementBytes, target.cells * elementBytes);

@@ -1,79 +1,69 @@
 import { describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtures/plain-keys.ts';
-import { turnedKeys } from '../../test/fixtures/turned-keys.ts';
+import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
+import type { Rotary } from '../engine/rotary.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
-import { keyRotation, type KeyShape, rotateKeys } from './rotate-keys.ts';
+import { type HeadKeys, keyRotation, rotateKeys } from './rotate-keys.ts';
 
-function shapeOf(pairing: 'norm' | 'neox', change: Partial<KeyShape['rope']> = {}): KeyShape {
-  return {
-    headDimension: 64,
-    rope: {
-      base: 10_000,
-      frequencyScale: 1,
-      dimensions: 64,
-      pairing,
-      scaling: 'none',
-      frequencyFactors: undefined,
-      ...change,
-    },
-  };
+const half: HeadKeys = { headDimension: 64, keyType: 'F16' };
+const single: HeadKeys = { headDimension: 64, keyType: 'F32' };
+
+function rotaryOf(pairing: Rotary['pairing'], change: Partial<Rotary> = {}): Rotary {
+  return { base: 10_000, scale: 1, dimensions: 64, pairing, factors: null, ...change };
 }
 
 describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
-  const shapes: [string, KeyShape][] = [
-    ['a whole head', shapeOf(pairing)],
-    ['a part of a head', shapeOf(pairing, { dimensions: 24 })],
-    ['linear scaling', shapeOf(pairing, { scaling: 'linear', frequencyScale: 0.25, base: 500_000 })],
-    [
-      'frequency factors',
-      shapeOf(pairing, { frequencyFactors: Array.from({ length: 32 }, (_, pair) => 1 + pair / 4) }),
-    ],
-    ['the smallest head', { headDimension: 16, rope: { ...shapeOf(pairing).rope, dimensions: 16 } }],
+  const rotations: [string, Rotary, headDimension: number][] = [
+    ['a whole head', rotaryOf(pairing), 64],
+    ['a part of a head', rotaryOf(pairing, { dimensions: 24 }), 64],
+    ['linear scaling', rotaryOf(pairing, { scale: 0.25, base: 500_000 }), 64],
+    ['frequency factors', rotaryOf(pairing, { factors: Array.from({ length: 32 }, (_, pair) => 1 + pair / 4) }), 64],
+    ['the smallest head', rotaryOf(pairing, { dimensions: 16 }), 16],
   ];
 
-  test.each(shapes)('are turned as by plain arithmetic, bit by bit: %s', (_, shape) => {
+  test.each(rotations)('are rotated as by plain arithmetic, bit by bit: %s', (_, rotary, headDimension) => {
     const heads = 5_000;
-    const numbers = Uint16Array.from({ length: heads * shape.headDimension }, (_number, index) => {
+    const numbers = Uint16Array.from({ length: heads * headDimension }, (_number, index) => {
       // All exponents below that of 32768, subnormal numbers among them.
       return Math.floor(scattered(index) * 0x7800) | (index % 3 === 0 ? 0x8000 : 0);
     });
-    const turned = turnedKeys(bytesOf(numbers), keyRotation(shape, 137, 'F16'));
+    const rotated = rotatedKeys(bytesOf(numbers), keyRotation(rotary, { headDimension, keyType: 'F16' }, 137));
     const expected = new Uint16Array(numbers.length);
-    for (let start = 0; start < numbers.length; start += shape.headDimension) {
-      const head = [...numbers.subarray(start, start + shape.headDimension)].map(decodeHalf);
-      expected.set(rotateHead(head, shape, 137).map(encodeHalf), start);
+    for (let start = 0; start < numbers.length; start += headDimension) {
+      const head = [...numbers.subarray(start, start + headDimension)].map(decodeHalf);
+      expected.set(rotateHead(head, rotary, 137).map(encodeHalf), start);
     }
-    expect(Buffer.compare(turned, bytesOf(expected))).toBe(0);
-    expect(Buffer.compare(turned, bytesOf(numbers))).not.toBe(0);
+    expect(Buffer.compare(rotated, bytesOf(expected))).toBe(0);
+    expect(Buffer.compare(rotated, bytesOf(numbers))).not.toBe(0);
   });
 
-  test('are turned in 32-bit floats as well', () => {
-    const shape = shapeOf(pairing);
+  test('are rotated in 32-bit floats as well', () => {
+    const rotary = rotaryOf(pairing);
     const numbers = Float32Array.from({ length: 640 }, (_, index) => scattered(index) - 0.5);
-    const turned = new Float32Array(turnedKeys(bytesOf(numbers), keyRotation(shape, -9, 'F32')).buffer);
+    const rotated = new Float32Array(rotatedKeys(bytesOf(numbers), keyRotation(rotary, single, -9)).buffer);
     for (let start = 0; start < numbers.length; start += 64) {
       const head = [...numbers.subarray(start, start + 64)];
-      expect([...turned.subarray(start, start + 64)]).toEqual(rotateHead(head, shape, -9));
+      expect([...rotated.subarray(start, start + 64)]).toEqual(rotateHead(head, rotary, -9));
     }
   });
 
-  test('come back when they are turned back, but for two roundings', () => {
-    const shape = shapeOf(pairing);
+  test('come back when they are rotated back, but for two roundings', () => {
+    const rotary = rotaryOf(pairing);
     const original = Array.from({ length: 6_400 }, (_, index) => decodeHalf(encodeHalf(4 * (scattered(index) - 0.5))));
     const numbers = Uint16Array.from(original, encodeHalf);
-    const there = turnedKeys(bytesOf(numbers), keyRotation(shape, 700, 'F16'));
-    const back = new Uint16Array(turnedKeys(there, keyRotation(shape, -700, 'F16')).buffer);
+    const there = rotatedKeys(bytesOf(numbers), keyRotation(rotary, half, 700));
+    const back = new Uint16Array(rotatedKeys(there, keyRotation(rotary, half, -700)).buffer);
     const largest = original.reduce((most, x, index) => Math.max(most, Math.abs(x - decodeHalf(back[index]!))), 0);
     expect(largest).toBeLessThan(2 * 2 ** -9);
   });
 });
 
-test('every finite half-precision number that can be turned survives a turn by nothing', () => {
+test('every finite half-precision number that can be rotated survives a rotation by nothing', () => {
   const numbers = Uint16Array.from({ length: 0x79a8 * 2 }, (_, bits) => (bits >> 1) | ((bits & 1) << 15));
-  const shape = { ...shapeOf('norm', { dimensions: 16 }), headDimension: 16 };
-  const turned = new Uint16Array(turnedKeys(bytesOf(numbers), keyRotation(shape, 0, 'F16')).buffer);
+  const rotation = keyRotation(rotaryOf('norm', { dimensions: 16 }), { ...half, headDimension: 16 }, 0);
+  const rotated = new Uint16Array(rotatedKeys(bytesOf(numbers), rotation).buffer);
   // Only the sign of zero may change: 0 − 0 is 0.
-  const differing = [...numbers.keys()].filter((index) => turned[index] !== numbers[index]);
+  const differing = [...numbers.keys()].filter((index) => rotated[index] !== numbers[index]);
   expect(differing.map((index) => numbers[index]! & 0x7fff).filter((magnitude) => magnitude !== 0)).toEqual([]);
 });
 
@@ -85,18 +75,18 @@ test.each([
   for (const distance of [0, 3, 40]) {
     const numbers = new Uint16Array(64).fill(0x3c00);
     numbers[17] = bits;
-    const rotation = keyRotation(shapeOf('neox'), distance, 'F16');
-    expect(() => turnedKeys(bytesOf(numbers), rotation)).toThrow('not finite');
+    const rotation = keyRotation(rotaryOf('neox'), half, distance);
+    expect(() => rotatedKeys(bytesOf(numbers), rotation)).toThrow('not finite');
   }
   const singles = new Float32Array(64).fill(NaN, 9, 10);
-  const rotation = keyRotation(shapeOf('norm'), 5, 'F32');
-  expect(() => turnedKeys(bytesOf(singles), rotation)).toThrow('not finite');
+  const rotation = keyRotation(rotaryOf('norm'), single, 5);
+  expect(() => rotatedKeys(bytesOf(singles), rotation)).toThrow('not finite');
 });
 
-test('turns the keys of each layer, at any address, and only them', () => {
-  const rotation = keyRotation(shapeOf('neox'), 41, 'F16');
+test('rotates the keys of each layer, at any address, and only them', () => {
+  const rotation = keyRotation(rotaryOf('neox'), half, 41);
   const numbers = bytesOf(Uint16Array.from({ length: 640 }, (_, index) => Math.floor(scattered(index) * 0x7800)));
-  const expected = turnedKeys(numbers, rotation);
+  const expected = rotatedKeys(numbers, rotation);
   const sizeBytes = 4 * numbers.length + 256;
   const start = takeMemory(sizeBytes)!;
   for (const offset of [1, 4, 28]) {
@@ -123,20 +113,13 @@ test('turns the keys of each layer, at any address, and only them', () => {
 });
 
 test('refuses keys that are no whole heads', () => {
-  expect(() => rotateKeys([0], [0], 100, keyRotation(shapeOf('neox'), 1, 'F16'))).toThrow('no multiple of a head');
-});
-
-test.each(['yarn', 'longrope'])('refuses %s by name', (scaling) => {
-  expect(() => keyRotation(shapeOf('neox', { scaling }), 1, 'F16')).toThrow(
-    expect.objectContaining({
-      code: 'bad-model',
-      message: `keys with ${scaling} RoPE scaling cannot be re-positioned`,
-    }),
-  );
+  expect(() => rotateKeys([0], [0], 100, keyRotation(rotaryOf('neox'), half, 1))).toThrow('no multiple of a head');
 });
 
 test.each([8, 20])('refuses a rotation of %i dimensions', (dimensions) => {
-  expect(() => keyRotation(shapeOf('norm', { dimensions }), 1, 'F16')).toThrow(`${dimensions} of 64 dimensions`);
+  expect(() => keyRotation(rotaryOf('norm', { dimensions }), half, 1)).toThrow(
+    expect.objectContaining({ code: 'bad-model', message: expect.stringContaining(`${dimensions} of 64 dimensions`) }),
+  );
 });
 
 function bytesOf(numbers: Uint16Array | Float32Array): Uint8Array {

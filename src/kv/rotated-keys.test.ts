@@ -1,27 +1,28 @@
 import { expect, test } from 'vitest';
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { ownedState } from './owned-state.ts';
 import { RotatedKeys } from './rotated-keys.ts';
-import type { KvCells } from './sequence-state.ts';
 
 const layout = {
   layers: 2,
+  heads: 1,
+  headDimension: 8,
   keyType: 'F16',
   valueType: 'F16',
-  keyRowBytes: 16,
-  valueRowBytes: 16,
   valuesTransposed: true,
 } as const;
 
-function block(): KvCells {
+function block(): SequenceState {
   const layers = [new Uint8Array(16), new Uint8Array(16)];
-  return { layout, tokenIds: Int32Array.of(7), positions: Int32Array.of(3), keys: layers, values: layers };
+  return ownedState({ layout, tokenIds: Int32Array.of(7), positions: Int32Array.of(3), keys: layers, values: layers });
 }
 
-function turned(fill: number): Uint8Array[] {
+function rotated(fill: number): Uint8Array[] {
   return [new Uint8Array(16).fill(fill), new Uint8Array(16).fill(fill + 1)];
 }
 
-/** Keeps keys as a join does that turns them for the second time. */
-function keepTwice(keys: RotatedKeys, cells: KvCells, distance: number, layers: readonly Uint8Array[]): void {
+/** Keeps keys as a join does that rotates them for the second time. */
+function keepTwice(keys: RotatedKeys, cells: SequenceState, distance: number, layers: readonly Uint8Array[]): void {
   keys.keep(cells, distance, () => layers);
   keys.keep(cells, distance, () => layers);
 }
@@ -35,7 +36,7 @@ test('keeps what comes a second time', () => {
   keys.keep(one, 5, notAsked);
   keys.keep(one, 6, notAsked);
   expect([keys.find(one, 5), keys.sizeBytes]).toEqual([undefined, 0]);
-  keys.keep(one, 5, () => turned(1));
+  keys.keep(one, 5, () => rotated(1));
   expect([keys.find(one, 5)![0]![0], keys.sizeBytes]).toEqual([1, 32]);
   keys.forget(one);
   keys.keep(one, 5, notAsked);
@@ -45,13 +46,13 @@ test('keeps what comes a second time', () => {
 test('gives back copies by block and distance', () => {
   const keys = new RotatedKeys(1000);
   const [one, other] = [block(), block()];
-  const given = turned(1);
+  const given = rotated(1);
   keepTwice(keys, one, 5, given);
   given[0]!.fill(99);
   expect(keys.find(one, 5)!.map((layer) => [...new Set(layer)])).toEqual([[1], [2]]);
   expect(keys.find(one, 6)).toBeUndefined();
   expect(keys.find(other, 5)).toBeUndefined();
-  keepTwice(keys, one, 5, turned(3));
+  keepTwice(keys, one, 5, rotated(3));
   expect(keys.find(one, 5)![0]![0]).toBe(3);
   expect(keys.sizeBytes).toBe(32);
 });
@@ -59,22 +60,22 @@ test('gives back copies by block and distance', () => {
 test('gives up what was unused the longest, and never holds more than its bound', () => {
   const keys = new RotatedKeys(70);
   const blocks = [block(), block(), block()];
-  keepTwice(keys, blocks[0]!, 1, turned(1));
-  keepTwice(keys, blocks[1]!, 1, turned(2));
+  keepTwice(keys, blocks[0]!, 1, rotated(1));
+  keepTwice(keys, blocks[1]!, 1, rotated(2));
   keys.find(blocks[0]!, 1);
-  keepTwice(keys, blocks[2]!, 1, turned(3));
+  keepTwice(keys, blocks[2]!, 1, rotated(3));
   expect(blocks.map((cells) => keys.find(cells, 1)?.[0]![0])).toEqual([1, undefined, 3]);
   expect(keys.sizeBytes).toBe(64);
   const small = new RotatedKeys(31);
-  keepTwice(small, blocks[0]!, 1, turned(1));
+  keepTwice(small, blocks[0]!, 1, rotated(1));
   expect([small.find(blocks[0]!, 1), small.sizeBytes]).toEqual([undefined, 0]);
 });
 
 test('forgets a block at all its distances', () => {
   const keys = new RotatedKeys(1000);
   const [one, other] = [block(), block()];
-  [1, 2, -4].forEach((distance) => keepTwice(keys, one, distance, turned(distance)));
-  keepTwice(keys, other, 2, turned(8));
+  [1, 2, -4].forEach((distance) => keepTwice(keys, one, distance, rotated(distance)));
+  keepTwice(keys, other, 2, rotated(8));
   keys.forget(one);
   expect([1, 2, -4].map((distance) => keys.find(one, distance))).toEqual([undefined, undefined, undefined]);
   expect(keys.find(other, 2)![0]![0]).toBe(8);

@@ -1,23 +1,23 @@
-import type { KvCells } from './sequence-state.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
 
 interface Entry {
-  readonly cells: KvCells;
+  readonly block: SequenceState;
   readonly distance: number;
   readonly keys: readonly Uint8Array[];
   readonly sizeBytes: number;
 }
 
 /**
- * Keys of blocks that were turned before, by block and distance, within a bound of bytes; the longest unused go first.
- * A distance is kept when it comes for the second time: to keep costs as much as to turn, and most never come again.
+ * Keys of blocks that were rotated before, by block and distance, within a bound of bytes; the longest unused go first.
+ * A distance is kept when it comes for the second time: to keep costs as much as to rotate, and most never come again.
  */
 export class RotatedKeys {
   readonly #maxBytes: number;
   /** In the order of use: the last was used last. */
   readonly #entries = new Set<Entry>();
-  readonly #byCells = new Map<KvCells, Map<number, Entry>>();
+  readonly #byBlock = new Map<SequenceState, Map<number, Entry>>();
   /** Distances that came once; they go with their block. */
-  #once = new WeakMap<KvCells, Set<number>>();
+  #once = new WeakMap<SequenceState, Set<number>>();
   #sizeBytes = 0;
 
   constructor(maxBytes: number) {
@@ -28,9 +28,9 @@ export class RotatedKeys {
     return this.#sizeBytes;
   }
 
-  /** The keys of each layer, turned by the distance. */
-  find(cells: KvCells, distance: number): readonly Uint8Array[] | undefined {
-    const entry = this.#byCells.get(cells)?.get(distance);
+  /** The keys of each layer, rotated by the distance. */
+  find(block: SequenceState, distance: number): readonly Uint8Array[] | undefined {
+    const entry = this.#byBlock.get(block)?.get(distance);
     if (entry === undefined) return undefined;
     this.#entries.delete(entry);
     this.#entries.add(entry);
@@ -39,58 +39,58 @@ export class RotatedKeys {
 
   /**
    * Takes note of a distance, and copies the keys of each layer where it came before, so that they can be found again.
-   * What is larger than the bound is not kept.
-   * @param turned gives the keys; asked only where they are copied
+   * Keys larger than the bound are not kept.
+   * @param rotated gives the keys; asked only where they are copied
    */
-  keep(cells: KvCells, distance: number, turned: () => readonly Uint8Array[]): void {
-    if (!this.#cameBefore(cells, distance)) return;
-    const keys = turned();
+  keep(block: SequenceState, distance: number, rotated: () => readonly Uint8Array[]): void {
+    if (!this.#cameBefore(block, distance)) return;
+    const keys = rotated();
     const sizeBytes = keys.reduce((sum, layer) => sum + layer.length, 0);
     if (sizeBytes > this.#maxBytes) return;
-    const known = this.#byCells.get(cells)?.get(distance);
+    const known = this.#byBlock.get(block)?.get(distance);
     if (known !== undefined) this.#remove(known);
     for (const oldest of this.#entries) {
       if (this.#sizeBytes + sizeBytes <= this.#maxBytes) break;
       this.#remove(oldest);
     }
-    const entry: Entry = { cells, distance, keys: copies(keys, sizeBytes), sizeBytes };
+    const entry: Entry = { block, distance, keys: copies(keys, sizeBytes), sizeBytes };
     this.#entries.add(entry);
-    const distances = this.#byCells.get(cells) ?? new Map<number, Entry>();
-    this.#byCells.set(cells, distances.set(distance, entry));
+    const distances = this.#byBlock.get(block) ?? new Map<number, Entry>();
+    this.#byBlock.set(block, distances.set(distance, entry));
     this.#sizeBytes += sizeBytes;
   }
 
   /** Gives up everything of a block: it was evicted, or its memory was forgotten. */
-  forget(cells: KvCells): void {
-    this.#once.delete(cells);
-    for (const entry of [...(this.#byCells.get(cells)?.values() ?? [])]) this.#remove(entry);
+  forget(block: SequenceState): void {
+    this.#once.delete(block);
+    for (const entry of [...(this.#byBlock.get(block)?.values() ?? [])]) this.#remove(entry);
   }
 
   /** Gives up everything. */
   clear(): void {
     this.#entries.clear();
-    this.#byCells.clear();
+    this.#byBlock.clear();
     this.#once = new WeakMap();
     this.#sizeBytes = 0;
   }
 
-  #cameBefore(cells: KvCells, distance: number): boolean {
-    const once = this.#once.get(cells) ?? new Set();
+  #cameBefore(block: SequenceState, distance: number): boolean {
+    const once = this.#once.get(block) ?? new Set();
     if (once.has(distance)) return true;
-    this.#once.set(cells, once.add(distance));
+    this.#once.set(block, once.add(distance));
     return false;
   }
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry);
     this.#sizeBytes -= entry.sizeBytes;
-    const distances = this.#byCells.get(entry.cells);
+    const distances = this.#byBlock.get(entry.block);
     distances?.delete(entry.distance);
-    if (distances?.size === 0) this.#byCells.delete(entry.cells);
+    if (distances?.size === 0) this.#byBlock.delete(entry.block);
   }
 }
 
-/** One piece of memory for all layers: thousands of small ones would cost more than the turning. */
+/** One piece of memory for all layers: thousands of small ones would cost more than the rotation. */
 function copies(keys: readonly Uint8Array[], sizeBytes: number): Uint8Array[] {
   const memory = Buffer.allocUnsafeSlow(sizeBytes);
   let offset = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf } from '../../test/fixtures/plain-keys.ts';
-import type { NumberType } from '../llm/state-format.ts';
+import type { NumberType } from '../engine/kv-layout.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { scaleValues, SLACK_BYTES } from './scale-values.ts';
 

@@ -1,5 +1,5 @@
 import { BenchError } from '../config/bench-error.ts';
-import type { NumberType } from '../llm/state-format.ts';
+import type { NumberType } from '../engine/kv-layout.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { kernels } from './vector-kernels.ts';
 
@@ -18,7 +18,7 @@ export function scaleValues(address: number, sizeBytes: number, type: NumberType
   if (scale(address, end, alpha) !== 0) throw unusableNumbers('values');
 }
 
-/** What is thrown where numbers of a state are damaged. */
+/** The error of numbers that are damaged. */
 export function unusableNumbers(what: 'keys' | 'values'): BenchError {
   const message = `a block of K/V holds ${what} that are not finite numbers, or too large`;
   return new BenchError('bad-state', message, 'delete it; it will be computed again');

@@ -1,25 +1,22 @@
-import { numberBytes } from '../llm/state-format.ts';
-import type { KvCells } from './sequence-state.ts';
-
-/** Bytes that cells take in memory, their keys and values. */
-export function kvBytes({ layout, positions }: KvCells): number {
-  return positions.length * layout.layers * (layout.keyRowBytes + layout.valueRowBytes);
-}
+import { keyRowBytes, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { kvBytes, ownedState } from './owned-state.ts';
 
 /**
  * Copies a range of cells out of a state or of another block: a memory line that was evaluated right behind the header,
- * or the part of a block that is linked. The copy is all that it keeps; the state can go.
+ * or a part of a block. The copy keeps nothing else alive; the state can be disposed of.
  * @param start the first cell @param end the cell behind the last
  * @throws RangeError for an empty range and for one that goes beyond the cells
  */
-export function cutBlock(from: KvCells, start: number, end: number): KvCells {
+export function cutCells(from: SequenceState, start: number, end: number): SequenceState {
   const { layout } = from;
   const cells = from.positions.length;
   if (!Number.isInteger(start) || !Number.isInteger(end) || start < 0 || end <= start || end > cells) {
     throw new RangeError(`cannot cut the cells ${start} to ${end} out of ${cells}`);
   }
   const count = end - start;
-  const memory = new Uint8Array(count * layout.layers * (layout.keyRowBytes + layout.valueRowBytes));
+  const [tokenIds, positions] = [from.tokenIds.slice(start, end), from.positions.slice(start, end)];
+  const memory = new Uint8Array(kvBytes({ layout, positions }));
   let used = 0;
   const take = (bytes: number): Uint8Array => memory.subarray(used, (used += bytes));
   const rowsOf = (tensor: Uint8Array, rowBytes: number): Uint8Array => {
@@ -27,22 +24,21 @@ export function cutBlock(from: KvCells, start: number, end: number): KvCells {
     copy.set(tensor.subarray(start * rowBytes, end * rowBytes));
     return copy;
   };
+  const valueBytes = valueRowBytes(layout);
   const columnsOf = (tensor: Uint8Array): Uint8Array => {
     const bytes = numberBytes(layout.valueType);
-    const copy = take(count * layout.valueRowBytes);
-    for (let row = 0; row < layout.valueRowBytes / bytes; row++) {
+    const copy = take(count * valueBytes);
+    for (let row = 0; row < valueBytes / bytes; row++) {
       const line = row * cells;
       copy.set(tensor.subarray((line + start) * bytes, (line + end) * bytes), row * count * bytes);
     }
     return copy;
   };
-  return {
+  return ownedState({
     layout,
-    tokenIds: from.tokenIds.slice(start, end),
-    positions: from.positions.slice(start, end),
-    keys: from.keys.map((keys) => rowsOf(keys, layout.keyRowBytes)),
-    values: from.values.map((values) =>
-      layout.valuesTransposed ? columnsOf(values) : rowsOf(values, layout.valueRowBytes),
-    ),
-  };
+    tokenIds,
+    positions,
+    keys: from.keys.map((keys) => rowsOf(keys, keyRowBytes(layout))),
+    values: from.values.map((values) => (layout.valuesTransposed ? columnsOf(values) : rowsOf(values, valueBytes))),
+  });
 }

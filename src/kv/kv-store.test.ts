@@ -1,0 +1,179 @@
+import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
+import { KvStore } from './kv-store.ts';
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = new StoreFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+describe.each(kvKinds(() => folder))('a store of $kind', ({ keep, find }) => {
+  it('gives back what was kept, privately, and counts', async () => {
+    const store = await folder.open();
+    expect(await find(store, 'ann', key(1))).toBeUndefined();
+    await keep(store, 'ann', key(1), 'state of ann', 7, ['m1']);
+    expect(await find(store, 'ann', key(1))).toBe('state of ann');
+    expect(folder.files()).toHaveLength(2);
+    for (const path of folder.files()) expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(folder.record(key(1)))).mode & 0o777).toBe(0o700);
+    expect(store.stats()).toMatchObject({ hits: 1, misses: 1, entries: 1, sizeBytes: 12, maxBytes: 1000 });
+  });
+
+  it('never finds the state of another user', async () => {
+    const store = await folder.open();
+    await keep(store, 'ann', key(1), 'state');
+    expect(await find(store, 'bob', key(1))).toBeUndefined();
+  });
+
+  it('forgets every state that contains a memory, of that user alone', async () => {
+    const store = await folder.open();
+    await keep(store, 'ann', key(1), 'with m1', 7, ['m1', 'm2']);
+    await keep(store, 'ann', key(2), 'without', 7, ['m2']);
+    await keep(store, 'bob', key(1), 'of bob', 7, ['m1']);
+    expect(await store.forgetMemory('ann', 'm1')).toBe(1);
+    expect(await find(store, 'ann', key(1))).toBeUndefined();
+    expect(await find(store, 'ann', key(2))).toBe('without');
+    expect(await find(store, 'bob', key(1))).toBe('of bob');
+    expect(folder.files()).toHaveLength(4);
+  });
+
+  it('evicts what is cheap and long unused, down to the bound', async () => {
+    const store = await folder.open(25);
+    await keep(store, 'ann', key(1), 'ten bytes!', 1000);
+    await keep(store, 'ann', key(2), 'ten bytes!', 1);
+    await keep(store, 'ann', key(3), 'ten bytes!', 500);
+    expect(store.stats()).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 20 });
+    expect(await find(store, 'ann', key(2))).toBeUndefined();
+    expect(await find(store, 'ann', key(1))).toBe('ten bytes!');
+  });
+
+  it('takes over what another process kept', async () => {
+    await keep(await folder.open(), 'ann', key(1), 'state', 7, ['m1']);
+    const store = await folder.open();
+    expect(store.stats()).toMatchObject({ entries: 1, sizeBytes: 5, hits: 0 });
+    expect(await find(store, 'ann', key(1))).toBe('state');
+  });
+
+  it.each([
+    ['empty', () => ''],
+    ['cut', (text: string) => text.slice(0, -3)],
+    ['changed', (text: string) => text.replace('"tokens":7', '"tokens":8')],
+    ['of another memory', (text: string) => text.replace('"m1"', '"m2"')],
+    ['of another key', (text: string) => text.replace(key(1), key(2))],
+  ])('rejects a record that is %s, once, and deletes all of it', async (_damage, damage) => {
+    const store = await folder.open();
+    await keep(store, 'ann', key(1), 'state', 7, ['m1']);
+    writeFileSync(folder.record(key(1)), damage(readFileSync(folder.record(key(1)), 'utf8')));
+    expect(await find(store, 'ann', key(1))).toBeUndefined();
+    expect(store.stats()).toMatchObject({ rejected: 1, misses: 1, hits: 0, entries: 0, sizeBytes: 0 });
+    expect(await find(store, 'ann', key(1))).toBeUndefined();
+    expect(store.stats()).toMatchObject({ rejected: 1, misses: 2 });
+    expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
+  });
+
+  it('leaves alone what is no file of its own', async () => {
+    const store = await folder.open();
+    await keep(store, 'ann', key(1), 'state', 7, ['m1']);
+    const strangers = ['.DS_Store', 'notes.json', 'core'].map((name) => join(dirname(folder.record(key(1))), name));
+    strangers.forEach((path) => writeFileSync(path, ''));
+    const next = await folder.open();
+    expect(await find(next, 'ann', key(1))).toBe('state');
+    await next.clear();
+    expect(folder.files().sort()).toEqual(strangers.filter((path) => !path.endsWith('core')).sort());
+    expect([next.stats().entries, folder.checkpoints.ids()]).toEqual([0, []]);
+  });
+
+  it('never takes a text for the name of a file', async () => {
+    const store = await folder.open();
+    await expect(find(store, 'ann', '../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is no key of K/V');
+    await expect(keep(store, 'ann', '../../etc/passwd', '')).rejects.toThrow(RangeError);
+    expect(await find(store, '../../etc', key(1))).toBeUndefined();
+  });
+
+  it('says so where the folder of a user has become a file, and goes on for the others', async () => {
+    const store = await folder.open();
+    await keep(store, 'ann', key(1), 'state', 7, ['m1']);
+    const place = dirname(folder.record(key(1)));
+    rmSync(place, { recursive: true });
+    writeFileSync(place, '');
+    await expect(find(store, 'ann', key(1))).rejects.toThrow('cannot be read: ENOTDIR');
+    await expect(keep(store, 'ann', key(1), 'state')).rejects.toMatchObject({ code: 'disk' });
+    await keep(store, 'bob', key(1), 'state');
+    expect(await find(store, 'bob', key(1))).toBe('state');
+  });
+
+  it('says so where the folder of a user has become a link that leads nowhere, and goes on for the others', async () => {
+    const store = await folder.open();
+    await keep(store, 'ann', key(1), 'state', 7, ['m1']);
+    const place = dirname(folder.record(key(1)));
+    rmSync(place, { recursive: true });
+    symlinkSync('nowhere', place);
+    expect(await find(store, 'ann', key(1))).toBeUndefined();
+    await expect(keep(store, 'ann', key(1), 'state')).rejects.toMatchObject({ code: 'disk' });
+    await keep(store, 'bob', key(1), 'state');
+    expect(await find(store, 'bob', key(1))).toBe('state');
+  });
+});
+
+describe.each(kvKinds(() => folder))('two stores of $kind on one folder', ({ keep, find }) => {
+  it('find what the other kept since, and miss what the other deleted, without counting it as damage', async () => {
+    const [a, b] = [await folder.open(), await folder.open()];
+    await keep(a, 'ann', key(1), 'of a', 7, ['m1']);
+    expect(await find(b, 'ann', key(1))).toBe('of a');
+    expect(await a.forgetMemory('ann', 'm1')).toBe(1);
+    expect(await find(b, 'ann', key(1))).toBeUndefined();
+    expect(b.stats()).toMatchObject({ hits: 1, misses: 1, rejected: 0, entries: 0 });
+  });
+
+  it('find the newer state where the other replaced one, and leave one copy', async () => {
+    const [a, b] = [await folder.open(), await folder.open()];
+    await keep(a, 'ann', key(1), 'older', 7, ['m1']);
+    await keep(b, 'ann', key(1), 'newer', 9, ['m1']);
+    expect(await find(a, 'ann', key(1))).toBe('newer');
+    expect(a.stats()).toMatchObject({ rejected: 0, entries: 1, sizeBytes: 5 });
+    expect(folder.files()).toHaveLength(2);
+    expect(folder.checkpoints.ids().length).toBeLessThanOrEqual(1);
+  });
+
+  it('forget what the other kept, and keep within the bound together', async () => {
+    const [a, b] = [await folder.open(25), await folder.open(25)];
+    await keep(a, 'ann', key(1), 'ten bytes!', 7, ['m1']);
+    expect(await b.forgetMemory('ann', 'm1')).toBe(1);
+    expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
+    await keep(a, 'ann', key(1), 'ten bytes!', 7);
+    await keep(a, 'ann', key(2), 'ten bytes!', 9);
+    await keep(b, 'ann', key(3), 'ten bytes!', 9);
+    expect(b.stats()).toMatchObject({ evicted: 1, sizeBytes: 20 });
+    expect(folder.files()).toHaveLength(4);
+    expect(await find(a, 'ann', key(1))).toBeUndefined();
+  });
+
+  it('keep within the bound together, whoever they keep for', async () => {
+    const [a, b] = [await folder.open(45), await folder.open(45)];
+    for (const user of ['ann', 'bob', 'eve']) {
+      await keep(a, user, key(1), 'ten bytes!');
+      await keep(b, user, key(2), 'ten bytes!');
+    }
+    expect(a.stats().evicted + b.stats().evicted).toBe(2);
+    expect(folder.files()).toHaveLength(8);
+    // What the other kept last is no older than what it kept itself.
+    expect(await find(b, 'eve', key(1))).toBe('ten bytes!');
+    expect(await find(b, 'ann', key(1))).toBeUndefined();
+  });
+});
+
+it('names the folder that cannot be used, and why', async () => {
+  writeFileSync(join(folder.path, 'file'), '');
+  symlinkSync('nowhere', join(folder.path, 'dangling'));
+  const openAt = (path: string): Promise<KvStore> => KvStore.open(join(folder.path, path), 1, folder.checkpoints);
+  await expect(openAt('file')).rejects.toThrow(`${join(folder.path, 'file')}: cannot keep K/V states there: EEXIST`);
+  await expect(openAt('file/below')).rejects.toThrow(
+    `${join(folder.path, 'file/below')}: cannot keep K/V states there: ENOTDIR`,
+  );
+  await expect(openAt('dangling')).rejects.toThrow(
+    `${join(folder.path, 'dangling')}: cannot keep K/V states there: ENOENT`,
+  );
+});

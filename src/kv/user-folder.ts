@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Checkpoint } from '../engine/checkpoint.ts';
+import {
+  isInWork,
+  isKey,
+  isMarkInWork,
+  isPayload,
+  isRecord,
+  isUnfinished,
+  keyOf,
+  markedId,
+  markName,
+  recordName,
+  unfinishedName,
+} from './kv-file-names.ts';
+import {
+  type AboutKv,
+  blockRecord,
+  checkpointRecord,
+  entryOf,
+  type KvEntry,
+  type KvRecord,
+  readRecord,
+} from './kv-record.ts';
+
+/** K/V that is what was written. */
+export interface FoundKv {
+  readonly entry: KvEntry;
+}
+
+/** `missing` for K/V that is not there, or no longer, and `damaged` for what is not what was written. */
+export type NotFound = 'missing' | 'other-kind' | 'damaged';
+
+interface FoundBlock extends FoundKv {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+interface FoundCheckpoint extends FoundKv {
+  readonly checkpoint: Checkpoint;
+}
+
+/** A checkpoint that no record names any more: its engine shall delete the bytes, then the folder its mark. */
+export interface OrphanedCheckpoint {
+  readonly id: string;
+  readonly mark: string;
+}
+
+/** An entry that is in its place, and the checkpoint that it replaced. */
+export interface Written {
+  readonly entry: KvEntry;
+  readonly orphans: readonly OrphanedCheckpoint[];
+}
+
+/** A checkpoint that an engine is about to make. */
+export interface UnfinishedCheckpoint extends OrphanedCheckpoint {
+  readonly record: string;
+}
+
+/**
+ * The K/V of one user in one folder: a record for each entry, and beside it the bytes of a block or the mark of a
+ * checkpoint. Fingerprints bind both to the folder, so that nothing damaged, of another user or of another key is taken
+ * for what was kept.
+ *
+ * Any number of processes may work in it: an entry in its place is complete, and one that another process takes away or
+ * replaces between two steps is missing, never half there. A checkpoint's mark stands before its bytes are made and goes
+ * after they are deleted, so that no bytes are forgotten wherever a process is killed.
+ */
+export class UserFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  readBlock(key: string): FoundBlock | NotFound {
+    // A second look, since another process may have replaced the block after the record was read.
+    for (let look = 0; look < 2; look++) {
+      const record = this.#record(key);
+      if (typeof record === 'string') return record;
+      if (record.kind !== 'block') return 'other-kind';
+      const entry = entryOf(record);
+      const bytes = read(join(this.path, entry.payload));
+      if (bytes === undefined) continue;
+      return blockRecord(this.#name, key, record, bytes).fingerprint === record.fingerprint
+        ? { entry, bytes }
+        : 'damaged';
+    }
+    return 'damaged';
+  }
+
+  /** By the record alone: the engine has the bytes. */
+  readCheckpoint(key: string): FoundCheckpoint | NotFound {
+    const record = this.#record(key);
+    if (typeof record === 'string') return record;
+    return record.kind === 'checkpoint' ? { entry: entryOf(record), checkpoint: record.checkpoint } : 'other-kind';
+  }
+
+  /** Keeps the bytes of a block. Nothing is left behind where that fails. */
+  writeBlock(key: string, about: AboutKv, bytes: Uint8Array): Written {
+    const id = randomUUID();
+    const unfinished = this.#unfinishedRecord(key, id);
+    const payload = join(this.path, unfinishedName(`${key}.block`, id));
+    try {
+      writeFileSync(payload, bytes, { mode: 0o600 });
+      return this.#finish(unfinished, blockRecord(this.#name, key, about, bytes), payload);
+    } catch (error) {
+      rmSync(payload, { force: true });
+      rmSync(unfinished, { force: true });
+      throw error;
+    }
+  }
+
+  /** Writes down that a checkpoint is about to be made, and gives its id, which nobody can guess. */
+  beginCheckpoint(key: string): UnfinishedCheckpoint {
+    const id = randomUUID();
+    const record = this.#unfinishedRecord(key, id);
+    const mark = join(this.path, markName(key, id));
+    try {
+      // The record first: it tells the mark of a living process from that of a killed one.
+      [record, mark].forEach((file) => writeFileSync(file, '', { mode: 0o600 }));
+      return { id, mark, record };
+    } catch (error) {
+      [record, mark].forEach((file) => rmSync(file, { force: true }));
+      throw error;
+    }
+  }
+
+  /** Keeps a checkpoint that was begun. */
+  finishCheckpoint({ record }: UnfinishedCheckpoint, key: string, about: AboutKv, checkpoint: Checkpoint): Written {
+    return this.#finish(record, checkpointRecord(this.#name, key, about, checkpoint));
+  }
+
+  /** Gives up a checkpoint that was begun; its mark stays until its bytes are deleted. */
+  abandonCheckpoint({ record }: UnfinishedCheckpoint): void {
+    rmSync(record, { force: true });
+  }
+
+  /**
+   * Deletes an entry, whatever became of its record.
+   * @param payload deletes it only where this is still its payload
+   */
+  remove(key: string, payload?: string): OrphanedCheckpoint[] {
+    const record = this.#record(key);
+    const entry = typeof record === 'string' ? undefined : entryOf(record);
+    if (payload !== undefined && entry !== undefined && entry.payload !== payload) return [];
+    rmSync(this.#recordPath(key), { force: true });
+    const files = this.#files();
+    const payloads = files.filter((file) => keyOf(file) === key && isPayload(file) && !isMarkInWork(file, files));
+    return this.#removePayloads([...new Set([...payloads, ...(entry === undefined ? [] : [entry.payload])])]);
+  }
+
+  /**
+   * Everything that the folder holds now, by any process. Deletes what writers left unfinished that were killed.
+   * @param known gives an entry that is known of a key: where its payload is still there, and no other of that key, its
+   * record is not read again. Pass none to know its memories: another process may have written it anew.
+   */
+  entries(known: (key: string) => KvEntry | undefined = () => undefined): {
+    readonly entries: readonly KvEntry[];
+    readonly orphans: readonly OrphanedCheckpoint[];
+  } {
+    const files = this.#files();
+    this.#removeAbandoned(files);
+    const payloads = new Map<string, string[]>();
+    for (const file of files.filter(isPayload)) {
+      payloads.set(keyOf(file), [...(payloads.get(keyOf(file)) ?? []), file]);
+    }
+    const entries = files.filter(isRecord).flatMap((file) => {
+      const key = keyOf(file);
+      const before = known(key);
+      const [payload, ...others] = payloads.get(key) ?? [];
+      if (before !== undefined && others.length === 0 && payload === before.payload) return before;
+      const record = this.#record(key);
+      return typeof record === 'string' ? [] : entryOf(record);
+    });
+    const named = new Set(entries.map(({ payload }) => payload));
+    const unnamed = new Set([...payloads.values()].flat().filter((file) => !named.has(file)));
+    // A second look: a process may have named one of them since.
+    const left = unnamed.size === 0 ? [] : this.#withoutOwner((file) => unnamed.has(file));
+    return { entries, orphans: this.#removePayloads(left) };
+  }
+
+  /** Time at which a file of it last came or went; 0 for a folder that is not there. */
+  changedAtMs(): number {
+    return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  }
+
+  get #name(): string {
+    return basename(this.path);
+  }
+
+  #unfinishedRecord(key: string, id: string): string {
+    const name = unfinishedName(basename(this.#recordPath(key)), id);
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    return join(this.path, name);
+  }
+
+  /** @param unfinishedPayload the bytes of a block, which take their place before the record does */
+  #finish(unfinished: string, record: KvRecord, unfinishedPayload?: string): Written {
+    const entry = entryOf(record);
+    // The record first, unfinished: whoever finds the payload without it can tell a killed writer from a living one.
+    writeFileSync(unfinished, JSON.stringify(record), { mode: 0o600 });
+    if (unfinishedPayload !== undefined) renameSync(unfinishedPayload, join(this.path, entry.payload));
+    renameSync(unfinished, this.#recordPath(record.key));
+    return { entry, orphans: this.#removePayloads(this.#withoutOwner((file) => keyOf(file) === record.key)) };
+  }
+
+  /** Deletes blocks; marks of checkpoints stay until their bytes are deleted. */
+  #removePayloads(files: readonly string[]): OrphanedCheckpoint[] {
+    return files.flatMap((file) => {
+      const [id, path] = [markedId(file), join(this.path, file)];
+      if (id !== undefined) return { id, mark: path };
+      rmSync(path, { force: true });
+      return [];
+    });
+  }
+
+  /** Those payloads that belong to no record and to no process at work. */
+  #withoutOwner(isWanted: (file: string) => boolean): string[] {
+    const files = this.#files();
+    const keysInWork = new Set(files.filter(isInWork).map(keyOf));
+    return files.filter((file) => {
+      if (!isPayload(file) || !isWanted(file)) return false;
+      const key = keyOf(file);
+      const isOwned = markedId(file) === undefined ? keysInWork.has(key) : isMarkInWork(file, files);
+      const record = this.#record(key);
+      return !isOwned && (typeof record === 'string' || entryOf(record).payload !== file);
+    });
+  }
+
+  #removeAbandoned(files: readonly string[]): void {
+    for (const file of files) {
+      if (isUnfinished(file) && !isInWork(file)) rmSync(join(this.path, file), { force: true });
+    }
+  }
+
+  /** Those files that begin with a key. */
+  #files(): string[] {
+    try {
+      return readdirSync(this.path).filter((file) => isKey(keyOf(file)));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  #record(key: string): KvRecord | 'missing' | 'damaged' {
+    const bytes = read(this.#recordPath(key));
+    if (bytes === undefined) return 'missing';
+    return readRecord(Buffer.from(bytes).toString('utf8'), key, this.#name) ?? 'damaged';
+  }
+
+  #recordPath(key: string): string {
+    if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is no key of K/V: sha-256 in hex`);
+    return join(this.path, recordName(key));
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function read(path: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
