@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import type { Grammar } from '../../src/config/grammar.ts';
-import { SeededRandom } from '../../src/eval/random.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
 import {
   CURRICULUM,
   PRACTICE,
@@ -13,10 +13,10 @@ import {
   type DocumentOptions,
   type TrainingLayout,
   type TrainingStage,
-} from '../../src/eval/synthesis/curriculum.ts';
-import { drawEmbeddingPairs, type PairLanguages } from '../../src/eval/synthesis/embedding-pairs.ts';
-import type { PhrasingSide } from '../../src/eval/synthesis/relations.ts';
-import { drawTrainingDocument } from '../../src/eval/synthesis/training-document.ts';
+} from './documents/curriculum.ts';
+import { drawEmbeddingPairs, type PairLanguages } from './documents/embedding-pairs.ts';
+import type { PhrasingSide } from '../../src/data/generators/relations.ts';
+import { drawTrainingDocument } from './documents/training-document.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,15 +26,15 @@ const { values } = parseArgs({
     pairs: { type: 'boolean', default: false },
     'pair-count': { type: 'string', default: '128' },
     'held-out': { type: 'boolean', default: false },
-    /** `known`, `held-out`, or `trained`: those that training alone practises, too. */
+    /** `known`, `held-out`, or `trained`, which adds templates that only training uses. */
     phrasing: { type: 'string', default: 'known' },
-    /** Of pairs: that of the memories and that of the questions, `en/zh`. */
+    /** Languages of memories and questions of pairs, `en/zh`. */
     languages: { type: 'string' },
     language: { type: 'string' },
     stage: { type: 'string', default: 'block' },
     layout: { type: 'string' },
     memories: { type: 'string' },
-    /** Of the last level: documents that practise tasks among the others. */
+    /** Adds documents with more tasks, for the last level. */
     practice: { type: 'boolean', default: false },
   },
 });
@@ -45,7 +45,7 @@ const SIDES: ReadonlyMap<string, PhrasingSide> = new Map([
   ['held-out', 'heldOut'],
 ]);
 
-/** Of the pairs of an embedder: questions in the language of the memories, mostly. */
+/** Languages of an embedder's pairs: mostly the same for memories and questions. */
 const PAIR_LANGUAGES: readonly PairLanguages[] = [
   { memories: 'en', questions: 'en' },
   { memories: 'en', questions: 'en' },

@@ -1,6 +1,6 @@
 import { grammars } from '../../src/config/grammar.ts';
-import type { SeededRandom } from '../../src/eval/random.ts';
-import { drawRelation, statement, USER, valueOf } from '../../src/eval/synthesis/relations.ts';
+import type { SeededRandom } from '../../src/config/seeded-random.ts';
+import { drawRelation, statement, USER, valueOf } from '../../src/data/generators/relations.ts';
 
 const PIECES = [
   ...['naïve', 'café', '你好', '，世界', '  ', '\n', '\t', ' ', "I'm", "you're", '12345', 'x_y-z', '#1', '$2.50!'],
@@ -24,7 +24,7 @@ const PIECES = [
   ],
 ];
 
-/** Strings that no training text holds beside some that it does: emoji, markers, odd spaces, both languages mixed. */
+/** Strings inside and outside of the training distribution: emoji, markers, odd spaces, mixed languages. */
 export function oddTexts(random: SeededRandom, count: number): string[] {
   return Array.from({ length: count }, () => {
     const parts = Array.from({ length: random.int(1, 5) }, () => {

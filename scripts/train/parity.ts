@@ -1,6 +1,6 @@
 /**
- * Whether llama.cpp answers as PyTorch does, after a stage was exported: `npm run train:parity -- --stage base-final`.
- * The same greedy answers to held-out prompts, and the same token ids of odd strings.
+ * Compares llama.cpp with PyTorch after the export of a stage: `npm run train:parity -- --stage base-final`. Greedy answers
+ * to held-out prompts and token ids of odd strings must be equal.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,16 +9,16 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BenchError } from '../../src/config/bench-error.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
-import { SeededRandom } from '../../src/eval/random.ts';
-import { drawQualitySet } from '../../src/eval/synthesis/quality-set.ts';
-import { LanguageModel } from '../../src/llm/language-model.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { drawQualitySet } from './documents/quality-set.ts';
+import { composeEngine } from '../../src/cli/compose.ts';
+import { greedyAnswer } from '../greedy-answer.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 import { oddTexts } from './odd-texts.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const LIMITS = { maxTokens: 48, stopTexts: ['\n'] };
 
-/** What a program of this folder writes for lines of JSON, one line for each. */
+/** Runs a program of this folder on lines of JSON. @returns its output, one line for each */
 async function python<T>(program: string, args: readonly string[], lines: readonly unknown[]): Promise<T[]> {
   const child = spawn('/usr/bin/python3', [`scripts/train/${program}`, ...args], {
     cwd: root,
@@ -46,18 +46,19 @@ await runScript(async () => {
       prompts: { type: 'string', default: '1000' },
       strings: { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
-      /** The share of prompts that must have the same answer. */
+      /** Least share of prompts with equal answers. */
       least: { type: 'string', default: '0.995' },
     },
   });
   const named = values.model ?? (values.stage === 'block-final' ? 'recall-block' : 'recall-base');
   const random = new SeededRandom(wholeNumber('seed', values.seed, 0));
   const count = wholeNumber('prompts', values.prompts, 2);
-  const modelPath = loadBenchConfig({ flags: { model: named } }).model;
-  await using model = await LanguageModel.load({ modelPath, contextTokens: 2_048, threads: 1, sequences: 1 });
+  const { model } = loadBenchConfig({ flags: { model: named } });
+  await using engine = await composeEngine().open({ model, contextTokens: 2_048, threads: 1 });
 
   const texts = oddTexts(random, wholeNumber('strings', values.strings, 1));
-  const ids = texts.map((text) => [model.info.bosToken, ...model.tokenizeText(text, { first: true })]);
+  const tokenised = await engine.tokenize(texts.map((text) => ({ text, as: 'text', first: true })));
+  const ids = tokenised.map((tokens) => [engine.info.bosToken, ...tokens]);
   const tokens = equalShare(
     ids,
     await python<number[]>(
@@ -73,13 +74,9 @@ await runScript(async () => {
       .slice(0, Math.ceil(count / 2))
       .map(({ prompt }) => prompt),
   );
-  const sequence = model.openSequence();
+  const session = await engine.openSession('parity');
   const answers: string[] = [];
-  for (const prompt of prompts) {
-    await sequence.clear();
-    const all = prompt.flatMap((text, index) => model.tokenizeText(text, { first: index === 0 }));
-    answers.push((await sequence.generate([model.info.bosToken!, ...all], LIMITS)).text.trim());
-  }
+  for (const prompt of prompts) answers.push((await greedyAnswer({ engine, session }, prompt)).trim());
   const theirs = await python<string>('answers.py', [values.stage], prompts);
   const same = equalShare(
     answers,

@@ -1,22 +1,24 @@
 import { z } from 'zod';
-import { armNames, armSettingsHelp, isArmName } from './arm-name.ts';
 
-/** The strategies of recall that `--retriever` names. */
+/** Names of the retrieval strategies, as `--retriever` takes them. */
 export const retrieverNames = ['router', 'tiered', 'salience', 'hinted'] as const;
 export type RetrieverName = (typeof retrieverNames)[number];
 
-/** How PostgreSQL searches: through all lists of vectors, through one of them, or along a graph. */
+/** Indexes of PostgreSQL: all lists of vectors, one list, or a graph. */
 const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
 export type ColdIndexName = (typeof coldIndexNames)[number];
 
-/** What an option takes, for its help and for the message of a wrong value. */
+/** Description of an option, for its help and for messages about wrong values. */
 export interface OptionDescription {
-  /** The placeholder in the help; none for a switch. */
+  /** Placeholder in the help; undefined for a boolean. */
   readonly value?: string;
+  /** The value in one phrase, without default and choices, which `configOptions` adds. */
   readonly help: string;
+  /** Default as shown in the help, if the schema has none or another form of it. */
+  readonly preset?: string;
   /** Completes "expected …". */
   readonly allowed: string;
-  /** What one of its values is called, and which there are; where only some values can be. */
+  /** Noun for a value, and all values, if only certain values are valid. */
   readonly names?: { readonly kind: string; readonly known: readonly string[] };
 }
 
@@ -37,10 +39,10 @@ export const suiteNames = [
 
 export type SuiteName = (typeof suiteNames)[number];
 
-/** Begins the name of a model that is no file yet: the rest names a shape, and the weights are random. */
+/** Prefix of models with random weights: the rest of the name is a shape. */
 export const randomModelPrefix = 'random:';
 
-/** The descriptions of the options, kept with their schemas. */
+/** Descriptions of the options, by schema. */
 export const optionDescriptions = z.registry<OptionDescription>();
 
 function describe<Schema extends z.ZodType>(schema: Schema, description: OptionDescription): Schema {
@@ -51,8 +53,13 @@ function describe<Schema extends z.ZodType>(schema: Schema, description: OptionD
 const numeric = (schema: z.ZodNumber) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
 
-const wholeFrom = (least: number, value: string, help: string) =>
-  describe(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more` });
+const wholeFrom = (least: number, value: string, help: string, preset?: string) =>
+  describe(numeric(z.number().int().min(least)), {
+    value,
+    help,
+    allowed: `a whole number, ${least} or more`,
+    ...(preset === undefined ? {} : { preset }),
+  });
 
 const toggle = (help: string) =>
   describe(
@@ -66,144 +73,160 @@ const toggle = (help: string) =>
 const oneOf = <const Names extends readonly [string, ...string[]]>(kind: string, known: Names, help: string) =>
   describe(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known } });
 
-const path = (value: string, help: string) => describe(z.string().min(1), { value, help, allowed: 'a path' });
+const path = (value: string, help: string, preset?: string) =>
+  describe(z.string().min(1), { value, help, allowed: 'a path', ...(preset === undefined ? {} : { preset }) });
 
-const runName = (help: string) =>
+const commaSeparated = (value: unknown): unknown =>
+  typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
+
+const runName = (help: string, preset?: string) =>
   describe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
     value: '<name>',
     help,
+    ...(preset === undefined ? {} : { preset }),
     allowed: 'letters, digits, ".", "_" and "-", since a folder gets this name',
   });
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
-/** `256MiB` in bytes; what is no size is left as it is, for the schema to refuse. */
+/** Converts `256MiB` to bytes; any other value is returned unchanged, for the schema to refuse. */
 function toBytes(value: unknown): unknown {
   const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(KiB|MiB|GiB|)$/.exec(value) : null;
   return match === null ? value : Math.round(Number(match[1]) * byteUnits[match[2]!]!);
 }
 
 /**
- * The options of the bench, each with its default: the one place where they are described. Texts are read as numbers
- * and switches, so that a flag, an environment variable and a value in the file mean the same.
+ * The options of the bench with their defaults and descriptions. Texts are read as numbers and booleans, so that a flag, an
+ * environment variable and a value in the file mean the same.
  */
 export const benchConfigSchema = z.strictObject({
-  suite: describe(
-    z.preprocess(
-      (value) => (typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value),
-      z.array(z.enum([...suiteNames, 'all'])).min(1),
-    ),
-    {
-      value: '<names>',
-      help: 'what is asked, by comma; all for every suite',
-      allowed: 'names by comma',
-      names: { kind: 'suite', known: [...suiteNames, 'all'] },
-    },
-  ).default(['main']),
-  arms: describe(
-    z.preprocess(
-      (value) => (typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value),
-      z.array(z.string().refine(isArmName)).min(1),
-    ),
-    {
-      value: '<names>',
-      help: `the arms to run, by comma (default: all of the suite); each may have settings: ${armSettingsHelp}`,
-      allowed: 'names by comma',
-      names: { kind: 'arm', known: armNames },
-    },
-  ).exactOptional(),
+  suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
+    value: '<names>',
+    help: 'suites to run, comma-separated, or "all"',
+    allowed: 'comma-separated names',
+    names: { kind: 'suite', known: [...suiteNames, 'all'] },
+  }).default(['main']),
+  arms: describe(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
+    value: '<names>',
+    help: 'arms to run, comma-separated',
+    preset: 'all of the suite',
+    allowed: 'comma-separated names',
+  }).exactOptional(),
   dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
     value: '<names|files>',
-    help: 'a data set that ships, or a file; several by comma, each user judged in the language of their own',
-    allowed: 'names or files, by comma',
+    help: 'data sets to ask, comma-separated: names of shipped ones, or files; each user is scored in their own language',
+    allowed: 'comma-separated names or files',
   }).default('recall-en,recall-zh'),
   model: path(
     '<file>',
-    'the language model: a GGUF file, recall-base or recall-block (which ship), hf:org/repo/file.gguf to fetch one,' +
-      ' or random:SHAPE for random weights (default: recall-base)',
+    'language model: a GGUF file, recall-base or recall-block (shipped), hf:org/repo/file.gguf (fetched), or random:SHAPE' +
+      ' (random weights)',
+    'recall-base',
   ).exactOptional(),
+  engine: describe(z.string().min(1), {
+    value: '<name>',
+    help: 'engine that runs the language model',
+    allowed: 'the name of an engine',
+  }).default('llama-cpp'),
   embedder: path(
     '<dir>',
-    'the embedding model: a folder with ONNX weights, or hf:org/repo to fetch one (default: the one that ships)',
+    'embedding model: a folder with ONNX weights, or hf:org/repo (fetched)',
+    'the shipped one',
   ).exactOptional(),
-  retriever: oneOf('retriever', retrieverNames, 'how memories are recalled').default('router'),
+  retriever: oneOf('retriever', retrieverNames, 'strategy that retrieves memories').default('router'),
   hot: describe(z.string().min(1), {
     value: '<url>',
-    help: 'where tiered keeps working memory: redis://… (default: in the process)',
+    help: 'working memory of --retriever tiered: redis://…',
+    preset: 'in the process',
     allowed: 'an address',
   }).exactOptional(),
   cold: describe(z.string().min(1), {
     value: '<url>',
-    help: 'where tiered keeps long-term memory: postgres://… with pgvector (default: a SQLite file, searched by FAISS)',
+    help: 'long-term memory of --retriever tiered: postgres://… with pgvector',
+    preset: 'a SQLite file, searched by FAISS',
     allowed: 'an address',
   }).exactOptional(),
-  coldIndex: oneOf('index', coldIndexNames, 'how --cold is searched: exactly, or by an approximation').default(
-    'ivfflat',
-  ),
-  recallTokens: wholeFrom(0, '<n>', 'tokens that the memories of salience may take (default: 1500)').exactOptional(),
-  preRetrieval: path('<file>', 'how hinted prepares questions, JSON (default: by keyword)').exactOptional(),
+  coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
+  retrievalTokens: wholeFrom(0, '<n>', 'token budget of --retriever salience', '1500').exactOptional(),
+  preRetrieval: path(
+    '<file>',
+    'preparation of questions by --retriever hinted, JSON',
+    'routing by keyword',
+  ).exactOptional(),
   eventsPort: describe(numeric(z.number().int().min(1).max(65_535)), {
     value: '<port>',
-    help: 'serve the events of tiered to WebSocket clients on 127.0.0.1',
+    help: 'port on 127.0.0.1 that serves events of --retriever tiered to WebSocket clients',
+    preset: 'none',
     allowed: 'a port from 1 to 65535',
   }).exactOptional(),
-  topK: wholeFrom(1, '<n>', 'memories recalled for a question').default(5),
+  topK: wholeFrom(1, '<n>', 'most memories retrieved for a question').default(5),
   threshold: describe(numeric(z.number().min(-1)), {
     value: '<score>',
-    help: 'least score of a recalled memory; -1 for none',
+    help: 'least score of a retrieved memory; -1 accepts all',
     allowed: 'a number, -1 or more',
   }).default(-1),
   alpha: describe(numeric(z.number().min(0)), {
     value: '<factor>',
-    help: 'multiplies the values of injected memories; 1 leaves them as they are',
+    help: 'factor on the values (V) of injected memories; 1 leaves them unchanged',
     allowed: 'a number, 0 or more',
   }).default(1),
-  limit: wholeFrom(1, '<n>', 'about how many questions to ask, of whole users drawn by seed').exactOptional(),
-  seed: wholeFrom(0, '<n>', 'seed of every draw').default(7),
-  repeats: wholeFrom(1, '<n>', 'how often each question is asked').default(1),
-  labels: oneOf('labels', ['index', 'bullet'], 'how a memory line begins: [1] or -').default('index'),
-  placement: oneOf('placement', ['chronological', 'rank'], 'the order of the memories in the prompt').default(
+  limit: wholeFrom(
+    1,
+    '<n>',
+    'approximate number of questions, of whole users drawn by seed',
+    "the suite's",
+  ).exactOptional(),
+  seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
+  repeats: wholeFrom(1, '<n>', 'number of times that each question is asked').default(1),
+  labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -').default('index'),
+  placement: oneOf('placement', ['chronological', 'rank'], 'order of the memories in the prompt').default(
     'chronological',
   ),
   template: oneOf(
     'template',
     ['plain', 'chat'],
-    "the form of a prompt: in the bench's words, or in the model's own chat template",
+    "form of the prompt: the bench's own, or the model's chat template",
   ).default('plain'),
-  reserve: wholeFrom(1, '<tokens>', 'tokens kept free for the answer').exactOptional(),
-  contextTokens: wholeFrom(1, '<tokens>', "size of the window (default: the model's)").exactOptional(),
-  threads: wholeFrom(1, '<n>', 'threads of the model (default: by the machine)').exactOptional(),
+  reserve: wholeFrom(
+    1,
+    '<tokens>',
+    'tokens reserved for the answer',
+    '512, at most a quarter of the window',
+  ).exactOptional(),
+  contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
+  threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
   margin: describe(numeric(z.number().min(0)), {
     value: '<points>',
-    help: 'loss of exact match that still counts as kept',
+    help: 'loss of exact match, in points, that still counts as kept',
     allowed: 'a number of points, 0 or more',
   }).default(2),
-  kvStore: path('<dir>', 'a K/V store shared by users and runs; the run says so').exactOptional(),
+  kvStore: path('<dir>', 'K/V store shared by users and runs', 'one for each user of the run').exactOptional(),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
-    help: 'how much K/V is kept for a user, such as 256MiB',
+    help: 'most bytes of K/V kept for a user',
+    preset: '256MiB',
     allowed: 'bytes, or a size such as 256MiB',
   }).default(256 * 2 ** 20),
-  run: runName('name of the run').exactOptional(),
-  resume: runName('go on with the run of this name').exactOptional(),
-  out: path('<dir>', 'where reports go').default('reports'),
-  db: path('<file>', 'the database (default: dki-bench.sqlite in the folder of --out)').exactOptional(),
-  json: toggle('print one JSON document on standard output and nothing else').default(false),
-  quiet: toggle('no progress').default(false),
+  run: runName('name of the run', 'suite, date and time').exactOptional(),
+  resume: runName('name of an interrupted run to continue').exactOptional(),
+  out: path('<dir>', 'folder of the reports').default('reports'),
+  db: path('<file>', 'database file', 'dki-bench.sqlite in the folder of --out').exactOptional(),
+  json: toggle('print one JSON document on standard output, and nothing else').default(false),
+  quiet: toggle('print no progress').default(false),
   databaseEcho: toggle('write every SQL statement to standard error').default(false),
 });
 
 type Options = z.output<typeof benchConfigSchema>;
 
-/** What a run is told to do. All paths are absolute; models of random weights and of the hub have their names. */
+/** Configuration of a run. All paths are absolute; models with random weights and of the hub are given by name. */
 export interface BenchConfig extends Readonly<Omit<Options, 'arms' | 'dataset'>> {
-  /** Names of arms; of one's own too, where the program brings them. */
+  /** Names of arms, those of the calling program included. */
   readonly arms?: readonly string[];
-  /** Files of the data sets, one or more. */
+  /** Files of the data sets, at least one. */
   readonly dataset: readonly string[];
   readonly model: string;
   readonly embedder: string;
   readonly db: string;
-  /** The options that somebody gave; of the others a suite may have its own defaults. */
+  /** Options that were given; a suite may set its own defaults for the others. */
   readonly given: readonly string[];
 }

@@ -1,6 +1,8 @@
-/** What went wrong, for programs; the message says it for people. */
+/** Kind of an error, for programs; the message is for people. */
 export type BenchErrorCode =
   | 'bad-option'
+  | 'busy'
+  | 'changed'
   | 'bad-data'
   | 'bad-model'
   | 'bad-state'
@@ -8,13 +10,18 @@ export type BenchErrorCode =
   | 'database'
   | 'disk'
   | 'network'
+  | 'no-session'
   | 'not-found'
   | 'not-reproduced'
-  | 'port';
+  | 'port'
+  | 'protocol'
+  | 'special-token'
+  | 'unreachable'
+  | 'unsupported';
 
 /**
- * A mistake that its user can mend. The message is one line that names the thing at fault
- * (file:line, option, value); the hint says what to do. The command line prints both and exits with 2.
+ * An error that the user can correct. The message is one line that names the thing at fault (file:line, option, value); the
+ * hint says what to do. The command line prints both and exits with 2.
  */
 export class BenchError extends Error {
   override readonly name = 'BenchError';

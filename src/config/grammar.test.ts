@@ -24,7 +24,7 @@ describe.each(Object.values(grammars))('the grammar of $language', (grammar) => 
     expect(heldOut.filter((phrasing) => trained.some((text) => text.includes(plain(phrasing, grammar))))).toEqual([]);
   });
 
-  it('says nothing twice in one list', () => {
+  it('has no duplicates in a list', () => {
     const lists = all.flatMap(({ trained, heldOut }) => [trained, heldOut]);
     expect(lists.filter((list) => new Set(list).size < list.length)).toEqual([]);
   });

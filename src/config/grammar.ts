@@ -10,7 +10,7 @@ function ofSides(fewestHeldOut: number) {
 }
 
 const phrasings = ofSides(0);
-/** Of what has no generic wordings to fall back on. */
+/** Wordings of a statement without generic ones to fall back on. */
 const ownPhrasings = ofSides(1);
 const openRelation = z.object({
   value: z.string(),
@@ -23,7 +23,7 @@ const shared = {
   systemPrompts: z.array(z.string()).min(1),
   unknownAnswer: z.string(),
   answer: z.string(),
-  /** An adjective before its noun, the day of a month, and what belongs to somebody. */
+  /** Templates: an adjective and its noun, the day of a month, a possession. */
   attribute: z.string(),
   date: z.string(),
   owned: z.string(),
@@ -46,7 +46,7 @@ const shared = {
     lists: z.array(z.object({ value: z.string(), statements: ownPhrasings, questions: ownPhrasings })).min(1),
     listing: z.object({ comma: z.string(), and: z.string() }),
     order: ownPhrasings,
-    /** A thing with its date behind it. */
+    /** Template: a thing followed by its date. */
     dated: z.string(),
     choices: ownPhrasings,
     sameSubject: ownPhrasings,
@@ -79,11 +79,11 @@ const grammarSchema = z.discriminatedUnion('language', [
   }),
 ]);
 
-/** What data sets and training dialogues say in one language: `datasets/grammar-LANGUAGE.json`. */
+/** Wordings of data sets and training dialogues in one language: `datasets/grammar-LANGUAGE.json`. */
 export type Grammar = z.infer<typeof grammarSchema>;
 /**
- * Wordings of one statement or question: those under `heldOut` are never trained on; `trained` are those that data sets
- * use (`known`), and those that training alone practises.
+ * Wordings of one statement or question: `heldOut` templates are never trained on; `trained` are those that data sets use
+ * (`known`) and those that only training uses.
  */
 export type Phrasings = z.infer<typeof phrasings>;
 
@@ -94,5 +94,5 @@ function read<L extends Grammar['language']>(language: L): Grammar & { readonly 
   return grammar as Grammar & { readonly language: L };
 }
 
-/** By language; the relation, noun and role at one place mean the same in both. */
+/** Grammars by language; relations, nouns and roles at one index mean the same in both. */
 export const grammars = { en: read('en'), zh: read('zh') } as const;

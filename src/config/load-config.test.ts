@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from './bench-error.ts';
-import { type ConfigSources, configOptions, loadBenchConfig } from './load-config.ts';
+import { configOptions } from './config-options.ts';
+import { type ConfigSources, loadBenchConfig } from './load-config.ts';
 import { presetModels, shippedLanguageModels } from './shipped-models.ts';
 
 let workingFolder: string;
@@ -15,9 +16,12 @@ afterEach(() => rmSync(workingFolder, { recursive: true }));
 const load = (flags: Record<string, unknown> = {}, environment: Record<string, string> = {}) =>
   loadBenchConfig({ flags: { dataset: './data.jsonl', ...flags }, environment, workingFolder });
 
+const known = ['rag', 'dki', 'dki-wrong'];
+const arms = { names: known, has: (name: string) => known.includes(name) };
+
 function failure(sources: ConfigSources): BenchError {
   try {
-    loadBenchConfig({ environment: {}, workingFolder, ...sources });
+    loadBenchConfig({ environment: {}, workingFolder, arms, ...sources });
   } catch (error) {
     if (error instanceof BenchError) return error;
     throw error;
@@ -63,7 +67,7 @@ describe('the configuration', () => {
     expect(load({ dataset: './b,c.jsonl' }).dataset).toEqual([join(workingFolder, 'b,c.jsonl')]);
   });
 
-  it('lets flags win over the environment, and that over the file', () => {
+  it('prefers flags to the environment, and the environment to the file', () => {
     writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"topK": 2, "seed": 2, "repeats": 2}');
     const config = load(
       { topK: '4' },
@@ -87,8 +91,8 @@ describe('the configuration', () => {
     [{ threshold: '-2' }, '--threshold "-2": expected a number, -1 or more'],
     [{ kvBytes: 'lots' }, '--kv-bytes "lots": expected bytes, or a size such as 256MiB'],
     [{ run: '../up' }, '--run "../up": expected letters, digits, ".", "_" and "-", since a folder gets this name'],
-    [{ hot: 'redis://x' }, '--hot: nothing in this run would use it'],
-    [{ retriever: 'tiered', coldIndex: 'hnsw' }, '--cold-index: nothing in this run would use it'],
+    [{ hot: 'redis://x' }, '--hot: has no effect in this run'],
+    [{ retriever: 'tiered', coldIndex: 'hnsw' }, '--cold-index: has no effect in this run'],
     [
       { retriever: 'tiered', cold: 'postgres://x', coldIndex: 'hsnw' },
       '--cold-index: unknown index "hsnw": did you mean hnsw?',
@@ -110,7 +114,7 @@ describe('the configuration', () => {
       '--dataset: unknown data set "recal-en": did you mean recall-en?',
     );
     expect(failure({ flags: { dataset: 'recall-en,' } }).message).toContain('--dataset: unknown data set ""');
-    expect(failure({ flags: { dataset: '' } }).message).toBe('--dataset "": expected names or files, by comma');
+    expect(failure({ flags: { dataset: '' } }).message).toBe('--dataset "": expected comma-separated names or files');
     expect(failure({ flags: { dataset: 'recal-en' } }).message).toContain('--dataset: unknown data set "recal-en"');
     writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"top_k": 2}');
     expect(failure({}).message).toBe('dki-bench.config.json: top_k: unknown option "top_k": did you mean topK?');
@@ -120,17 +124,29 @@ describe('the configuration', () => {
     expect(failure({}).message).toMatch(/^dki-bench\.config\.json cannot be read/);
   });
 
-  it('refuses an option of one strategy of recall beside another', () => {
-    const { message, hint } = failure({ flags: { retriever: 'hinted', recallTokens: '9' } });
-    expect(message).toBe('--recall-tokens: nothing in this run would use it');
+  it('takes any arm where the caller knows none', () => {
+    expect(load({ arms: 'rag, mine' }).arms).toEqual(['rag', 'mine']);
+    expect(failure({ environment: { DKI_BENCH_ARMS: 'mine' } })).toMatchObject({
+      message: 'DKI_BENCH_ARMS: unknown arm "mine"',
+      hint: 'known: rag, dki, dki-wrong',
+    });
+  });
+
+  it('refuses an option of another retrieval strategy', () => {
+    const { message, hint } = failure({ flags: { retriever: 'hinted', retrievalTokens: '9' } });
+    expect(message).toBe('--retrieval-tokens: has no effect in this run');
     expect(hint).toBe('add --retriever salience, or drop it');
     expect(failure({ flags: { preRetrieval: 'a.json' } }).hint).toBe('add --retriever hinted, or drop it');
-    const flags = { retriever: 'salience', recallTokens: '0' };
-    expect(loadBenchConfig({ flags, environment: {}, workingFolder }).recallTokens).toBe(0);
+    const flags = { retriever: 'salience', retrievalTokens: '0' };
+    expect(loadBenchConfig({ flags, environment: {}, workingFolder }).retrievalTokens).toBe(0);
   });
 
   it('describes every option for the help', () => {
-    const topK = configOptions().find(({ key }) => key === 'topK');
-    expect(topK).toMatchObject({ flag: '--top-k', default: 5, value: '<n>', help: 'memories recalled for a question' });
+    const described = (wanted: string) => configOptions().find(({ key }) => key === wanted);
+    const help = 'most memories retrieved for a question (default: 5)';
+    expect(described('topK')).toMatchObject({ flag: '--top-k', default: 5, value: '<n>', help });
+    expect(described('retriever')!.help).toMatch(/\(default: router; choices: router, tiered, salience, hinted\)$/);
+    expect(described('kvBytes')!.help).toMatch(/\(default: 256MiB\)$/);
+    expect(described('resume')!.help).not.toContain('default');
   });
 });

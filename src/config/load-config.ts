@@ -2,35 +2,41 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
-import { type BenchConfig, benchConfigSchema, optionDescriptions, randomModelPrefix } from './bench-config.ts';
+import { type BenchConfig, benchConfigSchema, randomModelPrefix } from './bench-config.ts';
+import { descriptionOf, flagOf } from './config-options.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
 import { didYouMean } from './nearest-name.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 import { presetModels, shippedLanguageModels } from './shipped-models.ts';
 
-/** Read from the working folder where it is there. */
+/** Optional file in the working folder. */
 const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
-/** Variables with the same prefix that are read elsewhere. */
+/** Variables with the same prefix that other modules read. */
 const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND'];
 
+/** Sources of options; the defaults are the process's own. */
 export interface ConfigSources {
-  /** By option: what the command line gave, as texts or switches. */
+  /** Values of the command line by option, as texts or booleans. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly workingFolder?: string;
+  /** Checks `--arms`; without it any name is taken, and whoever opens the arms checks it. */
+  readonly arms?: ArmVocabulary;
 }
 
-/** A value, and how its user would name the option that gave it. */
+/** The arms that can be named: this layer does not know them. */
+export interface ArmVocabulary {
+  /** For suggestions and hints. */
+  readonly names: readonly string[];
+  has(name: string): boolean;
+}
+
+/** A value, and the name of its option as the user wrote it. */
 interface Given {
   readonly value: unknown;
   readonly name: string;
-}
-
-/** `topK` → `--top-k` */
-function flagOf(key: string): string {
-  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function variableOf(key: string): string {
@@ -89,22 +95,11 @@ function unknownOption(key: string, given: Given | undefined): BenchError {
   return new BenchError('bad-option', message, `known: ${known.join(', ')}`);
 }
 
-/** The schema inside defaults and optionals, with which the description is kept. */
-function descriptionOf(key: string) {
-  let schema: unknown = benchConfigSchema.shape[key as keyof typeof benchConfigSchema.shape];
-  for (;;) {
-    const description = optionDescriptions.get(schema as z.ZodType);
-    if (description !== undefined) return description;
-    schema = (schema as z.ZodDefault<z.ZodType>).unwrap();
-  }
-}
-
-/** The options as the command line and its help need them, in the order of the schema. */
-export function configOptions() {
-  const defaults: Readonly<Record<string, unknown>> = benchConfigSchema.parse({});
-  return Object.keys(benchConfigSchema.shape).map((key) => {
-    return { key, flag: flagOf(key), default: defaults[key], ...descriptionOf(key) };
-  });
+function requireArms(names: readonly string[], arms: ArmVocabulary, given: Given): void {
+  const unknown = names.find((name) => !arms.has(name));
+  if (unknown === undefined) return;
+  const message = `${given.name}: unknown arm ${JSON.stringify(unknown)}${didYouMean(unknown, arms.names)}`;
+  throw new BenchError('bad-option', message, `known: ${arms.names.join(', ')}`);
 }
 
 function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): BenchError {
@@ -125,7 +120,7 @@ function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): B
   return new BenchError('bad-option', `${name} ${JSON.stringify(culprit)}: expected ${allowed}`, 'see --help');
 }
 
-/** A bare name stands for a data set that ships, all else for a file. */
+/** Resolves a bare name to a shipped data set, any other name to a file. */
 function datasetPath(dataset: string, workingFolder: string): string {
   if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
   const shipped = shippedDatasets();
@@ -139,29 +134,29 @@ function datasetPath(dataset: string, workingFolder: string): string {
   );
 }
 
-/** The files of a list, or of names by comma; a file that has a comma in its own name is one. */
+/** Resolves a list, or comma-separated names; an existing file with a comma in its name is one name. */
 function datasetPaths(given: string | readonly string[], workingFolder: string): string[] {
   const isOne = typeof given === 'string' && (!given.includes(',') || existsSync(resolve(workingFolder, given)));
   const names = isOne ? [given] : typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given;
   return names.map((name) => datasetPath(name, workingFolder));
 }
 
-/** Options that mean nothing to another strategy of recall. */
+/** Options of one retrieval strategy only. */
 const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
   tiered: ['hot', 'cold', 'coldIndex', 'eventsPort'],
-  salience: ['recallTokens'],
+  salience: ['retrievalTokens'],
   hinted: ['preRetrieval'],
 };
 
-/** @throws BenchError `bad-option` for an option that nothing in the run would use */
+/** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use */
 function requireUse(
   { retriever, cold, suite }: Pick<BenchConfig, 'retriever' | 'cold' | 'suite'>,
   given: ReadonlyMap<string, Given>,
 ) {
-  // That suite runs every strategy.
+  // Suite `retrieval` runs every strategy.
   const comparesAll = suite.includes('retrieval') || suite.includes('all');
   const unused = ({ name }: Given, hint: string) =>
-    new BenchError('bad-option', `${name}: nothing in this run would use it`, hint);
+    new BenchError('bad-option', `${name}: has no effect in this run`, hint);
   for (const [strategy, keys] of Object.entries(optionsOfStrategy)) {
     const idle = keys.map((key) => given.get(key)).find((option) => option !== undefined);
     if (retriever !== strategy && !comparesAll && idle !== undefined)
@@ -172,10 +167,9 @@ function requireUse(
 }
 
 /**
- * The configuration of a run: defaults, then `dki-bench.config.json`, then `DKI_BENCH_…`, then flags; the last wins.
- * Shipped files are found from the package, users' paths from the working folder.
- *
- * @throws BenchError `bad-option` that names the option, the value and what is allowed
+ * Loads the configuration of a run from four sources, each overriding the ones before: defaults, `dki-bench.config.json`,
+ * `DKI_BENCH_…` variables, flags. Shipped files are resolved from the package, users' paths from the working folder.
+ * @throws BenchError `bad-option` that names the option, its value and the allowed values
  */
 export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   const workingFolder = sources.workingFolder ?? process.cwd();
@@ -194,9 +188,10 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
       'a resumed run keeps its name: drop --run',
     );
   }
+  if (data.arms !== undefined && sources.arms !== undefined) requireArms(data.arms, sources.arms, given.get('arms')!);
   requireUse(data, given);
   const out = resolve(workingFolder, data.out);
-  // What is named by its kind is no path.
+  // Names with a prefix are not paths.
   const named = (name: string): boolean => [randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix));
   const user = (name: string | undefined, shipped: string): string =>
     name === undefined ? shipped : named(name) ? name : resolve(workingFolder, name);

@@ -1,6 +1,6 @@
 import { editDistance } from './edit-distance.ts';
 
-/** The name that was probably meant, or undefined where none is near: at most half of the longer one differs. */
+/** Finds the most similar known name; undefined if more than half of the longer name differs. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let fewest = Infinity;
@@ -14,7 +14,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** `: did you mean NAME?`, or nothing where no name is near. */
+/** Formats `: did you mean NAME?`; empty if no known name is similar. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? '' : `: did you mean ${nearest}?`;

@@ -7,7 +7,7 @@ export const shippedLanguageModels: ReadonlyMap<string, string> = new Map(
   ['recall-base', 'recall-block'].map((name) => [name, `${folder}/${name}/${name}-f16.gguf`]),
 );
 
-/** What runs where nobody names a model: a file and a folder. */
+/** Default models: a file and a folder. */
 export const presetModels = {
   model: shippedLanguageModels.get('recall-base')!,
   embedder: `${folder}/embed-en-zh`,

@@ -17,7 +17,7 @@ const templatesSchema = z.object({
   }),
 });
 
-/** The pieces that prompts are built of, in every language: `datasets/templates.json`. */
+/** Templates of the segments of a prompt, for all languages: `datasets/templates.json`. */
 export const templates = templatesSchema.parse(
   JSON.parse(readFileSync(new URL('../../datasets/templates.json', import.meta.url), 'utf8')),
 );

@@ -5,15 +5,14 @@ import { type DownloadOptions, hubFile } from '../config/hub/hub-file.ts';
 import { cacheFolderOf, hubAccess, hubPrefix, parseHubReference } from '../config/hub/hub-reference.ts';
 import { modelFiles } from './model-folder.ts';
 
-/** Stands in a folder of the cache when all is there that the repository has. */
+/** Marks a folder of the cache that holds all files of its repository. */
 const COMPLETE = 'complete';
 
 /**
- * The folder of this machine that an embedder's name stands for: the files of `hf:org/repo` are fetched at the first
- * call and kept, any other name is a folder already.
- *
- * @throws BenchError `bad-model` where the repository lacks a file that an embedder must have, `bad-option` for a name of
- * another form; `network`, `not-found`, `disk`, `bad-data` as `hubFile`
+ * Resolves an embedder's name to a local folder: the files of `hf:org/repo` are fetched at the first call and kept; any
+ * other name is a folder.
+ * @throws BenchError `bad-model` if the repository lacks a file that an embedder needs, `bad-option` for a name of another
+ * form; `network`, `not-found`, `disk`, `bad-data` as `hubFile`
  */
 export async function embedderFolderOf(name: string, options: DownloadOptions = {}): Promise<string> {
   if (!name.startsWith(hubPrefix)) return name;

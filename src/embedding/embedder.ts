@@ -1,6 +1,6 @@
 import type { TextPurpose } from './sentence-layout.ts';
 
-/** Which model makes the vectors; recorded with every run. */
+/** Identity of an embedding model; recorded with every run. */
 export interface EmbedderInfo {
   /** Name of the model's folder. */
   readonly name: string;
@@ -10,18 +10,17 @@ export interface EmbedderInfo {
   readonly sha256: string;
   /** The file that holds the weights. */
   readonly path: string;
-  /** What stands in front of every text of that purpose, by the model's own files; often nothing. */
+  /** Prefixes of texts by purpose, from the model's own files; often empty. */
   readonly prompts: Readonly<Record<TextPurpose, string>>;
 }
 
-/** A model that turns texts into vectors whose direction says what they mean. */
+/** Port to an embedding model: texts in, vectors out, whose direction is the meaning. Adapter: `TransformersEmbedder`. */
 export interface Embedder {
   readonly info: EmbedderInfo;
   /**
-   * Takes texts as they are: whoever calls puts the prompts in front.
-   * One vector of `info.dimension` finite numbers a text, in the order of the texts; of any length, not normalised.
-   * A vector depends on its own text only, never on the others of the call. A text without a single token gives
-   * the zero vector.
+   * Embeds texts as they are: the caller adds `info.prompts`.
+   * @returns one vector of `info.dimension` finite numbers for each text, in order, not normalised. A vector depends on its
+   * own text only, never on the others of the call. A text without tokens gives the zero vector.
    */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
 }

@@ -50,7 +50,7 @@ describe('EmbeddingService', () => {
     expect(asked).toEqual(['tea', 'coffee', 'milk', 'tea']);
   });
 
-  test('a caller that writes into its vector spoils nobody else', async () => {
+  test('a caller that writes into its vector does not change the cache', async () => {
     const embeddings = new EmbeddingService(open);
     const first = await embeddings.embed('tea');
     const before = first.slice();

@@ -4,10 +4,10 @@ import { BenchError } from '../config/bench-error.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
 import type { TextPurpose } from './sentence-layout.ts';
 
-/** What the service was asked for and what it cost, since it was made. */
+/** Requests to the service and their cost, since it was created. */
 export interface EmbeddingStats {
   readonly texts: number;
-  /** Texts that needed no call of the model: kept from before, or twice in one batch. */
+  /** Texts that needed no call of the model: cached, or repeated in one batch. */
   readonly cacheHits: number;
   readonly cachedTexts: number;
   /** Time spent in the model, without loading it. */
@@ -15,20 +15,26 @@ export interface EmbeddingStats {
 }
 
 export interface EmbeddingServiceOptions {
-  /** Vectors kept, the least recently used dropped first. Default 20,000. */
+  /** Most vectors in the cache; the least recently used are dropped. Default 20,000. */
   readonly maxCachedTexts?: number;
 }
 
 /**
- * Texts to unit vectors, so that an inner product is a cosine. Vectors are kept by the text's hash, the model is
- * loaded at the first use. A text without content (empty, or white space only) has the zero vector: it is similar to
- * nothing, where a model would make it similar to whatever is short.
- *
- * @see seed 000 §6
+ * Embeds texts as unit vectors, so that an inner product is a cosine. Vectors are cached by the hash of the text, and the
+ * model is loaded at first use. A text without content (empty, or white space only) has the zero vector and is similar to
+ * nothing; a model would make it similar to any short text.
  *
  * @example
+ * ```ts
+ * import { EmbeddingService, TransformersEmbedder } from 'dki-bench';
+ *
  * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
- * const vector = await embeddings.embed('I moved to Leeds in May.');
+ * const [memory, query] = [
+ *   await embeddings.embed('I moved to Leeds in May.'),
+ *   await embeddings.embed('Where do I live?', 'query'),
+ * ];
+ * console.log(memory.reduce((sum, value, i) => sum + value * query[i]!, 0)); // their cosine
+ * ```
  */
 export class EmbeddingService {
   readonly #open: () => Promise<Embedder>;
@@ -44,16 +50,16 @@ export class EmbeddingService {
     this.#maxCachedTexts = maxCachedTexts;
   }
 
-  /** The unit vector of a text; the caller's own copy. A question is embedded as `query`, what it looks for is not. */
+  /** Embeds one text: a question as `query`, a memory as `document`. @returns the caller's own copy of a unit vector */
   async embed(text: string, purpose: TextPurpose = 'document'): Promise<Float32Array> {
     const [vector] = await this.embedMany([text], purpose);
     return vector!;
   }
 
   /**
-   * The unit vectors of texts, in their order; the caller's own copies. Each different text is embedded once.
-   *
-   * @throws BenchError `bad-model` where the model cannot be loaded or gives numbers that are none
+   * Embeds texts; equal texts are embedded once.
+   * @returns unit vectors in the order of the texts, the caller's own copies
+   * @throws BenchError `bad-model` if the model cannot be loaded or gives numbers that are not finite
    */
   async embedMany(texts: readonly string[], purpose: TextPurpose = 'document'): Promise<Float32Array[]> {
     const { info, embed } = await this.#loaded();
@@ -77,12 +83,12 @@ export class EmbeddingService {
     return keys.map((key) => vectors.get(key)!.slice());
   }
 
-  /** Numbers a vector; loads the model. */
+  /** Numbers in a vector; loads the model. */
   async dimension(): Promise<number> {
     return (await this.#loaded()).info.dimension;
   }
 
-  /** Which model makes the vectors; loads it. */
+  /** Identity of the model; loads it. */
   async info(): Promise<EmbedderInfo> {
     return (await this.#loaded()).info;
   }
@@ -96,7 +102,7 @@ export class EmbeddingService {
     };
   }
 
-  /** Forgets all kept vectors, so that what is measured next owes nothing to what went before. */
+  /** Empties the cache, so that the next measurement does not profit from earlier ones. */
   clear(): void {
     this.#cache.clear();
   }

@@ -9,13 +9,13 @@ const calibrationSchema = z.looseObject({
   gatingThreshold: z.number().min(-1).max(1),
 });
 
-/** The relevance from which a memory is worth injecting, and the embedder for which it was found. */
+/** Relevance above which the dual-factor gate injects, and the embedder that it was calibrated for. */
 export type GatingCalibration = Readonly<
   Pick<z.output<typeof calibrationSchema>, 'embedderSha256' | 'gatingThreshold'>
 >;
 
 /**
- * What `card.json` in the folder of an embedder says of gating; undefined where there is none.
+ * Reads the calibration from `card.json` in an embedder's folder; undefined if there is no card.
  * @throws BenchError `bad-model` for a card that cannot be read
  */
 export function gatingCalibrationOf(embedderFolder: string): GatingCalibration | undefined {
@@ -33,7 +33,7 @@ export function gatingCalibrationOf(embedderFolder: string): GatingCalibration |
   }
 }
 
-/** @throws BenchError `bad-model` where the threshold was found for other weights */
+/** Checks that a calibration belongs to an embedder. @throws BenchError `bad-model` if it was made for other weights */
 export function requireCalibrationFor(
   { embedderSha256 }: GatingCalibration,
   embedder: { readonly name: string; readonly sha256: string },

@@ -18,15 +18,14 @@ export interface ModelFolder {
 /** The files of a sentence encoder that are read, by their places in its folder. */
 export const modelFiles = {
   required: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
-  /** The first of them that is there. */
+  /** The first that exists is used. */
   weights: ['onnx/model.onnx', 'onnx/model_quantized.onnx'],
-  /** What sentence-transformers writes beside them: pooling, the longest text, prompts. */
+  /** Files of sentence-transformers: pooling, longest text, prompts. */
   optional: ['modules.json', '1_Pooling/config.json', 'sentence_bert_config.json', 'config_sentence_transformers.json'],
 } as const;
 
 /**
- * Reads all of a model's folder but its weights.
- *
+ * Reads a model's folder, except its weights.
  * @throws BenchError `bad-model` naming the folder and the files that are missing or broken
  */
 export function readModelFolder(folder: string): ModelFolder {
@@ -54,7 +53,7 @@ export async function fileSha256(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A folder that cannot serve as an embedding model. `problem` completes the sentence "embedding model …". */
+/** Error for a folder that is not a usable embedding model. @param problem completes the sentence "embedding model …" */
 export function badModel(path: string, problem: string, cause?: unknown): BenchError {
   return new BenchError(
     'bad-model',

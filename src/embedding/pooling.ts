@@ -1,9 +1,9 @@
-/** How the vectors of tokens become one: their mean, that of the first or of the last, or the largest of each number. */
+/** Ways to pool token vectors: mean, first token, last token, or maximum of each number. */
 export type Pooling = 'mean' | 'first' | 'last' | 'max';
 
 /**
- * One vector of the vectors of a text's tokens, which lie one after the other; a text alone has no padding to leave out.
- * @param values tokens × dimension numbers, one token at least
+ * Pools the token vectors of one text, which has no padding.
+ * @param values tokens × dimension numbers, row by row, one token at least
  */
 export function pool(values: ArrayLike<number>, dimension: number, pooling: Pooling): Float32Array {
   const tokens = values.length / dimension;

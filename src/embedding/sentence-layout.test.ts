@@ -31,7 +31,7 @@ function refusal(): string {
 }
 
 describe('the files of sentence-transformers', () => {
-  it('say pooling, dimension, longest text and prompts', () => {
+  it('name pooling, dimension, longest text and prompts', () => {
     write('1_Pooling/config.json', { word_embedding_dimension: 128, pooling_mode_cls_token: true });
     write('sentence_bert_config.json', { max_seq_length: 4, do_lower_case: false });
     write('config_sentence_transformers.json', { prompts: { query: 'query: ', passage: 'passage: ' } });
@@ -50,9 +50,9 @@ describe('the files of sentence-transformers', () => {
     [
       '1_Pooling/config.json',
       { pooling_mode_mean_tokens: true, pooling_mode_max_tokens: true },
-      'pools tokens in a way that is not known here: pooling_mode_mean_tokens and pooling_mode_max_tokens',
+      'has an unsupported pooling: pooling_mode_mean_tokens and pooling_mode_max_tokens',
     ],
-    ['1_Pooling/config.json', {}, 'pools tokens in a way that is not known here: none'],
+    ['1_Pooling/config.json', {}, 'has an unsupported pooling: none'],
     ['1_Pooling/config.json', { pooling_mode_mean_tokens: 'yes' }, 'has a broken 1_Pooling/config.json: pooling_mode'],
     ['modules.json', [{ type: 'sentence_transformers.models.Dense' }], 'sentence_transformers.models.Dense'],
     ['sentence_bert_config.json', { max_seq_length: -1 }, 'has a broken sentence_bert_config.json: max_seq_length'],
@@ -80,11 +80,11 @@ describe('the files of sentence-transformers', () => {
     expect(await vectorOf(text)).not.toEqual(mean);
   });
 
-  it('that say nothing of pooling, or another dimension, end in an error that says what to write', async () => {
+  it('without a pooling, or with another dimension, end in an error that names the fix', async () => {
     rmSync(join(folder, '1_Pooling'), { recursive: true });
     await expect(TransformersEmbedder.open(folder)).rejects.toMatchObject({
       code: 'bad-model',
-      message: `embedding model ${folder} does not say how the vectors of its tokens become one`,
+      message: `embedding model ${folder} does not name its pooling`,
       hint: expect.stringContaining('1_Pooling/config.json') as string,
     });
     write('1_Pooling/config.json', { word_embedding_dimension: 384, pooling_mode_mean_tokens: true });

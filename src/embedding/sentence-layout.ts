@@ -4,18 +4,18 @@ import { z } from 'zod';
 import { badModel } from './model-folder.ts';
 import type { Pooling } from './pooling.ts';
 
-/** What a text is embedded for: many models put another prompt in front of a question than of what it looks for. */
+/** Purpose of an embedded text: many models have different prompts for queries and documents. */
 export type TextPurpose = 'query' | 'document';
 
-/** How the vectors of tokens become that of a text, as the model's own files say. */
+/** Pooling, limits and prompts of a sentence encoder, from the model's own files. */
 export interface SentenceLayout {
-  /** Undefined where the folder says nothing of it. */
+  /** Undefined if the folder does not say. */
   readonly pooling: Pooling | undefined;
-  /** Numbers a vector, as the file of the pooling says. */
+  /** Numbers in a vector, by the pooling file. */
   readonly dimension: number | undefined;
-  /** Of sentence-transformers; the tokenizer and the weights may have limits of their own. */
+  /** The limit of sentence-transformers; tokenizer and weights may have other limits. */
   readonly maxTokens: number | undefined;
-  /** Stands in front of every text of that purpose; empty where there is none. */
+  /** Prefix of every text, by purpose; empty if there is none. */
   readonly prompts: Readonly<Record<TextPurpose, string>>;
 }
 
@@ -41,17 +41,17 @@ const promptConfig = z.looseObject({
   default_prompt_name: z.string().nullish(),
 });
 
-/** What comes behind the encoder and is done here: pooling by its own file, the unit length always. */
+/** Supported modules: the encoder, pooling, and normalisation, which is always done. */
 const DONE_MODULES = /\.(?:Transformer|Pooling|Normalize)$/;
 const DOCUMENT_NAMES = ['document', 'passage', 'corpus'];
 
 /**
- * Reads what sentence-transformers writes beside a model. A file that is not there says nothing.
- * @throws BenchError `bad-model` for a broken file, and for a model that needs more than is done here
+ * Reads the files of sentence-transformers in a model's folder; all are optional.
+ * @throws BenchError `bad-model` for a broken file, and for a model that needs an unsupported module
  */
 export function readSentenceLayout(folder: string): SentenceLayout {
   const more = read(folder, MODULES, modules)?.find(({ type }) => !DONE_MODULES.test(type));
-  if (more !== undefined) throw badModel(folder, `has a module that is not run here, ${more.type} (${MODULES})`);
+  if (more !== undefined) throw badModel(folder, `has an unsupported module, ${more.type} (${MODULES})`);
   const pooling = read(folder, POOLING, poolingConfig);
   const { prompts, default_prompt_name: byDefault } = read(folder, PROMPTS, promptConfig) ?? {};
   const promptOf = (names: readonly string[]): string =>
@@ -63,7 +63,7 @@ export function readSentenceLayout(folder: string): SentenceLayout {
     prompts: { query: promptOf(['query']), document: promptOf(DOCUMENT_NAMES) },
   };
   if (pooling?.include_prompt === false && Object.values(layout.prompts).some((prompt) => prompt !== '')) {
-    throw badModel(folder, `leaves its prompts out of the pooling, which is not done here (${POOLING})`);
+    throw badModel(folder, `excludes its prompts from pooling, which is not supported (${POOLING})`);
   }
   return layout;
 }
@@ -81,7 +81,7 @@ function poolingOf(folder: string, config: z.output<typeof poolingConfig>): Pool
   };
   const pooling = others.length === 0 ? known[mode] : undefined;
   if (pooling !== undefined) return pooling;
-  throw badModel(folder, `pools tokens in a way that is not known here: ${modes.join(' and ') || mode} (${POOLING})`);
+  throw badModel(folder, `has an unsupported pooling: ${modes.join(' and ') || mode} (${POOLING})`);
 }
 
 function read<Schema extends z.ZodType>(folder: string, file: string, schema: Schema): z.output<Schema> | undefined {

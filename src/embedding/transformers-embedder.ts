@@ -1,25 +1,38 @@
+import { createRequire } from 'node:module';
 import type { PreTrainedTokenizer, Tensor } from '@xenova/transformers';
 import { BenchError } from '../config/bench-error.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
 import { badModel, fileSha256, readModelFolder, type ModelFolder } from './model-folder.ts';
-import { openOnnxSession } from './onnx-session.ts';
 import { pool, type Pooling } from './pooling.ts';
 import { readSentenceLayout } from './sentence-layout.ts';
 
-/** A tokenizer and an encoder, and how the vectors of tokens become one. */
+interface OnnxRuntime {
+  InferenceSession: { create(path: string, options: object): Promise<object> };
+}
+
+/** A tokenizer, an encoder, and the pooling of token vectors. */
 interface Encoder {
   readonly tokenizer: PreTrainedTokenizer;
   readonly encode: Encode;
-  /** Undefined where the folder does not say: then the weights must give the vector of a text themselves. */
+  /** Undefined if the folder does not say: then the weights must give a vector for the whole text. */
   readonly pooling: Pooling | undefined;
 }
 
 type Encode = (inputs: object) => Promise<Readonly<Record<string, Tensor | undefined>>>;
 
 /**
- * A sentence encoder on transformers.js: pooled as its own files say, the text cut at the model's maximum, nothing
- * ever fetched. Each text is evaluated alone: in a padded batch the scales of a dynamically quantised model, and the
- * last bits of any other, would depend on the neighbours.
+ * Sentence encoder on transformers.js: pooling by the model's own files, texts truncated at its maximum, nothing fetched.
+ * Each text is evaluated alone: in a padded batch the scales of a dynamically quantised model, and the last bits of any
+ * other, would depend on the other texts.
+ *
+ * @example
+ * ```ts
+ * import { TransformersEmbedder } from 'dki-bench';
+ *
+ * const embedder = await TransformersEmbedder.open('models/embed-en-zh');
+ * const [vector] = await embedder.embed([embedder.info.prompts.query + 'Where do I live?']);
+ * console.log(vector?.length === embedder.info.dimension);
+ * ```
  */
 export class TransformersEmbedder implements Embedder {
   readonly info: EmbedderInfo;
@@ -31,9 +44,8 @@ export class TransformersEmbedder implements Embedder {
   }
 
   /**
-   * Loads the model of a folder and proves it on one text.
-   *
-   * @throws BenchError `bad-model` where files are missing or broken, or do not say how tokens are pooled
+   * Loads the model of a folder and tries it on one text.
+   * @throws BenchError `bad-model` if files are missing or broken, or do not name the pooling
    */
   static async open(folder: string): Promise<TransformersEmbedder> {
     const model = readModelFolder(folder);
@@ -69,7 +81,20 @@ export class TransformersEmbedder implements Embedder {
   }
 }
 
-/** As AutoTokenizer does it, from files that were read already: it looks for them on a host of its own as well. */
+/**
+ * Opens an ONNX file on one thread: transformers.js passes no options to its sessions, and the runtime's default, one
+ * spinning thread a core, would take cores from the language model whose time is measured.
+ *
+ * @throws the runtime's own error if the file cannot be read or is not a model
+ */
+async function openOnnxSession(path: string): Promise<object> {
+  // The copy of the runtime that transformers.js uses: it does not recognise the tensors of another.
+  const require = createRequire(createRequire(import.meta.url).resolve('@xenova/transformers'));
+  const { InferenceSession } = require('onnxruntime-node') as OnnxRuntime;
+  return InferenceSession.create(path, { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 });
+}
+
+/** Opens the tokenizer as AutoTokenizer does, but from files already read: AutoTokenizer also looks on a remote host. */
 async function openTokenizer({ tokenizer, tokenizerConfig }: ModelFolder): Promise<PreTrainedTokenizer> {
   const { AutoTokenizer, PreTrainedTokenizer } = await import('@xenova/transformers');
   const classes = AutoTokenizer.TOKENIZER_CLASS_MAPPING as Readonly<Record<string, typeof PreTrainedTokenizer>>;
@@ -78,14 +103,14 @@ async function openTokenizer({ tokenizer, tokenizerConfig }: ModelFolder): Promi
   return new (Tokenizer ?? PreTrainedTokenizer)(tokenizer, tokenizerConfig);
 }
 
-/** Null for a text without a token. */
+/** Embeds texts one by one; null for a text without tokens. */
 async function embedAll(
   texts: readonly string[],
   { tokenizer, encode, pooling }: Encoder,
 ): Promise<(Float32Array | null)[]> {
   const vectors: (Float32Array | null)[] = [];
   for (const text of texts) {
-    // Not with `max_length`, which pads to it.
+    // Without `max_length`, which would pad.
     const inputs = tokenizer([text], { truncation: true }) as { input_ids: Tensor };
     if (inputs.input_ids.size === 0) {
       vectors.push(null);
@@ -96,7 +121,7 @@ async function embedAll(
   return vectors;
 }
 
-/** The vector of a text: the model's own, pooling included, or the vectors of its tokens pooled. */
+/** Takes the model's own sentence vector, or pools its token vectors. */
 function vectorOf(output: Awaited<ReturnType<Encode>>, pooling: Pooling | undefined): Float32Array {
   const whole = output['sentence_embedding'];
   if (pooling === undefined && whole !== undefined) return Float32Array.from(whole.data as Float32Array);
@@ -108,19 +133,19 @@ function vectorOf(output: Awaited<ReturnType<Encode>>, pooling: Pooling | undefi
   return pool(hidden.data as Float32Array, hidden.dims.at(-1)!, pooling);
 }
 
-/** Neither the files nor the weights say how the vectors of tokens become that of a text. */
+/** Signals that neither the files nor the weights define the pooling. */
 class UnknownPooling extends Error {}
 
 function unknownPooling(folder: string): BenchError {
   return new BenchError(
     'bad-model',
-    `embedding model ${folder} does not say how the vectors of its tokens become one`,
+    `embedding model ${folder} does not name its pooling`,
     'write what its authors say into 1_Pooling/config.json in that folder:' +
       ' {"pooling_mode_mean_tokens": true} or {"pooling_mode_cls_token": true}',
   );
 }
 
-/** Tokenisers without a limit of their own carry an absurd one, or none. */
+/** Reads a limit; tokenisers without one have an absurd value, or none. */
 function limit(value: unknown): number {
   return typeof value === 'number' && value > 0 && value < 1e9 ? value : Infinity;
 }

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
-/** What the hub says that the bytes of a file come to. */
+/** Checksum of a file, as the hub states it. */
 export interface FileChecksum {
-  /** Large files have a sha-256; small ones have what git calls a blob, a sha-1 of their length and bytes. */
+  /** Large files have a sha-256; small ones a git blob, the sha-1 of their length and bytes. */
   readonly kind: 'sha-256' | 'git blob';
   /** In hex. */
   readonly value: string;
 }
 
-/** Reads a checksum off an entity tag; undefined for a tag that is none. */
+/** Reads a checksum from an entity tag; undefined for any other tag. */
 export function checksumOfTag(tag: string): FileChecksum | undefined {
   const value = /^(?:W\/)?"?([0-9a-f]+)"?$/.exec(tag)?.[1];
   if (value?.length === 64) return { kind: 'sha-256', value };
@@ -18,7 +18,7 @@ export function checksumOfTag(tag: string): FileChecksum | undefined {
   return undefined;
 }
 
-/** What the bytes of a file come to, in hex. */
+/** Computes the checksum of a file, in hex. */
 export async function checksumOfFile(path: string, kind: FileChecksum['kind']): Promise<string> {
   const hash = createHash(kind === 'sha-256' ? 'sha256' : 'sha1');
   if (kind === 'git blob') hash.update(`blob ${statSync(path).size}\0`);

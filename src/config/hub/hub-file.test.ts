@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -8,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
+import { startProcess, typescript } from '../../../test/fixtures/run-process.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { type DownloadProgress, hubFile } from './hub-file.ts';
 import { hubAccess, type HubAccess, parseHubReference } from './hub-reference.ts';
@@ -73,14 +73,9 @@ describe('a file of the hub', () => {
       import { hubFile } from ${JSON.stringify(new URL('hub-file.ts', import.meta.url).href)};
       import { hubAccess, parseHubReference } from ${JSON.stringify(new URL('hub-reference.ts', import.meta.url).href)};
       await hubFile(parseHubReference('hf:org/repo'), 'q8/model.gguf', hubAccess());`;
-    const child = spawn(
-      process.execPath,
-      ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', script],
-      {
-        env: { ...process.env, HF_ENDPOINT: server.endpoint, XDG_CACHE_HOME: folder.path },
-      },
-    );
-    const exited = once(child, 'exit');
+    const { child, ended } = startProcess([...typescript, '--input-type=module', '-e', script], {
+      environment: { HF_ENDPOINT: server.endpoint, XDG_CACHE_HOME: folder.path },
+    });
     const models = join(folder.path, 'dki-bench/models/org/repo/q8');
     const sizeOfPartial = (): number => {
       const [name] = existsSync(models) ? readdirSync(models) : [];
@@ -88,7 +83,7 @@ describe('a file of the hub', () => {
     };
     while (sizeOfPartial() < 1_000_000) await wait(10);
     child.kill('SIGKILL');
-    await exited;
+    await ended;
     expect(kept(folder)).toEqual([expect.stringMatching(/^model\.gguf\.[0-9a-f]{16}\.partial$/)]);
     server.faults = {};
     const path = await hubFile(repository, 'q8/model.gguf', access(server.endpoint, folder));
@@ -100,14 +95,14 @@ describe('a file of the hub', () => {
   it.each([
     ['q8/model.gguf', 'sha-256'],
     ['config.json', 'git blob'],
-  ])('%s that is damaged on the way is deleted, and the error says both checksums', async (file, kind) => {
+  ])('%s damaged in transfer is deleted, and the error names both checksums', async (file, kind) => {
     using folder = new TestFolder();
     const damages = (bytes: Buffer): Buffer => Buffer.concat([bytes.subarray(0, -1), Buffer.from([bytes.at(-1)! ^ 1])]);
     await using server = await HubServer.start(files, { damages });
     await expect(hubFile(repository, file, access(server.endpoint, folder))).rejects.toMatchObject({
       code: 'bad-data',
       message: expect.stringMatching(
-        new RegExp(`its ${kind} is ([0-9a-f]+), and the hub says (?!\\1)[0-9a-f]+; deleted$`),
+        new RegExp(`its ${kind} is ([0-9a-f]+), the hub states (?!\\1)[0-9a-f]+; the file was deleted$`),
       ),
     });
     expect(kept(folder)).toEqual([]);
@@ -166,7 +161,7 @@ describe('a file of the hub', () => {
     server.faults = { hidesChecksums: true };
     await expect(hubFile(repository, 'config.json', hub)).rejects.toMatchObject({
       code: 'network',
-      message: expect.stringContaining('neither length nor checksum') as string,
+      message: expect.stringContaining('no length or no checksum') as string,
     });
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
@@ -217,10 +212,10 @@ describe('the name of something on the hub', () => {
     'hf:org/repo?x',
     'hf:org/repo/%2e%2e/x',
   ])('%s is none', (name) => {
-    expect(() => parseHubReference(name)).toThrow(`${name}: not the name of something on the hub`);
+    expect(() => parseHubReference(name)).toThrow(`${name}: not a valid name on the hub`);
   });
 
-  it('is looked for where the environment says', () => {
+  it('is read from the address and the cache that the environment names', () => {
     expect(hubAccess({ HOME: '/x' })).toMatchObject({ endpoint: 'https://huggingface.co', token: undefined });
     expect(hubAccess({ HF_ENDPOINT: 'http://127.0.0.1:1/', HF_TOKEN: '' })).toMatchObject({
       endpoint: 'http://127.0.0.1:1',

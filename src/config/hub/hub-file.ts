@@ -17,7 +17,7 @@ import { checksumOfFile } from './file-checksum.ts';
 import { addressOf, cacheFolderOf, type HubAccess, type HubRepository } from './hub-reference.ts';
 import { describeRemoteFile, refused, type RemoteFile, request, unreachable } from './remote-file.ts';
 
-/** How far a download is. */
+/** Progress of a download. */
 export interface DownloadProgress {
   /** `org/repo/file` */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface DownloadProgress {
   readonly totalBytes: number;
 }
 
-/** Who watches a download, and may end it. */
+/** Options of a download: a listener, and a signal that cancels it. */
 export interface DownloadOptions {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -34,11 +34,10 @@ export interface DownloadOptions {
 const TAG_DIGITS = 16;
 
 /**
- * The path of a file of the hub, fetched at the first call and kept: afterwards no request is made. What was fetched of
- * it before is not fetched again. It has its name only when it is complete and its checksum is the hub's.
- *
- * @returns undefined where the hub has no such file
- * @throws BenchError `network`, `not-found` where the hub refuses it, `disk`, `bad-data` where the checksum differs
+ * Fetches a file of the hub at the first call and keeps it; later calls make no request. A partial download is continued.
+ * The file gets its name only after it is complete and its checksum is the hub's.
+ * @returns its path; undefined if the hub has no such file
+ * @throws BenchError `network`, `not-found` if the hub refuses it, `disk`, `bad-data` if the checksum differs
  */
 export async function hubFile(
   repository: HubRepository,
@@ -50,7 +49,7 @@ export async function hubFile(
   if (existsSync(path)) return path;
   const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options.signal);
   if (remote === undefined) return undefined;
-  // Another version of the file never goes on where this one ended.
+  // A partial download is never continued with another version of the file.
   const partial = `${path}.${remote.checksum.value.slice(0, TAG_DIGITS)}.partial`;
   const name = `${repository.organisation}/${repository.repository}/${file}`;
   try {
@@ -59,20 +58,20 @@ export async function hubFile(
     await complete(partial, remote, name, hub, options);
     await keep(partial, path, remote);
   } catch (cause) {
-    // Another process that fetches the same bytes to the same place may have been the first.
+    // Another process may have fetched the same file first.
     if (existsSync(path) && !existsSync(partial)) return path;
     if (cause instanceof BenchError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
     throw new BenchError(
       'disk',
       `${path} could not be written: ${(cause as NodeJS.ErrnoException).code}`,
-      'free some space, or name another folder with XDG_CACHE_HOME; what is there already is not fetched again',
+      'free some space, or name another folder with XDG_CACHE_HOME; the download continues where it stopped',
       cause,
     );
   }
   return path;
 }
 
-/** Fetches what is missing; a line that breaks is tried again for as long as it brings something. */
+/** Fetches the missing part; a broken connection is tried again as long as each attempt makes progress. */
 async function complete(
   partial: string,
   remote: RemoteFile,
@@ -80,7 +79,7 @@ async function complete(
   hub: HubAccess,
   options: DownloadOptions,
 ): Promise<void> {
-  // Longer than the file: not of it.
+  // Longer than the file: not a part of it.
   if (statSync(partial).size > remote.sizeBytes) truncateSync(partial);
   for (;;) {
     const before = statSync(partial).size;
@@ -106,7 +105,7 @@ async function fetchRest(
 ): Promise<void> {
   const response = await request(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, signal);
   if (!response.ok || response.body === null) throw refused(address, response.status, hub);
-  // A server that knows no ranges sends all of it again.
+  // A server without range requests sends the whole file.
   const start = response.status === 206 ? from : 0;
   let doneBytes = start;
   const counted = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -119,7 +118,7 @@ async function fetchRest(
   onProgress?.({ name, doneBytes, totalBytes: sizeBytes });
   const body = Readable.fromWeb(response.body);
   try {
-    // At its place, not at the end: two processes that fetch one file then write the same bytes over each other.
+    // Written at its offset, not appended: two processes that fetch one file then write the same bytes.
     await pipeline(body, counted, createWriteStream(partial, { flags: 'r+', start }));
   } catch (cause) {
     signal?.throwIfAborted();
@@ -128,7 +127,7 @@ async function fetchRest(
   }
 }
 
-/** Gives the file its name, or deletes it where it is not what the hub has. */
+/** Gives the file its name, or deletes it if the checksum differs. */
 async function keep(partial: string, path: string, { checksum, address }: RemoteFile): Promise<void> {
   const actual = await checksumOfFile(partial, checksum.kind);
   if (actual === checksum.value) {
@@ -138,7 +137,7 @@ async function keep(partial: string, path: string, { checksum, address }: Remote
   rmSync(partial, { force: true });
   throw new BenchError(
     'bad-data',
-    `${address}: damaged on the way: its ${checksum.kind} is ${actual}, and the hub says ${checksum.value}; deleted`,
+    `${address}: damaged in transfer: its ${checksum.kind} is ${actual}, the hub states ${checksum.value}; the file was deleted`,
     'run it again to fetch it once more',
   );
 }

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../bench-error.ts';
 
-/** Begins the name of what lies on the hub: `hf:org/repo/file.gguf`, or `hf:org/repo` for all of a model's files. */
+/** Prefix of names on the hub: `hf:org/repo/file.gguf`, or `hf:org/repo` for all files of a model. */
 export const hubPrefix = 'hf:';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';
@@ -10,9 +10,9 @@ const DEFAULT_REVISION = 'main';
 const PART = '[A-Za-z0-9][A-Za-z0-9._-]*';
 const REFERENCE = new RegExp(`^${hubPrefix}(${PART})/(${PART})(?:@(${PART}))?(?:/(${PART}(?:/${PART})*))?$`);
 
-/** Files of one repository of the hub, at one revision. */
+/** One repository of the hub, at one revision. */
 export interface HubRepository {
-  /** As it was named, without a file. */
+  /** The name as given, without a file. */
   readonly name: string;
   readonly organisation: string;
   readonly repository: string;
@@ -20,31 +20,32 @@ export interface HubRepository {
   readonly revision: string;
 }
 
-/** A repository, and the file in it where one was named. */
+/** A repository, and a file in it if one was named. */
 export interface HubReference extends HubRepository {
   readonly file: string | undefined;
 }
 
-/** What the hub is reached by; from the environment, as Hugging Face's own tools take it. */
+/** Address, token and cache of the hub, from the environment variables of Hugging Face's own tools. */
 export interface HubAccess {
-  /** `HF_ENDPOINT`: the hub, or a mirror of it; without a slash at its end. */
+  /** `HF_ENDPOINT`: the hub or a mirror of it, without a trailing slash. */
   readonly endpoint: string;
-  /** `HF_TOKEN`: sent to the endpoint alone, and written nowhere. */
+  /** `HF_TOKEN`: sent to the endpoint only, and never written. */
   readonly token: string | undefined;
-  /** Where what was fetched is kept: `dki-bench/models` in `XDG_CACHE_HOME`, or in `~/.cache`. */
+  /** Folder of fetched files: `dki-bench/models` in `XDG_CACHE_HOME`, or in `~/.cache`. */
   readonly cacheFolder: string;
 }
 
 /**
- * Takes apart `hf:org/repo/folder/file`, `hf:org/repo`, and either with `@revision` behind the repository.
- * @throws BenchError `bad-option` for what is not of that form; none of its parts can leave the folder of the cache
+ * Parses `hf:org/repo/folder/file` or `hf:org/repo`, either with `@revision` behind the repository. No part can leave the
+ * folder of the cache.
+ * @throws BenchError `bad-option` for any other form
  */
 export function parseHubReference(name: string): HubReference {
   const [, organisation, repository, revision = DEFAULT_REVISION, file] = REFERENCE.exec(name) ?? [];
   if (organisation === undefined || repository === undefined) {
     throw new BenchError(
       'bad-option',
-      `${name}: not the name of something on the hub`,
+      `${name}: not a valid name on the hub`,
       'write hf:org/repo/file.gguf for a model, hf:org/repo for an embedder; hf:org/repo@revision/… for a revision',
     );
   }
@@ -57,7 +58,7 @@ export function parseHubReference(name: string): HubReference {
   };
 }
 
-/** The folder of the cache that holds the files of a repository; its last part names repository and revision. */
+/** Path of a repository's folder in the cache; its last part names repository and revision. */
 export function cacheFolderOf(
   { organisation, repository, revision }: HubRepository,
   { cacheFolder }: HubAccess,
@@ -66,14 +67,14 @@ export function cacheFolderOf(
   return join(cacheFolder, organisation, folder);
 }
 
-/** The address of a file. */
+/** URL of a file. */
 export function addressOf({ organisation, repository, revision }: HubRepository, file: string, hub: HubAccess): string {
   return `${hub.endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 
 /**
- * Neither a token nor the words of an address that names a password stand in any message.
- * @throws BenchError `bad-option` where `HF_ENDPOINT` is no address of the web, or `HF_TOKEN` none that can be sent
+ * Reads the hub's settings from the environment. No message contains a token or a URL with a password.
+ * @throws BenchError `bad-option` if `HF_ENDPOINT` is not a web address, or `HF_TOKEN` cannot be sent
  */
 export function hubAccess(environment: Readonly<Record<string, string | undefined>> = process.env): HubAccess {
   const endpoint = nonEmpty(environment['HF_ENDPOINT']) ?? DEFAULT_ENDPOINT;

@@ -2,7 +2,7 @@ import { BenchError } from '../bench-error.ts';
 import { checksumOfTag, type FileChecksum } from './file-checksum.ts';
 import type { HubAccess } from './hub-reference.ts';
 
-/** A file of the hub before it is fetched. */
+/** Size and checksum of a file of the hub. */
 export interface RemoteFile {
   readonly address: string;
   readonly sizeBytes: number;
@@ -12,8 +12,8 @@ export interface RemoteFile {
 const MOST_REDIRECTIONS = 5;
 
 /**
- * Asks the hub for the length and the checksum of a file; undefined where there is no such file.
- * @throws BenchError `network` where the hub does not answer, refuses, or gives no checksum
+ * Asks the hub for size and checksum of a file; undefined if there is no such file.
+ * @throws BenchError `network` if the hub does not answer, refuses, or gives no checksum
  */
 export async function describeRemoteFile(
   address: string,
@@ -28,7 +28,7 @@ export async function describeRemoteFile(
     const isRedirected = response.status >= 300 && response.status < 400 && location !== null;
     if (!isRedirected && !response.ok) throw refused(address, response.status, hub);
     const linked = response.headers.get('x-linked-etag');
-    // Where the file lies on another server, only the hub's own answer says what it must come to.
+    // For a file on another server, only the hub's own answer is trusted.
     const isHub = new URL(place).origin === new URL(hub.endpoint).origin;
     if (isHub && (linked !== null || !isRedirected)) return describe(address, response);
     if (!isHub || location === null) throw unproven(address);
@@ -37,17 +37,17 @@ export async function describeRemoteFile(
   throw new BenchError('network', `${address}: redirected in a circle`, mirrorHint(hub));
 }
 
-/** @throws BenchError `network` for what is no address of the web */
+/** Resolves a redirection. @throws BenchError `network` if it is not a web address */
 function redirection(location: string, place: string, address: string): string {
   const next = URL.canParse(location, place) ? new URL(location, place) : undefined;
   if (next?.protocol === 'https:' || next?.protocol === 'http:') return next.href;
-  throw new BenchError('network', `${address}: redirected to no address of the web`, 'check HF_ENDPOINT');
+  throw new BenchError('network', `${address}: redirected to an invalid web address`, 'check HF_ENDPOINT');
 }
 
 function unproven(address: string): BenchError {
   return new BenchError(
     'network',
-    `${address}: the server says neither length nor checksum, so that nothing could be proved of it`,
+    `${address}: the server gives no length or no checksum, so the file could not be verified`,
     'set HF_ENDPOINT to a hub that does, or fetch the file yourself and name it by its path',
   );
 }
@@ -61,8 +61,8 @@ function describe(address: string, { headers }: Response): RemoteFile {
 }
 
 /**
- * A request to the hub; the token goes to no other server.
- * @throws BenchError `network` where nobody answers; the reason of `signal` where it ends the request
+ * Sends a request; the token is sent to the hub only.
+ * @throws BenchError `network` if no server answers; the reason of `signal` if it cancels the request
  */
 export async function request(
   address: string,
@@ -75,7 +75,7 @@ export async function request(
     return await fetch(address, {
       ...options,
       headers: {
-        // Compressed, a file would have another length and another tag.
+        // A compressed file would have another length and another tag.
         'accept-encoding': 'identity',
         ...(isHub && token !== undefined ? { authorization: `Bearer ${token}` } : {}),
         ...headers,
@@ -88,19 +88,19 @@ export async function request(
   }
 }
 
-/** Nobody answered, or the line broke. */
+/** Error for a server that did not answer, or a broken connection. */
 export function unreachable(address: string, cause: unknown): BenchError {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : (cause as Error);
   const why = (inner as NodeJS.ErrnoException).code ?? inner.message;
   return new BenchError(
     'network',
     `${new URL(address).host} cannot be reached (${why})`,
-    'check the network and run it again, which goes on where it ended; or name a file of this machine',
+    'check the network and run it again, which continues the download; or name a local file',
     cause,
   );
 }
 
-/** The hub answered, and not with the file. */
+/** Error for an answer of the hub without the file. */
 export function refused(address: string, status: number, hub: HubAccess): BenchError {
   if (status === 401 || status === 403) {
     const hint =

@@ -1,0 +1,92 @@
+import { grammars, type Grammar } from '../../../src/config/grammar.ts';
+import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import type { DocumentOptions } from './curriculum.ts';
+import {
+  drawRelation,
+  factKey,
+  namedRelation,
+  openRelation,
+  question,
+  statement,
+  USER,
+  valueOf,
+  type Relation,
+  type Subject,
+} from '../../../src/data/generators/relations.ts';
+import { drawSubjects } from './training-facts.ts';
+
+/** Languages of memories and of questions. */
+export interface PairLanguages {
+  readonly memories: Grammar['language'];
+  readonly questions: Grammar['language'];
+}
+
+/** Training pairs of an embedder: distinct memories of one user and a question for each, in the same order. */
+export function drawEmbeddingPairs(
+  random: SeededRandom,
+  count: number,
+  options: DocumentOptions & { readonly languages?: PairLanguages },
+): { memories: string[]; questions: string[] } {
+  const { heldOut, phrasing, languages = { memories: 'en', questions: 'en' } } = options;
+  const grammar = grammars[languages.memories];
+  const across = languages.memories !== languages.questions;
+  const subjects = [0, 1, 2].flatMap(() => drawSubjects(random, grammar, 1, heldOut).slice(1)).concat(USER);
+  const facts: { subject: Subject; relation: Relation }[] = [];
+  const used = new Set<string>();
+  while (facts.length < count) {
+    const subject = random.chance(0.5) ? USER : random.pick(subjects);
+    const near = facts.length > 0 && random.chance(0.2);
+    const relation = near
+      ? random.pick(facts).relation
+      : across
+        ? drawTranslatable(random, grammar)
+        : drawRelation(random, grammar, 0.6, heldOut);
+    const key = factKey(subject, relation);
+    if (used.has(key)) continue;
+    used.add(key);
+    facts.push({ subject, relation });
+  }
+  const asked = grammars[languages.questions];
+  return {
+    memories: facts.map(({ subject, relation }) =>
+      statement(random, subject, relation, valueOf(random, relation, heldOut), phrasing, {
+        update: random.chance(0.15),
+      }),
+    ),
+    questions: facts.map(({ subject, relation }) =>
+      across
+        ? question(random, translatedSubject(subject, asked), translatedRelation(relation, asked), phrasing)
+        : question(random, subject, relation, phrasing),
+    ),
+  };
+}
+
+/** Draws a relation that both languages have, without nonce nouns. */
+function drawTranslatable(random: SeededRandom, grammar: Grammar): Relation {
+  if (random.chance(0.4)) return namedRelation(grammar, random.pick(grammar.relations));
+  const head = random.pick(grammar.nouns);
+  return openRelation(grammar, random.pick(grammar.openRelations), { attribute: head, head });
+}
+
+/** Returns the entry at the same index of the other grammar. */
+function counterpart<T>(own: readonly T[], others: readonly T[], wanted: (one: T) => boolean): T {
+  return others[own.findIndex(wanted)]!;
+}
+
+function translatedSubject(subject: Subject, into: Grammar): Subject {
+  if (subject.kind !== 'role') return subject;
+  const from = into.language === 'en' ? grammars.zh : grammars.en;
+  return { kind: 'role', name: counterpart(from.roles, into.roles, (name) => name === subject.name) };
+}
+
+function translatedRelation({ grammar: from, attribute, open, statements }: Relation, into: Grammar): Relation {
+  if (!open) {
+    return namedRelation(
+      into,
+      counterpart(from.relations, into.relations, ({ name }) => name === attribute),
+    );
+  }
+  const template = counterpart(from.openRelations, into.openRelations, (each) => each.statements === statements);
+  const head = counterpart(from.nouns, into.nouns, (noun) => noun === attribute);
+  return openRelation(into, template, { attribute: head, head });
+}

@@ -1,0 +1,89 @@
+import { grammars, type Grammar } from '../../../src/config/grammar.ts';
+import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/segments.ts';
+import { containsTokens } from '../../../src/data/normalise.ts';
+import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import { CURRICULUM } from './curriculum.ts';
+import { drawTrainingDocument, type TrainingDocument } from './training-document.ts';
+import type { PhrasingSide } from '../../../src/data/generators/relations.ts';
+import type { QuestionKind } from './training-facts.ts';
+
+/** One question to a model; the segments of its prompt are tokenised one by one behind BOS. */
+export interface QualityQuestion {
+  readonly prompt: readonly string[];
+  /** Memory lines of the prompt. */
+  readonly memories: readonly string[];
+  readonly gold: string;
+  readonly kind: QuestionKind;
+  /** True if abstaining is the right answer. */
+  readonly absent: boolean;
+}
+
+/** Options of a quality set. */
+export interface QualitySetOptions {
+  readonly language: Grammar['language'];
+  /** Number of answerable questions; absent ones are added as drawn. */
+  readonly answerable: number;
+  /** Facts of a document, without updates. */
+  readonly memories: number;
+  readonly phrasing: PhrasingSide;
+  /** Leaves out the memories, and the questions that the conversation or nothing answers. */
+  readonly withoutMemories?: boolean;
+}
+
+function isClosed(gold: string, suffix: readonly string[], language: Grammar['language']): boolean {
+  return suffix.every((text) => !containsTokens(text, gold, language));
+}
+
+function questionsOf(document: TrainingDocument, withoutMemories: boolean): QualityQuestion[] {
+  const footer = joinSegments([memoryFooterSegment]);
+  const { language } = document;
+  return document.questions.flatMap(({ suffix, answer, kind }): QualityQuestion[] => {
+    const gold = answer.trim().replace(/[.。]$/u, '');
+    const absent = answer.trim() === grammars[language].unknownAnswer;
+    if (!withoutMemories) {
+      return [
+        {
+          prompt: [...document.header, ...document.memories, ...suffix],
+          memories: document.memories,
+          gold,
+          kind,
+          absent,
+        },
+      ];
+    }
+    if (absent || !isClosed(gold, suffix, language)) return [];
+    const [system] = document.header;
+    return [
+      {
+        prompt: [system!, ...suffix.filter((text, index) => index > 0 || text !== footer)],
+        memories: [],
+        gold,
+        kind,
+        absent,
+      },
+    ];
+  });
+}
+
+/**
+ * Draws questions about held-out values, in the bench's own prompt, for judging a model. Whole documents are drawn until
+ * there are enough answerable questions.
+ */
+export function drawQualitySet(random: SeededRandom, options: QualitySetOptions): QualityQuestion[] {
+  const { language, memories, phrasing } = options;
+  const questions: QualityQuestion[] = [];
+  let answerable = 0;
+  while (answerable < options.answerable) {
+    const document = drawTrainingDocument(random, CURRICULUM.at(-1)!, {
+      heldOut: true,
+      phrasing,
+      language,
+      layout: 'text',
+      memories,
+    });
+    const drawn = questionsOf(document, options.withoutMemories ?? false);
+    questions.push(...drawn);
+    answerable += drawn.filter((question) => !question.absent).length;
+  }
+  return questions;
+}

@@ -1,0 +1,85 @@
+import { grammars, type Grammar } from '../../../src/config/grammar.ts';
+import {
+  historySegments,
+  memoryFooterSegment,
+  memoryHeaderSegment,
+  memorySegment,
+  querySegments,
+  systemSegment,
+  type LabelStyle,
+} from '../../../src/systems/prompt/segments.ts';
+import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import {
+  LANGUAGES,
+  LAYOUTS,
+  RECOMPUTED_TOKENS,
+  weighted,
+  type Curriculum,
+  type DocumentOptions,
+  type TrainingLayout,
+} from './curriculum.ts';
+import { drawFacts, drawSubjects, statementsOf, type QuestionKind } from './training-facts.ts';
+import { QuestionSource } from './training-questions.ts';
+import { drawTasks } from './training-tasks.ts';
+
+/** A dialogue as lists of segment texts, each of which is tokenised alone; BOS comes before the header. */
+export interface TrainingDocument {
+  readonly language: Grammar['language'];
+  readonly layout: TrainingLayout;
+  /** Layout `link`: recomputed tokens of every memory but the first. */
+  readonly linked?: number;
+  readonly header: readonly string[];
+  readonly memories: readonly string[];
+  readonly questions: readonly {
+    readonly suffix: readonly string[];
+    readonly answer: string;
+    readonly kind: QuestionKind;
+  }[];
+}
+
+const MOST_QUESTIONS = 16;
+
+/** Draws one document of a curriculum level: a user's memories and several independent questions about them. */
+export function drawTrainingDocument(
+  random: SeededRandom,
+  level: Curriculum,
+  options: DocumentOptions,
+): TrainingDocument {
+  const language = options.language ?? weighted(random, LANGUAGES);
+  const grammar = grammars[language];
+  const layout = options.layout ?? weighted(random, LAYOUTS[options.stage ?? 'block']);
+  const bare = layout === 'none';
+  const size = options.memories ?? random.int(...weighted(random, level.sizes));
+  const taskCount = bare ? 0 : random.pick(level.tasks);
+  const tasks = drawTasks(random, grammar, { count: taskCount, kinds: level.kinds }, options);
+  const ofTasks = tasks.flatMap(({ lines }) => lines);
+  const subjects = drawSubjects(random, grammar, level.others, options.heldOut);
+  const factCount = Math.max(1, size - ofTasks.length);
+  const told = tasks.flatMap(({ keys }) => keys);
+  const facts = drawFacts(random, { grammar, count: factCount, level, subjects, heldOut: options.heldOut, told });
+  const lines = [...ofTasks, ...statementsOf(random, facts, level, options)].sort((a, b) => a.at - b.at);
+  const labels: LabelStyle = random.chance(0.15) ? 'bullet' : 'index';
+  const source = new QuestionSource(random, { grammar, facts, tasks, subjects, layout, level, options });
+
+  const count = Math.min(MOST_QUESTIONS, tasks.length + Math.max(2, Math.round(facts.length * 0.9)));
+  const questions = Array.from({ length: count }, (_, place) => {
+    const { history, query, answer, kind } = source.draw(place);
+    const suffix = [...(bare ? [] : [memoryFooterSegment]), ...historySegments(history), ...querySegments(query)];
+    return { suffix: suffix.map((segment) => segment.text), answer, kind };
+  });
+  const system = systemSegment(drawSystemPrompt(random, grammar));
+  const header = bare ? [system] : [system, memoryHeaderSegment];
+  return {
+    language,
+    layout,
+    ...(layout === 'link' ? { linked: random.pick(RECOMPUTED_TOKENS) } : {}),
+    header: header.map((segment) => segment.text),
+    memories: bare ? [] : lines.map(({ text }, index) => memorySegment('', text, index + 1, labels).text),
+    questions,
+  };
+}
+
+/** Draws a system prompt: the bench's own, which is English, more often than others. */
+function drawSystemPrompt(random: SeededRandom, grammar: Grammar): string {
+  return random.chance(0.6) ? grammars.en.systemPrompts[0]! : random.pick(grammar.systemPrompts);
+}

@@ -1,0 +1,266 @@
+import type { Grammar } from '../../../src/config/grammar.ts';
+import type { HistoryMessage } from '../../../src/data/schema.ts';
+import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import { answerIn } from '../../../src/data/generators/answer-text.ts';
+import type { DocumentOptions, TaskKind } from './curriculum.ts';
+import { exchange } from '../../../src/data/generators/exchange.ts';
+import { fill } from '../../../src/data/generators/fill.ts';
+import {
+  drawOpenAttribute,
+  drawPreference,
+  drawRelation,
+  factKey,
+  namesNobody,
+  openRelation,
+  possessiveOf,
+  question,
+  drawFirstPerson,
+  statement,
+  USER,
+  valueOf,
+  worded,
+  type Relation,
+  type Subject,
+} from '../../../src/data/generators/relations.ts';
+import type { QuestionKind, TrainingLine } from './training-facts.ts';
+import { topicOf } from '../../../src/data/generators/topics.ts';
+import { drawValue } from '../../../src/data/generators/values.ts';
+
+/** A question that needs several memories, or one memory and the conversation, with its memories. */
+export interface TrainingTask {
+  readonly lines: readonly TrainingLine[];
+  readonly kind: QuestionKind;
+  readonly history: readonly HistoryMessage[];
+  readonly query: string;
+  readonly value: string;
+  /** Keys (`factKey`) of the facts in the memories. */
+  readonly keys: readonly string[];
+}
+
+interface Scope {
+  readonly random: SeededRandom;
+  readonly grammar: Grammar;
+  readonly options: DocumentOptions;
+}
+
+const MOST_LISTED = 4;
+
+function role({ random, grammar }: Scope): Subject & { readonly kind: 'role' } {
+  return { kind: 'role', name: random.pick(grammar.roles) };
+}
+
+function person({ random, grammar, options }: Scope): Subject & { readonly kind: 'named' } {
+  return { kind: 'named', name: drawValue(random, grammar, 'name', options.heldOut) };
+}
+
+function someone(scope: Scope): Subject {
+  const roll = scope.random.float();
+  return roll < 0.6 ? USER : roll < 0.8 ? role(scope) : person(scope);
+}
+
+function says(scope: Scope, subject: Subject, relation: Relation, value: string): TrainingLine {
+  const { random, options } = scope;
+  return { at: random.float(), text: statement(random, subject, relation, value, options.phrasing) };
+}
+
+/** Draws a task of two memories: "My sister is called Anna." and "Anna's dog is Rex." answer "What is my sister's dog called?". */
+function join(scope: Scope): TrainingTask {
+  const { random, grammar, options } = scope;
+  const relative = role(scope);
+  const known = person(scope);
+  const bridge = random.pick(grammar.tasks.bridges[options.phrasing]);
+  const text = worded(grammar, bridge, USER, drawFirstPerson(random, USER), {
+    r: relative.name,
+    n: known.name,
+  });
+  const relation = drawRelation(random, grammar, 0.4, options.heldOut);
+  const value = valueOf(random, relation, options.heldOut);
+  return {
+    kind: 'join',
+    lines: [{ at: random.float(), text }, says(scope, known, relation, value)],
+    history: [],
+    query: question(random, relative, relation, options.phrasing),
+    value,
+    keys: [factKey(relative, relation), factKey(known, relation)],
+  };
+}
+
+/** Draws several values of one kind, each in its own memory, in order of creation. */
+function list(scope: Scope): TrainingTask {
+  const { random, grammar, options } = scope;
+  const topic = random.pick(grammar.tasks.lists);
+  const subject = someone(scope);
+  const places = Array.from({ length: random.int(2, MOST_LISTED) }, () => random.float()).sort((a, b) => a - b);
+  const values = places.map(() => drawValue(random, grammar, topic.value, options.heldOut));
+  const lines = places.map((at, index): TrainingLine => {
+    const template = random.pick(topic.statements[options.phrasing]);
+    return { at, text: worded(grammar, template, subject, drawFirstPerson(random, subject), { v: values[index]! }) };
+  });
+  const { comma, and } = grammar.tasks.listing;
+  return {
+    kind: 'list',
+    lines,
+    history: [],
+    query: worded(grammar, random.pick(topic.questions[options.phrasing]), subject, true, {}),
+    value: `${values.slice(0, -1).join(comma)}${and}${values.at(-1)!}`,
+    keys: [],
+  };
+}
+
+/**
+ * Draws dated things of the user, in different months, and questions for the earlier one of each two.
+ * @param spelled share of the questions that name the dates
+ */
+function datedThings(scope: Scope, count: number, spelled: number): TrainingTask[] {
+  const { random, grammar, options } = scope;
+  const template = grammar.openRelations.find(({ value }) => value === 'date')!;
+  const months = random.shuffled(grammar.months.map((_month, index) => index)).slice(0, count);
+  const things = months.map((month) => {
+    const attribute = drawOpenAttribute(random, grammar, options.heldOut);
+    const value = fill(grammar.date, { m: grammar.months[month]!, d: String(random.int(1, 28)) });
+    const relation = openRelation(grammar, template, attribute);
+    return { month, value, attribute: attribute.attribute, relation, line: says(scope, USER, relation, value) };
+  });
+  const pairs = things.flatMap((one, place) => things.slice(place + 1).map((other) => [one, other] as const));
+  return pairs.map((pair, place) => {
+    const dated = spelled > 0 && random.chance(spelled);
+    const [a, b] = pair.map(({ attribute, value }) => {
+      const thing = fill(grammar.owned, { p: grammar.voices.my, np: attribute });
+      return dated ? fill(grammar.tasks.dated, { thing, date: value }) : thing;
+    });
+    return {
+      kind: 'order',
+      lines: place === 0 ? things.map(({ line }) => line) : [],
+      history: [],
+      query: worded(grammar, random.pick(grammar.tasks.order[options.phrasing]), USER, true, { a: a!, b: b! }),
+      value: pair[0].month < pair[1].month ? pair[0].attribute : pair[1].attribute,
+      keys: place === 0 ? things.map(({ relation }) => factKey(USER, relation)) : [],
+    };
+  });
+}
+
+/** Draws a question for the earlier of two dates. */
+function order(scope: Scope): TrainingTask[] {
+  return datedThings(scope, 2, 0);
+}
+
+/** Draws a question as of `order` for every two of four dates, half of them with both dates in the question. */
+function dates(scope: Scope): TrainingTask[] {
+  return datedThings(scope, 4, 0.5);
+}
+
+/** Draws a question that a preference decides between two things. */
+function choice(scope: Scope): TrainingTask {
+  const { random, grammar, options } = scope;
+  const relation = drawPreference(random, grammar);
+  const subject = someone(scope);
+  const [value, other] = [0, 1].map(() => valueOf(random, relation, options.heldOut));
+  const [x, y] = random.shuffled([value!, other!]);
+  return {
+    kind: 'choice',
+    lines: [says(scope, subject, relation, value!)],
+    history: [],
+    query: worded(grammar, random.pick(grammar.tasks.choices[options.phrasing]), subject, true, { x: x!, y: y! }),
+    value: value!,
+    keys: [factKey(subject, relation)],
+  };
+}
+
+/** Draws two people with one name, distinguished by their origin. */
+function shared(scope: Scope): TrainingTask {
+  const { random, grammar, options } = scope;
+  const name = drawValue(random, grammar, 'name', options.heldOut);
+  const people = [0, 1].map((): Subject => {
+    const origin = drawValue(random, grammar, 'place', options.heldOut);
+    return { kind: 'named', name: fill(grammar.tasks.sharedName, { n: name, o: origin }) };
+  });
+  const relation = drawRelation(random, grammar, 0.4, options.heldOut);
+  const values = people.map(() => valueOf(random, relation, options.heldOut));
+  return {
+    kind: 'shared',
+    lines: people.map((subject, index) => says(scope, subject, relation, values[index]!)),
+    history: [],
+    query: question(random, people[0]!, relation, options.phrasing),
+    value: values[0]!,
+    keys: people.map((subject) => factKey(subject, relation)),
+  };
+}
+
+/** Draws a question that refers to the one before: "And my brother's?", or "And their car?", after a question that was answered. */
+function reference(scope: Scope): TrainingTask {
+  const { random, grammar, options } = scope;
+  const relations = [0, 1].map(() => drawRelation(random, grammar, 0.3, options.heldOut));
+  const sameSubject = random.chance(0.5) && relations[0]!.attribute !== relations[1]!.attribute;
+  const first = sameSubject ? someone(scope) : random.chance(0.5) ? USER : role(scope);
+  const second = sameSubject ? first : random.chance(0.5) ? person(scope) : role(scope);
+  const [before, asked] = sameSubject ? relations : [relations[0], relations[0]];
+  const values = [before!, asked!].map((relation) => valueOf(random, relation, options.heldOut));
+  const template = random.pick(grammar.tasks[sameSubject ? 'sameSubject' : 'sameAttribute'][options.phrasing]);
+  const t = first.kind === 'user' ? grammar.voices.my : grammar.voices.theirs;
+  return {
+    kind: 'reference',
+    lines: [says(scope, first, before!, values[0]!), says(scope, second, asked!, values[1]!)],
+    history: exchange(question(random, first, before!, options.phrasing), answerIn(grammar, values[0]!).trim()),
+    query: worded(grammar, template, USER, true, { t, np: asked!.attribute, p: possessiveOf(grammar, second) }),
+    value: values[1]!,
+    keys: [factKey(first, before!), factKey(second, asked!)],
+  };
+}
+
+/** Draws another relation than the asked one, after which a pronoun can mean its subject only. */
+function drawUnlike({ random, grammar, options }: Scope, asked: Relation): Relation {
+  for (;;) {
+    const relation = drawRelation(random, grammar, 0, options.heldOut);
+    if (topicOf(relation) !== topicOf(asked) && namesNobody(relation)) return relation;
+  }
+}
+
+/** Draws coreference: "Anna is a baker." "She lives in Velmor.", where only the memory before resolves "she"; and a second pair. */
+function coreference(scope: Scope): TrainingTask[] {
+  const { random, grammar, options } = scope;
+  const people = [person(scope), person(scope)];
+  const asked = drawRelation(random, grammar, 0.3, options.heldOut);
+  const told = people.map((who) => {
+    const at = random.float();
+    const first = drawUnlike(scope, asked);
+    const value = valueOf(random, asked, options.heldOut);
+    const pronoun: Subject = { kind: 'pronoun', ...random.pick(grammar.voices.pronouns) };
+    const lines = [
+      { ...says(scope, who, first, valueOf(random, first, options.heldOut)), at },
+      { ...says(scope, pronoun, asked, value), at: at + Number.EPSILON },
+    ];
+    return { who, first, value, lines };
+  });
+  return told.map(({ who, first, value, lines }) => ({
+    kind: 'coreference',
+    lines,
+    history: [],
+    query: question(random, who, asked, options.phrasing),
+    value,
+    keys: [factKey(who, first), factKey(who, asked)],
+  }));
+}
+
+const tasks: Readonly<Record<TaskKind, (scope: Scope) => TrainingTask | TrainingTask[]>> = {
+  ...{ join, list, order, dates, choice, shared, reference, coreference },
+};
+
+/** Draws `count` tasks, or one more, of the kinds, repeated kinds being more likely; no two state the same fact. */
+export function drawTasks(
+  random: SeededRandom,
+  grammar: Grammar,
+  { count, kinds }: { readonly count: number; readonly kinds: readonly TaskKind[] },
+  options: DocumentOptions,
+): TrainingTask[] {
+  const drawn: TrainingTask[] = [];
+  const told = new Set<string>();
+  while (drawn.length < count) {
+    const made = [tasks[random.pick(kinds)]({ random, grammar, options })].flat();
+    const keys = made.flatMap((task) => task.keys);
+    const ambiguous = new Set(keys).size < keys.length || new Set(made.map(({ query }) => query)).size < made.length;
+    if (ambiguous || keys.some((key) => told.has(key))) continue;
+    for (const key of keys) told.add(key);
+    drawn.push(...made);
+  }
+  return drawn;
+}

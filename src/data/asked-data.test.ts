@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { BenchError } from '../config/bench-error.ts';
+import { joinDatasets } from './asked-data.ts';
+import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+
+function user(userId: string, dataset: Pick<Dataset, 'language' | 'unknownAnswer'>): DatasetUser {
+  const memory: DatasetMemory = {
+    ...{ userId, memoryId: `${userId}-m`, content: 'My dog is called Rex.', preference: false },
+    createdAt: '2026-03-01T09:00:00Z',
+  };
+  const item: DatasetItem = {
+    ...{ userId, itemId: `${userId}-q`, query: 'What is my dog called?', answer: 'Rex', acceptedAnswers: [] },
+    ...{ evidence: [memory.memoryId], superseded: [], category: 'plain', history: [] },
+    askedAt: '2026-06-01T09:00:00Z',
+  };
+  return { userId, languageProfile: dataset, memories: [memory], items: [item] };
+}
+
+function placed(
+  name: string,
+  userIds: readonly string[],
+  changes: (one: DatasetUser) => Partial<DatasetUser> = () => ({}),
+) {
+  const languageProfile = { language: 'en', unknownAnswer: "I don't know." } as const;
+  const users = userIds.map((id) => user(id, languageProfile)).map((one) => ({ ...one, ...changes(one) }));
+  const sha256 = createHash('sha256')
+    .update(JSON.stringify([name, users]))
+    .digest('hex');
+  return { file: `${name}.jsonl`, dataset: { name, sha256, ...languageProfile, users } };
+}
+
+function refusal(...parts: Parameters<typeof joinDatasets>[0]): Pick<BenchError, 'code' | 'message' | 'hint'> {
+  try {
+    joinDatasets(parts);
+  } catch (error) {
+    expect(error).toBeInstanceOf(BenchError);
+    const { code, message, hint } = error as BenchError;
+    return { code, message, hint };
+  }
+  throw new Error('nothing was refused');
+}
+
+test('one data set stays what it is', () => {
+  const one = placed('recall-en', ['u1', 'u2']);
+  expect(joinDatasets([one])).toEqual({ name: 'recall-en', sha256: one.dataset.sha256, parts: [one.dataset] });
+});
+
+test('several have their names together, in order, and a hash that depends on each and on the order', () => {
+  const [a, b, c] = [placed('a', ['u1']), placed('b', ['v1']), placed('b', ['w1'])];
+  const joined = joinDatasets([a, b]);
+  expect(joined.name).toBe('a+b');
+  expect(joined.parts).toEqual([a.dataset, b.dataset]);
+  const hashes = [[a, b], [b, a], [a, c], [a]].map((parts) => joinDatasets(parts).sha256);
+  expect(new Set(hashes).size).toBe(4);
+});
+
+test.each([
+  ['user', 'u2', () => ({})],
+  ['item', 'u2-q', (one: DatasetUser) => ({ userId: `other-${one.userId}`, memories: [] })],
+  ['memory', 'u2-m', (one: DatasetUser) => ({ userId: `other-${one.userId}`, items: [] })],
+])('an id of a %s that two of them have is named with both files', (what, id, changes) => {
+  const { code, message, hint } = refusal(placed('a', ['u1', 'u2']), placed('c', ['w1']), placed('b', ['u2'], changes));
+  expect([code, message]).toEqual(['bad-data', `a.jsonl and b.jsonl both have ${what} "${id}"`]);
+  expect(hint).toBe('give them different ids, or run them one at a time');
+});
+
+test('a conversation is one of one data set: its session is found again by its name', () => {
+  const talking = (one: DatasetUser) => ({ items: one.items.map((item) => ({ ...item, conversation: 'talk' })) });
+  expect(refusal(placed('a', ['u1'], talking), placed('b', ['v1'], talking)).message).toBe(
+    'a.jsonl and b.jsonl both have conversation "talk"',
+  );
+});
+
+test('the same data set twice is refused, by its file or by its bytes', () => {
+  const [a, b] = [placed('a', ['u1']), placed('b', ['v1'])];
+  expect(refusal(a, b, a)).toMatchObject({ code: 'bad-option', message: 'a.jsonl is named twice' });
+  expect(refusal(a, { ...a, file: 'copy.jsonl' }).message).toBe('a.jsonl and copy.jsonl are the same data set');
+});

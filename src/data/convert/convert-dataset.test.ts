@@ -1,0 +1,361 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { BenchError } from '../../config/bench-error.ts';
+import type { DatasetUser } from '../dataset.ts';
+import { readDataset } from '../reader.ts';
+import { verifyDataset } from '../verify/verify-dataset.ts';
+import { convertDataset, type Conversion, type ConversionOptions, type SourceFormat } from './convert-dataset.ts';
+
+const fixtures = join(import.meta.dirname, '../../../test/fixtures/conversion');
+const folder = mkdtempSync(join(tmpdir(), 'dki-convert-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let written = 0;
+function file(name: string, content: string | Buffer): string {
+  const path = join(folder, `${++written}-${name}`);
+  writeFileSync(path, content);
+  return path;
+}
+
+interface Converted extends Conversion {
+  readonly user: (id: string) => DatasetUser;
+}
+
+async function converted(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<Converted> {
+  const out = join(folder, `${++written}.jsonl`);
+  const conversion = await convertDataset({ from, file: path, out, language: 'en', ...more });
+  expect(await verifyDataset(out)).toMatchObject({ errors: 0 });
+  const { users } = await readDataset(out);
+  return { ...conversion, user: (id) => users.find(({ userId }) => userId === id)! };
+}
+
+async function failure(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<string> {
+  const out = join(folder, 'failed.jsonl');
+  const error: unknown = await convertDataset({ from, file: path, out, language: 'en', ...more }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(BenchError);
+  expect(existsSync(out)).toBe(false);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  const { message, hint } = error as BenchError;
+  expect(message).not.toContain('\n');
+  expect(hint).not.toBe('');
+  return message.replace(path, 'f');
+}
+
+describe('CSV', () => {
+  test('keeps quotes, line breaks, emoji and Chinese, and finds evidence by row, by repeat and by text', async () => {
+    const { user, notes, ...counts } = await converted('csv', join(fixtures, 'memories.csv'));
+    expect(counts).toMatchObject({ users: 2, memories: 3, items: 5 });
+    const [dog, shopping] = user('ann').memories;
+    expect(dog).toMatchObject({ content: 'My dog is called "Brenko", and he barks.', memoryId: 'ann-m01' });
+    expect(shopping!.content).toBe('Shopping:\n- two pears\n- 🥥 from the market');
+    expect(user('ann').items.map(({ answer, evidence }) => [answer, evidence])).toEqual([
+      ['Brenko', ['ann-m01']],
+      ['Brenko; my dog', ['ann-m01']],
+      ['two pears', ['ann-m02']],
+    ]);
+    expect(user('bo').items.map(({ query, answer, evidence }) => [query, answer, evidence])).toEqual([
+      ['我的猫叫什么？', '小白', ['bo-m01']],
+      ['我住在哪里？', null, []],
+    ]);
+    expect(user('ann').items[0]!.askedAt).toBe('2026-03-03T00:00:00.000Z');
+    expect(notes.map((note) => note.replaceAll(join(fixtures, 'memories.csv'), 'f'))).toEqual([
+      'created_at without a time zone was taken as UTC (2 times, first at f:3)',
+      'a memory that stands in several rows was written once (at f:9)',
+      'columns that were not used: Mood (at f)',
+      "questions without asked_at are asked a day after their user's last memory (5 times, first at f:2)",
+    ]);
+  });
+
+  test('is read with semicolons or tabs, and a byte order mark', async () => {
+    for (const delimiter of [';', '\t']) {
+      const rows = [
+        ['user', 'memory', 'question', 'answer'],
+        ['ann', 'I have a cat, a dog', 'Which pets?', 'a cat, a dog'],
+      ];
+      const text = `\uFEFF${rows.map((row) => row.join(delimiter)).join('\r\n')}`;
+      const { user, notes } = await converted('csv', file('a.csv', text));
+      expect(user('ann').items[0]).toMatchObject({
+        query: 'Which pets?',
+        answer: 'a cat, a dog',
+        evidence: ['ann-m01'],
+      });
+      expect(notes[0]).toMatch(/^memories without created_at were given times in the order of the file/);
+    }
+  });
+
+  test('every field of ours can be a column', async () => {
+    const text = [
+      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,accepted_answers,evidence,superseded,category,phrasing,asked_at,history',
+      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,',
+      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,',
+      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]"',
+    ].join('\n');
+    const { user } = await converted('csv', file('all.csv', text));
+    expect(user('ann').memories[1]).toMatchObject({
+      memoryId: 'new',
+      value: 'Turin',
+      preference: true,
+      supersedes: 'old',
+    });
+    expect(user('ann').items[0]).toEqual({
+      itemId: 'q',
+      userId: 'ann',
+      query: 'Where?',
+      answer: 'Turin',
+      acceptedAnswers: ['Torino', 'Augusta'],
+      evidence: ['new', 'old'],
+      superseded: ['Oslo'],
+      category: 'update',
+      phrasing: 'held-out',
+      askedAt: '2026-03-01T00:00:00Z',
+      history: [{ role: 'user', content: 'Hi' }],
+    });
+  });
+
+  test.each([
+    ['nothing', '', 'f: is empty'],
+    ['no questions', 'user,memory\nann,x\n', 'f: has no questions'],
+    [
+      'a short row',
+      'user,memory,question\nann,x,y\nann,x\n',
+      'f:3: is not CSV: Invalid Record Length: expect 3, got 2',
+    ],
+    ['an open quote', 'user,memory\nann,"x\n', 'f:2: is not CSV: Quote Not Closed'],
+    ['a column twice', 'user,user\na,b\n', 'f:1: column "user" occurs twice'],
+    [
+      'two names of one field',
+      'user,memory,content\nann,x,y\n',
+      'f:2: columns "memory" and "content" both hold memory',
+    ],
+    ['no user', 'name,memory\nann,x\n', 'f:2: user expected a text, got nothing'],
+    [
+      'neither memory nor question',
+      'user,text\nann,x\n',
+      'f:2: expected a memory, a question or both, got columns user, text',
+    ],
+    [
+      'a wrong time, behind a row of two lines',
+      'user,memory,created_at\nann,"x\ny",2026-01-01\nann,z,tomorrow\n',
+      'f:4: created_at expected a time such as 2026-03-01T09:00:00Z or 2026-03-01, got "tomorrow"',
+    ],
+    [
+      'times for some',
+      'user,memory,created_at\nann,x,2026-01-01\nann,y,\n',
+      'f:3: created_at expected a time for every memory or for none, got nothing',
+    ],
+    [
+      'evidence of nobody',
+      'user,memory_id,memory,question,answer,evidence\nann,m-01,x,,,\nann,,,y,z,m-02\n',
+      'f:3: evidence expected a memory of user ann, got "m-02": did you mean m-01?',
+    ],
+    [
+      'evidence of another user',
+      'user,memory_id,memory,question,answer,evidence\nbo,m,x,,,\nann,,,y,z,m\n',
+      'f:3: evidence expected a memory of user ann, got "m"',
+    ],
+    [
+      'evidence from the future',
+      'user,memory,created_at,question,answer,asked_at\nann,x,2026-01-02,y,z,2026-01-01\n',
+      'f:2: evidence expected a memory from before asked_at, got "ann-m01"',
+    ],
+    [
+      'evidence for nothing',
+      'user,memory_id,memory,question,answer,evidence\nann,m,x,y,,m\n',
+      'f:2: evidence expected none where answer is empty, got ["m"]',
+    ],
+    [
+      'an id twice',
+      'user,memory_id,memory\nann,m,x\nann,m,y\n',
+      'f:3: memory_id expected an id of its own, got "m", which another memory has',
+    ],
+    [
+      'an item twice',
+      'user,item_id,question,answer\nann,q,x,\nann,q,y,\n',
+      'f:3: item_id expected an id of its own, got "q", which ',
+    ],
+    [
+      'superseding the later',
+      'user,memory_id,memory,created_at,supersedes\nann,a,x,2026-01-01,b\nann,b,y,2026-01-02,\n',
+      'f:2: supersedes expected an earlier memory, got "b"',
+    ],
+    [
+      'a switch that is none',
+      'user,memory,preference\nann,x,perhaps\n',
+      'f:2: preference expected true or false, got "perhaps"',
+    ],
+    [
+      'a phrasing that is none',
+      'user,question,phrasing\nann,x,odd\n',
+      'f:2: phrasing expected known or held-out, got "odd"',
+    ],
+    [
+      'a history that is none',
+      'user,question,history\nann,x,hello\n',
+      'f:2: history expected a JSON list, got "hello"',
+    ],
+  ])('bad data: %s', async (_, text, message) => {
+    expect((await failure('csv', file('bad.csv', text))).slice(0, message.length)).toBe(message);
+  });
+
+  test('bytes that are not UTF-8, a folder and a missing file', async () => {
+    const latin = file('latin.csv', Buffer.from('user,memory\nann,caf\xe9\n', 'latin1'));
+    expect(await failure('csv', latin)).toBe('f: is not UTF-8, somewhere after byte 0');
+    expect(await failure('csv', folder)).toBe('f: is a folder, expected a file');
+    expect(await failure('csv', join(folder, 'none.csv'))).toBe('f: no such file');
+  });
+});
+
+describe('JSON Lines', () => {
+  const map = {
+    ...{ user: 'speaker', memory_id: 'id', memory: 'text', created_at: 'when', question: 'ask', answer: 'gold' },
+    ...{ accepted_answers: 'also', evidence: 'from', superseded: 'old', supersedes: 'replaces', category: 'kind' },
+  };
+  const mapped = Object.entries(map)
+    .map((pair) => pair.join('='))
+    .join(',');
+
+  test('other names of fields are mapped; numbers become texts', async () => {
+    const { user, notes } = await converted('jsonl', join(fixtures, 'turns.jsonl'), { map: mapped });
+    expect(notes).toEqual([]);
+    expect(user('ann').memories[1]).toMatchObject({
+      content: 'I have moved to "Turin",\nItaly 🇮🇹.',
+      value: 'Turin',
+      supersedes: 'm1',
+    });
+    expect(user('ann').items).toMatchObject([
+      { answer: 'Turin', acceptedAnswers: ['Torino'], evidence: ['m2'], superseded: ['Oslo'], category: 'update' },
+      { answer: '41', evidence: ['m1', 'm2'], history: [{ role: 'user', content: 'I am 41.' }] },
+      { query: '我的车叫什么？', answer: null, evidence: [] },
+    ]);
+  });
+
+  test('a name for the data set, and the Chinese refusal', async () => {
+    const path = file('zh.jsonl', '{"user":"a","question":"几岁？","answer":"9"}\n');
+    const { file: out } = await converted('jsonl', path, { language: 'zh', name: '记忆' });
+    expect(JSON.parse(readFileSync(out, 'utf8').split('\n')[0]!)).toMatchObject({
+      name: '记忆',
+      language: 'zh',
+      unknownAnswer: '我不知道。',
+    });
+  });
+
+  test.each([
+    ['gold', '--map "gold": expected field=column'],
+    ['anwser=gold', '--map: unknown field "anwser": did you mean answer?'],
+    ['answer=gold,answer=kind', '--map answer=kind: named before'],
+    ['answer=gold,user=speaker,memory=txt', 'f: has no column "txt", which --map names for memory: did you mean text?'],
+  ])('--map %s', async (wrong, message) => {
+    const lines = '{"speaker":"a","text":"x","ask":"y"}\n{"speaker":"a","question":"y","gold":"x"}\n';
+    const path = file(
+      'map.jsonl',
+      wrong.includes('txt') ? lines.replace('"text":"x","ask"', '"text":"x","question"') : lines,
+    );
+    expect(await failure('jsonl', path, { map: wrong })).toBe(message);
+  });
+
+  test('a line that is no object, and a value that is no text', async () => {
+    expect(await failure('jsonl', file('a.jsonl', '{"user":"a","question":"x"}\n[]\n'))).toBe(
+      'f:2: expected an object, got []',
+    );
+    const nested = file('b.jsonl', '{"user":{"id":1},"question":"x"}\n');
+    expect(await failure('jsonl', nested)).toBe('f:1: user expected a text, got {"id":1}');
+  });
+
+  test('a file is not written over itself', async () => {
+    const path = file('self.jsonl', '{"user":"a","question":"x"}\n');
+    await expect(convertDataset({ from: 'jsonl', file: path, out: path, language: 'en' })).rejects.toThrow(
+      /is the file to be converted$/,
+    );
+  });
+});
+
+describe('LoCoMo', () => {
+  const path = join(fixtures, 'conversations.json');
+
+  test('turns become memories with day, speaker and caption, in the order of the sessions', async () => {
+    const { user } = await converted('locomo', path);
+    expect(user('conv-1').memories.map(({ memoryId, content, createdAt }) => [memoryId, content, createdAt])).toEqual([
+      ['conv-1/D1:1', '8 May 2023, Mira: Hi Tom! I planted 12 tulips yesterday.', '2023-05-08T13:56:00.000Z'],
+      [
+        'conv-1/D1:2',
+        '8 May 2023, Tom: Look at this "boat": [image: a photo of a red boat]',
+        '2023-05-08T13:56:01.000Z',
+      ],
+      ['conv-1/D1:3', '8 May 2023, Mira: [image: a cat 🐈 on a chair]', '2023-05-08T13:56:02.000Z'],
+      ['conv-1/D2:1', '1 June 2023, Tom: I sold the boat.', '2023-06-01T09:05:00.000Z'],
+      ['conv-1/D10:1', '13 September 2023, Tom: 我搬到了柏林。', '2023-09-13T00:09:00.000Z'],
+    ]);
+  });
+
+  test('questions get their evidence; numbers are texts; adversarial ones are absent', async () => {
+    const { user, notes } = await converted('locomo', path);
+    expect(user('conv-1').items.map(({ answer, evidence, category }) => [category, answer, evidence])).toEqual([
+      ['single-hop', '12', ['conv-1/D1:1']],
+      ['temporal', '7 May 2023', ['conv-1/D1:1']],
+      ['multi-hop', 'he sold it', ['conv-1/D1:2', 'conv-1/D2:1']],
+      ['open-domain', '柏林', ['conv-1/D10:1']],
+      ['adversarial', null, []],
+    ]);
+    expect(user('conv-2').items[0]).toMatchObject({ evidence: ['conv-2/D1:1'], askedAt: '2024-01-21T16:04:00.000Z' });
+    expect(notes.map((note) => note.replace(path, 'f'))).toEqual([
+      'dates of sessions, which name no time zone, were taken as UTC (4 times, first at f: conv-1)',
+      'turns without text and caption were left out (at f: conv-1 session_1[3])',
+      'evidence that is no id of a turn was left out (at f: conv-1 qa[3])',
+      'evidence that names no turn of its conversation was left out (at f: conv-1 qa[3])',
+      'evidence of adversarial questions was left out: nothing answers them (at f: conv-1 qa[4])',
+      "questions without asked_at are asked a day after their user's last memory (6 times, first at f: conv-1 qa[0])",
+    ]);
+  });
+
+  const turn = { speaker: 'Ida', dia_id: 'D1:1', text: 'Hello' };
+  const sample = (conversation: object, qa: readonly object[] = []) => [{ sample_id: 'c', conversation, qa }];
+  const dated = { session_1: [turn], session_1_date_time: '1:56 pm on 8 May, 2023' };
+  test.each([
+    ['no JSON', '{', 'f: is not JSON: '],
+    ['no conversation', [{ qa: [] }], 'f: [0]: conversation expected record, got nothing'],
+    ['no date', sample({ session_1: [turn] }), 'f: c: conversation.session_1_date_time expected a date, got nothing'],
+    [
+      'a date that is none',
+      sample({ ...dated, session_1_date_time: 'spring' }),
+      'f: c: conversation.session_1_date_time expected a date, got "spring"',
+    ],
+    [
+      'a session that is none',
+      sample({ session_1: {} }),
+      'f: c: conversation.session_1 expected a list of turns, got {}',
+    ],
+    [
+      'an id that is none',
+      sample({ ...dated, session_1: [turn, { ...turn, dia_id: '2' }] }),
+      'f: c session_1[1]: dia_id expected a number of session and turn such as D1:3, got "2"',
+    ],
+    [
+      'an id twice',
+      sample({ ...dated, session_1: [turn, { ...turn, text: 'Bye' }] }),
+      'f: c session_1[1]: memory_id expected an id of its own, got "c/D1:1"',
+    ],
+    [
+      'an unknown category',
+      sample(dated, [{ question: 'x', answer: 'y', evidence: [], category: 6 }]),
+      'f: c qa[0]: category expected 1 to 5, got 6',
+    ],
+    [
+      'no answer',
+      sample(dated, [{ question: 'x', evidence: [], category: 1 }]),
+      'f: c qa[0]: answer expected a text or a number, got nothing',
+    ],
+    ['no question', sample(dated, [{ answer: 'y', category: 1 }]), 'f: c qa[0]: question expected string, got nothing'],
+    ['no questions', sample(dated), 'f: has no questions'],
+  ])('bad data: %s', async (_, content, message) => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    expect((await failure('locomo', file('bad.json', text))).slice(0, message.length)).toBe(message);
+  });
+
+  test('takes no map', async () => {
+    expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: LoCoMo files have fixed names');
+  });
+});

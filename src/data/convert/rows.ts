@@ -1,0 +1,170 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { shown } from '../parse-record.ts';
+import { type Field, type FieldNames, knownFields } from './field-names.ts';
+import { readInstant } from './instants.ts';
+import type { ConversionNotes, SourceRecord } from './source-record.ts';
+
+/** A row of a table or a line of JSON: columns and their values. */
+export interface Row {
+  readonly place: string;
+  readonly values: readonly (readonly [column: string, value: unknown])[];
+}
+
+const LIST_SEPARATOR = ';';
+const yes = new Set(['true', '1', 'yes']);
+const no = new Set(['false', '0', 'no']);
+
+function expected({ place }: Row, field: Field, what: string, value: unknown): BenchError {
+  const hint = `--map ${field}=COLUMN names another column for ${field}`;
+  return new BenchError('bad-data', `${place}: ${field} expected ${what}, got ${shown(value)}`, hint);
+}
+
+/** The fields of one row, without empty cells. */
+class Cells {
+  readonly #row: Row;
+  readonly #notes: ConversionNotes;
+  readonly #values = new Map<Field, unknown>();
+
+  constructor(row: Row, names: FieldNames, notes: ConversionNotes) {
+    this.#row = row;
+    this.#notes = notes;
+    const columns = new Map<Field, string>();
+    for (const [column, value] of row.values) {
+      const field = names.fieldOf(column);
+      if (field === undefined) continue;
+      const other = columns.get(field);
+      if (other !== undefined) {
+        const message = `${row.place}: columns "${other}" and "${column}" both hold ${field}`;
+        throw new BenchError('bad-data', message, `say which: --map ${field}=${column}`);
+      }
+      columns.set(field, column);
+      if (value === null || value === undefined || (typeof value === 'string' && value.trim() === '')) continue;
+      this.#values.set(field, value);
+    }
+  }
+
+  has(field: Field): boolean {
+    return this.#values.has(field);
+  }
+
+  raw(field: Field): unknown {
+    return this.#values.get(field);
+  }
+
+  /** Reads a text; numbers and booleans of JSON become text. */
+  text(field: Field): string | undefined {
+    const value = this.#values.get(field);
+    if (value === undefined) return undefined;
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    throw expected(this.#row, field, 'a text', value);
+  }
+
+  required(field: Field): string {
+    const text = this.text(field);
+    if (text === undefined) throw expected(this.#row, field, 'a text', undefined);
+    return text;
+  }
+
+  /** Reads the texts of a JSON list. */
+  entries(field: Field): string[] | undefined {
+    const value = this.#values.get(field);
+    if (!Array.isArray(value)) return undefined;
+    return value.map((entry: unknown) => {
+      if (typeof entry === 'string' || typeof entry === 'number') return String(entry);
+      throw expected(this.#row, field, 'a list of texts', value);
+    });
+  }
+
+  list(field: Field): string[] | undefined {
+    return (
+      this.entries(field) ??
+      this.text(field)
+        ?.split(LIST_SEPARATOR)
+        .map((part) => part.trim())
+        .filter((part) => part !== '')
+    );
+  }
+
+  instant(field: Field): string | undefined {
+    const text = this.text(field);
+    if (text === undefined) return undefined;
+    const instant = readInstant(text);
+    if (instant === undefined) {
+      throw expected(this.#row, field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01', text);
+    }
+    if (!instant.zoned) this.#notes.add(`${field} without a time zone was taken as UTC`, this.#row.place);
+    return instant.iso;
+  }
+
+  flag(field: Field): boolean | undefined {
+    const text = this.text(field)?.trim().toLowerCase();
+    if (text === undefined) return undefined;
+    if (yes.has(text) || no.has(text)) return yes.has(text);
+    throw expected(this.#row, field, 'true or false', this.raw(field));
+  }
+
+  /** Reads a value; a text is parsed as JSON. */
+  json(field: Field): unknown {
+    const value = this.#values.get(field);
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value) as unknown;
+    } catch (error) {
+      throw new BenchError(
+        'bad-data',
+        expected(this.#row, field, 'a JSON list', value).message,
+        'such as [{"role":"user","content":"Hello"}]',
+        error,
+      );
+    }
+  }
+}
+
+/**
+ * Yields the memory of a row, its question, or both. In a row with both, the memory is the evidence of the question unless
+ * the row names other evidence.
+ * @throws BenchError `bad-data` that names row and field
+ */
+export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNotes): Generator<SourceRecord> {
+  const cells = new Cells(row, names, notes);
+  const { place } = row;
+  const [memory, question] = [cells.has('memory'), cells.has('question')];
+  if (!memory && !question) {
+    const message = `${place}: expected a memory, a question or both, got columns ${row.values.map(([column]) => column).join(', ')}`;
+    throw new BenchError('bad-data', message, `name columns with --map; the fields are ${knownFields.join(', ')}`);
+  }
+  const userId = cells.required('user');
+  if (memory) {
+    yield {
+      kind: 'memory',
+      place,
+      userId,
+      memoryId: cells.text('memory_id'),
+      content: cells.required('memory'),
+      createdAt: cells.instant('created_at'),
+      value: cells.text('value'),
+      preference: cells.flag('preference'),
+      supersedes: cells.text('supersedes'),
+    };
+  }
+  if (!question) return;
+  const answer = cells.text('answer') ?? null;
+  const text = cells.entries('evidence') ?? cells.text('evidence');
+  const evidence = typeof text === 'string' ? [text] : text;
+  yield {
+    kind: 'item',
+    place,
+    userId,
+    itemId: cells.text('item_id'),
+    query: cells.required('question'),
+    answer,
+    acceptedAnswers: cells.list('accepted_answers'),
+    evidence: evidence ?? (memory && answer !== null ? 'preceding' : []),
+    superseded: cells.list('superseded'),
+    category: cells.text('category'),
+    phrasing: cells.text('phrasing'),
+    askedAt: cells.instant('asked_at'),
+    history: cells.json('history'),
+  };
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { shippedDatasets } from '../config/shipped-datasets.ts';
+import type { DatasetGenerator, ContextWindow } from './generators/dataset-generator.ts';
+import { generators, PRESET_SEED } from './generators/generators.ts';
+import type { Dataset } from './dataset.ts';
+import { readDataset } from './reader.ts';
+import type { WrittenRecord } from './schema.ts';
+
+/** A data set that can be named: it ships, it is generated from a seed, or both. */
+export interface CatalogueEntry {
+  readonly name: string;
+  readonly ships: boolean;
+  /** The suites that generate it; empty if no generator does. */
+  readonly suites: readonly string[];
+  readonly language: Dataset['language'];
+  readonly users: number;
+  readonly memories: number;
+  readonly items: number;
+  /** Of the file's bytes; for one that does not ship, of the bytes that its preset seed and users give. */
+  readonly sha256: string;
+}
+
+/** Generates a data set in memory and counts its records. */
+async function madeEntry(
+  { name, suites, language, presetUsers, make }: DatasetGenerator,
+  window: ContextWindow,
+): Promise<CatalogueEntry> {
+  const text = await make(PRESET_SEED, presetUsers, window);
+  const records = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as WrittenRecord);
+  const memories = records.filter(({ type }) => type === 'memory').length;
+  const items = records.filter(({ type }) => type === 'item' || type === 'question').length;
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { name, ships: false, suites, language, users: presetUsers, memories, items, sha256 };
+}
+
+async function shippedEntry(name: string, path: string): Promise<CatalogueEntry> {
+  const { language, users, sha256 } = await readDataset(path);
+  return {
+    name,
+    ships: true,
+    suites: generators.find((generator) => generator.name === name)?.suites ?? [],
+    language,
+    users: users.length,
+    memories: users.reduce((sum, user) => sum + user.memories.length, 0),
+    items: users.reduce((sum, user) => sum + user.items.length, 0),
+    sha256,
+  };
+}
+
+/** Lists the data sets that can be named, those that ship first. @param window that generated ones have to fit */
+export async function datasetCatalogue(window: ContextWindow): Promise<CatalogueEntry[]> {
+  const shipped = shippedDatasets();
+  const entries: CatalogueEntry[] = [];
+  for (const [name, path] of shipped) entries.push(await shippedEntry(name, path));
+  for (const generator of generators) {
+    if (!shipped.has(generator.name)) entries.push(await madeEntry(generator, window));
+  }
+  return entries;
+}

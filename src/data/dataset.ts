@@ -1,0 +1,36 @@
+import type { UserLanguage } from './user-language.ts';
+import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
+
+/** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */
+export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
+
+/** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
+export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
+
+/** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
+export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
+
+/** One user: memories, questions, and the language in which answers are scored. */
+export interface DatasetUser {
+  readonly userId: string;
+  readonly kind?: UserKind | undefined;
+  readonly languageProfile: UserLanguage;
+  /** Sorted by creation, then by id. */
+  readonly memories: readonly DatasetMemory[];
+  /** In the order of the file. */
+  readonly items: readonly DatasetItem[];
+}
+
+/** A data set: users with their memories and questions. Its own language profile is that of all its users. */
+export interface Dataset extends UserLanguage {
+  readonly name: string;
+  /** Of the file's bytes. */
+  readonly sha256: string;
+  readonly users: readonly DatasetUser[];
+}
+
+/** Lists the memories of a user that exist when an item is asked: none that was created later. */
+export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
+  const now = Date.parse(item.askedAt);
+  return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);
+}

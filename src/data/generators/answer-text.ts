@@ -1,0 +1,7 @@
+import type { Grammar } from '../../config/grammar.ts';
+import { fill } from './fill.ts';
+
+/** Formats an answer as the models are trained to write it: a space, the value, the full stop of the language. */
+export function answerIn({ answer }: Grammar, value: string): string {
+  return fill(answer, { v: value });
+}

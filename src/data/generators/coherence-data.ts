@@ -1,0 +1,34 @@
+import type { HistoryMessage } from '../schema.ts';
+import { growingData, type GrowthScope } from './growing-data.ts';
+import type { GrowingUser } from './growing-user.ts';
+
+const MEMORIES = 12;
+const DEPTH = 12;
+/** Turns between a statement in the conversation and the question for it. */
+const DELAY = 2;
+const TOLD_EVERY = 3;
+
+/**
+ * Grows one conversation a user: most questions ask for memories, every third asks for something that was said in the
+ * conversation shortly before. The history of a question holds the arm's own answers.
+ */
+function grow(user: GrowingUser, { random }: GrowthScope): void {
+  while (user.memories.length < MEMORIES) user.remember();
+  const conversation = `${user.userId}-talk`;
+  const order = random.shuffled(user.memories.map((_memory, memory) => memory));
+  const due = new Map<number, ReturnType<GrowingUser['tell']>['ask']>();
+  for (let condition = 1; condition <= DEPTH; condition++) {
+    let history: readonly HistoryMessage[] = [];
+    if (condition % TOLD_EVERY === 1 && condition + DELAY <= DEPTH) {
+      const told = user.tell();
+      history = told.messages;
+      due.set(condition + DELAY, told.ask);
+    }
+    const ask = due.get(condition);
+    if (ask === undefined) user.ask({ memory: order.pop()!, condition, conversation, history });
+    else ask({ condition, conversation, history });
+  }
+}
+
+/** Data sets of suite `coherence`, one of each language. */
+export const coherenceData = growingData({ suite: 'coherence', letter: 'd', grow });

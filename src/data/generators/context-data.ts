@@ -1,0 +1,31 @@
+import { templates } from '../../config/templates.ts';
+import { fill } from './fill.ts';
+import { growingData, type GrowthScope } from './growing-data.ts';
+import type { GrowingUser } from './growing-user.ts';
+
+/** The paper's total memory lengths, in tokens of its window; another window gets the same shares. */
+const PAPER_TOKENS = [500, 1000, 1500, 2000, 2500, 3000, 3500];
+const PAPER_WINDOW = 4096;
+const QUESTIONS = 3;
+
+/** Grows memories from an eighth of the context window to seven eighths; questions ask for old, middle and new ones. */
+async function grow(user: GrowingUser, { random, window: { contextTokens, countTokens } }: GrowthScope): Promise<void> {
+  let tokens = 0;
+  const remember = async (): Promise<void> => {
+    const { content } = user.memories[user.remember()]!;
+    const line = fill(templates.segments.memory.index, { i: String(user.memories.length), content });
+    const [count] = await countTokens([line]);
+    tokens += count!;
+  };
+  for (const paperTokens of PAPER_TOKENS) {
+    const share = paperTokens / PAPER_WINDOW;
+    while (tokens < share * contextTokens) await remember();
+    for (let third = 0; third < QUESTIONS; third++) {
+      const [from, to] = [third, third + 1].map((part) => Math.floor((part * user.memories.length) / QUESTIONS));
+      user.ask({ memory: random.int(from!, Math.max(from!, to! - 1)), condition: share });
+    }
+  }
+}
+
+/** Data sets of suite `context`, one of each language. */
+export const contextData = growingData({ suite: 'context', letter: 'c', grow });

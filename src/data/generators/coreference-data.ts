@@ -1,0 +1,31 @@
+import { growingData, type GrowthScope } from './growing-data.ts';
+import type { GrowingUser } from './growing-user.ts';
+import { namesNobody, USER, type Subject } from './relations.ts';
+import { topicOf } from './topics.ts';
+
+const USERS = 60;
+
+/**
+ * Stores two pairs of memories: one names a person, the next refers to them as "she" or "he". A memory of the user's own
+ * stands before, between or after the pairs. Both pairs state the same relation, so that a pronoun is ambiguous to whoever
+ * has not seen the memory before it. Questions need one memory (condition 1) or both of a pair (condition 2).
+ */
+function grow(user: GrowingUser, { random, grammar }: GrowthScope): void {
+  const people = random.shuffled(user.people).slice(0, 2);
+  const second = user.drawFree(people);
+  const own = random.int(0, people.length);
+  const pairs = people.map((subject, place) => {
+    if (own === place) user.remember({ subject: USER, relation: user.drawFree([USER]) });
+    const named: Subject = { kind: 'pronoun', ...random.pick(grammar.voices.pronouns) };
+    const first = user.drawFree([subject], (one) => namesNobody(one) && topicOf(one) !== topicOf(second));
+    return [user.remember({ subject, relation: first }), user.remember({ subject, relation: second, named })] as const;
+  });
+  if (own === people.length) user.remember({ subject: USER, relation: user.drawFree([USER]) });
+  for (const [before, memory] of pairs) {
+    user.ask({ memory: before, condition: 1 });
+    user.ask({ memory, before, condition: 2 });
+  }
+}
+
+/** Data sets of suite `coreference`, one of each language. */
+export const coreferenceData = growingData({ suite: 'coreference', letter: 'r', presetUsers: USERS, grow });

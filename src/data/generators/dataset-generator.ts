@@ -1,0 +1,24 @@
+import type { Language } from '../normalise.ts';
+
+/** The context window that generated memories have to fit: its size, and the tokenizer that fills it. */
+export interface ContextWindow {
+  readonly contextTokens: number;
+  /** Tokens of each text alone, by the model's own tokenizer. */
+  readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
+}
+
+/** Generates one data set from a seed. */
+export interface DatasetGenerator {
+  /** Name of the data set. */
+  readonly name: string;
+  /** The suites that ask its questions. */
+  readonly suites: readonly string[];
+  readonly language: Language;
+  /** Default number of users. */
+  readonly presetUsers: number;
+  /**
+   * Generates the text of its file, JSON Lines. The same seed and number of users give the same bytes; for data that depend
+   * on the context window, with the same window.
+   */
+  readonly make: (seed: number, users: number, window: ContextWindow) => Promise<string>;
+}

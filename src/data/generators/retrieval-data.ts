@@ -1,0 +1,48 @@
+import { grammars } from '../../config/grammar.ts';
+import type { WrittenRecord } from '../schema.ts';
+import { SeededRandom } from '../../config/seeded-random.ts';
+import type { DatasetGenerator } from './dataset-generator.ts';
+import { retrievalQuestions, type RetrievalUser } from './retrieval-set.ts';
+
+const VERSION = 1;
+const USERS = 30;
+
+/** Least number of memories of each user of suite `retrieval`. */
+export const RETRIEVAL_MEMORIES = 160;
+
+/** Draws the users of suite `retrieval` from a seed. */
+export function retrievalUsers(seed: number, users = USERS): RetrievalUser[] {
+  return retrievalQuestions(new SeededRandom(seed), { users, memories: RETRIEVAL_MEMORIES });
+}
+
+function recordsOf({ userId, memories, questions }: RetrievalUser): WrittenRecord[] {
+  return [
+    ...memories.map(({ memoryId, content, metadata }): WrittenRecord => {
+      const { createdAt, preference, section, memory_type: memoryType, reinforcement } = metadata;
+      return {
+        type: 'memory',
+        ...{ userId, memoryId, content, createdAt, preference, section, memoryType, reinforcement },
+      };
+    }),
+    ...questions.map(({ questionId: itemId, kind: category, query, evidence, askedAt }): WrittenRecord => ({
+      type: 'question',
+      ...{ itemId, userId, query, evidence: [...evidence], category, askedAt },
+    })),
+  ];
+}
+
+/** Generator of the questions of suite `retrieval`, which have evidence and no answers. */
+export const retrievalData: DatasetGenerator = {
+  name: 'retrieval',
+  suites: ['retrieval'],
+  language: 'en',
+  presetUsers: USERS,
+  make: async (seed, users) => {
+    const { unknownAnswer } = grammars.en;
+    const records: WrittenRecord[] = [
+      { type: 'dataset', name: 'retrieval', language: 'en', version: VERSION, seed, unknownAnswer },
+      ...retrievalUsers(seed, users).flatMap(recordsOf),
+    ];
+    return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  },
+};

@@ -1,0 +1,31 @@
+import type { Grammar } from '../../config/grammar.ts';
+import type { SeededRandom } from '../../config/seeded-random.ts';
+import { chineseValues, madeUpWord } from './chinese-values.ts';
+import { englishValues, pseudoword } from './english-values.ts';
+import { drawn } from './held-out.ts';
+
+const sources = { en: englishValues, zh: chineseValues } as const;
+const nonces = { en: pseudoword, zh: madeUpWord } as const;
+
+const ANY = ['name', 'name', 'name', 'place', 'code', 'number', 'food'] as const;
+
+/**
+ * Draws a value of a kind that the grammar names (`name`, `place`, `code`, `date`, … or `any`).
+ * @throws RangeError for a kind without a source
+ */
+export function drawValue(random: SeededRandom, { language }: Grammar, kind: string, heldOut: boolean): string {
+  const source = sources[language][kind === 'any' ? random.pick(ANY) : kind];
+  if (source === undefined) throw new RangeError(`the value kind "${kind}" of grammar-${language}.json has no source`);
+  return source(random, heldOut);
+}
+
+/** Draws a nonce word. @param low fewest syllables; a Chinese word has two characters at least */
+export function nonceWord(
+  random: SeededRandom,
+  { language }: Grammar,
+  heldOut: boolean,
+  low: number,
+  high: number,
+): string {
+  return drawn(heldOut, () => nonces[language](random, language === 'zh' ? Math.max(2, low) : low, high));
+}

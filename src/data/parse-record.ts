@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { BenchError } from '../config/bench-error.ts';
+import { didYouMean } from '../config/nearest-name.ts';
+import {
+  recordSchemas,
+  type DatasetRecord,
+  type ItemRecord,
+  type MemoryRecord,
+  type QuestionRecord,
+} from './schema.ts';
+
+/** A record and its place, `file:line`. */
+export interface Placed<T> {
+  readonly record: T;
+  readonly place: string;
+}
+
+const MOST_SHOWN = 60;
+
+/** Formats a value for an error message, in at most 60 characters. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
+}
+
+function valueAt(record: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], record);
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${issue.expected}`;
+    case 'invalid_value':
+      return `expected ${issue.values.map(String).join(' or ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  return path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function badField(place: string, record: unknown, issue: z.core.$ZodIssue, fields: readonly string[]): BenchError {
+  const hint = `the fields of this record are ${fields.join(', ')}`;
+  if (issue.code === 'unrecognized_keys') {
+    const field = issue.keys[0]!;
+    const name = fieldName([...issue.path, field]);
+    return new BenchError('bad-data', `${place}: ${name} is no field of this record${didYouMean(field, fields)}`, hint);
+  }
+  const got = shown(valueAt(record, issue.path));
+  return new BenchError('bad-data', `${place}: ${fieldName(issue.path)} ${expectation(issue)}, got ${got}`, hint);
+}
+
+function parsedJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${place}: is not JSON: ${(error as Error).message}`;
+    throw new BenchError('bad-data', message, 'write one JSON object a line (JSON Lines)', error);
+  }
+}
+
+/** Parses one line as a JSON object. @throws BenchError `bad-data` that names file and line */
+export function parsedObject(text: string, place: string): Readonly<Record<string, unknown>> {
+  const value = parsedJson(text, place);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  const message = `${place}: expected an object, got ${shown(value)}`;
+  throw new BenchError('bad-data', message, 'write one JSON object a line (JSON Lines)');
+}
+
+/**
+ * Parses one line of a data set as a record of its `type`.
+ * @throws BenchError `bad-data` that names file, line and field, with the expected and the actual value
+ */
+export function parseRecord(
+  text: string,
+  place: string,
+): Placed<DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord> {
+  const value = parsedObject(text, place);
+  const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
+  const hint = `a record is one JSON object with type ${kinds.join(', ')}`;
+  const type = value['type'];
+  const kind = kinds.find((known) => known === type);
+  if (kind === undefined) {
+    const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
+    throw new BenchError('bad-data', `${place}: type expected ${kinds.join(' or ')}, got ${shown(type)}${near}`, hint);
+  }
+  return { record: checkedBy(recordSchemas[kind], value, place), place };
+}
+
+/**
+ * Checks a value against a schema and fills in its defaults.
+ * @throws BenchError `bad-data` that names place and field, with the expected and the actual value
+ */
+export function checkedBy<Schema extends z.ZodObject>(schema: Schema, value: unknown, place: string): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (!result.success) throw badField(place, value, result.error.issues[0]!, Object.keys(schema.shape));
+  return result.data;
+}

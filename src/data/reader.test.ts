@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { BenchError } from '../config/bench-error.ts';
+import { readDataset } from './reader.ts';
+import { visibleMemories } from './dataset.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dki-dataset-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const memory = (id: string, more: object = {}) => ({
+  type: 'memory',
+  userId: 'u01',
+  memoryId: id,
+  content: `My dog is called ${id}.`,
+  createdAt: '2026-03-01T09:00:00Z',
+  ...more,
+});
+
+const item = (id: string, more: object = {}) => ({
+  type: 'item',
+  itemId: id,
+  userId: 'u01',
+  query: 'What is my dog called?',
+  answer: 'Brenko',
+  category: 'plain',
+  askedAt: '2026-06-01T09:00:00Z',
+  ...more,
+});
+
+let written = 0;
+function file(content: string | Buffer | readonly (object | string)[]): string {
+  const path = join(folder, `data-${++written}.jsonl`);
+  const text = Array.isArray(content)
+    ? content.map((line: object | string) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+    : (content as string | Buffer);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function failure(path: string): Promise<{ code: string; message: string }> {
+  const error: unknown = await readDataset(path).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(BenchError);
+  const { code, message, hint } = error as BenchError;
+  expect(hint).not.toBe('');
+  expect(message).not.toContain('\n');
+  return { code, message: message.replaceAll(`${folder}/`, '').replace(/data-\d+/, 'f') };
+}
+
+test('refuses questions without answers, and names the suite for them', async () => {
+  const question = { type: 'question', itemId: 'q', userId: 'u01', query: 'My dog?', evidence: ['m'] };
+  const path = file([memory('m'), { ...question, askedAt: '2026-06-01T09:00:00Z' }]);
+  const error = await readDataset(path).catch((thrown: unknown) => thrown as BenchError);
+  expect(error).toMatchObject({
+    code: 'bad-data',
+    message: `${path}:2: a question without an answer, for which only retrieval can be measured`,
+    hint: expect.stringContaining('--suite retrieval') as string,
+  });
+});
+
+test('memories come in order of creation, items and users in order of the file', async () => {
+  const path = file([
+    item('q2', { userId: 'u02', history: [{ role: 'user', content: '../../etc/passwd' }] }),
+    item('q1', { evidence: ['b'] }),
+    memory('c', { createdAt: '2026-03-02T00:30:00+01:00' }),
+    memory('b', { value: 'Brenko', createdAt: '2026-03-02T00:00:00Z', supersedes: 'a' }),
+    memory('a', { preference: true }),
+    item('q0', { answer: null, phrasing: 'held-out' }),
+  ]);
+  const dataset = await readDataset(path);
+  expect(dataset).toMatchObject({ language: 'en', unknownAnswer: "I don't know." });
+  expect(dataset.users.map((user) => user.userId)).toEqual(['u01', 'u02']);
+  const [first, second] = dataset.users;
+  expect(first!.memories.map((each) => each.memoryId)).toEqual(['a', 'c', 'b']);
+  expect(first!.memories.map((each) => each.preference)).toEqual([true, false, false]);
+  expect(first!.items.map((each) => each.itemId)).toEqual(['q1', 'q0']);
+  expect(second!.items[0]!.history).toEqual([{ role: 'user', content: '../../etc/passwd' }]);
+});
+
+test('the first record describes the whole; the hash is of the bytes', async () => {
+  const header = {
+    type: 'dataset',
+    name: 'recall-zh',
+    language: 'zh',
+    version: 1,
+    seed: 7,
+    unknownAnswer: '我不知道。',
+    userKinds: { u01: 'large' },
+  };
+  const text = `\uFEFF${[header, memory('m'), item('q')].map((record) => JSON.stringify(record)).join('\r\n')}\r\n\r\n`;
+  const dataset = await readDataset(file(text));
+  expect(dataset).toMatchObject({ name: 'recall-zh', language: 'zh', unknownAnswer: '我不知道。' });
+  expect(dataset.users[0]!.kind).toBe('large');
+  expect(dataset.sha256).toBe(createHash('sha256').update(text).digest('hex'));
+});
+
+test('lines that span many chunks of the stream are read whole', async () => {
+  const query = `${'é'.repeat(400_000)}?`;
+  const dataset = await readDataset(file([memory('m'), item('q', { query })]));
+  expect(dataset.users[0]!.items[0]!.query).toBe(query);
+});
+
+test('a memory is visible from its creation on', async () => {
+  const path = file([
+    memory('before'),
+    memory('at', { createdAt: '2026-06-01T11:00:00+02:00' }),
+    memory('after', { createdAt: '2026-06-01T09:00:01Z' }),
+    item('q'),
+  ]);
+  const user = (await readDataset(path)).users[0]!;
+  expect(visibleMemories(user, user.items[0]!).map((each) => each.memoryId)).toEqual(['before', 'at']);
+});
+
+const bad: readonly (readonly [string, readonly (object | string)[], string])[] = [
+  ['no JSON', [memory('m'), '{"type":'], 'f.jsonl:2: is not JSON'],
+  ['no object', ['[1]'], 'f.jsonl:1: expected an object, got [1]'],
+  [
+    'a near type',
+    [memory('m', { type: 'memroy' })],
+    'f.jsonl:1: type expected dataset or memory or item or question, got "memroy": did you mean memory?',
+  ],
+  ['no type', [{}], 'f.jsonl:1: type expected dataset or memory or item or question, got nothing'],
+  ['a field left out', [item('q', { query: undefined })], 'f.jsonl:1: query expected string, got nothing'],
+  ['a wrong type', [item('q', { answer: 7 })], 'f.jsonl:1: answer expected string, got 7'],
+  [
+    'a wrong role',
+    [item('q', { history: [{ role: 'system', content: 'x' }] })],
+    'f.jsonl:1: history[0].role expected user or assistant, got "system"',
+  ],
+  [
+    'an unknown field',
+    [item('q', { evidnce: ['m'] })],
+    'f.jsonl:1: evidnce is no field of this record: did you mean evidence?',
+  ],
+  ['an empty memory', [memory('m', { content: '' })], 'f.jsonl:1: content expected some text, not blank, got ""'],
+  [
+    'a huge memory',
+    [memory('m', { content: '€'.repeat(2_800_000) })],
+    'f.jsonl:1: content expected at most 8 MiB of text, got "€€€',
+  ],
+  [
+    'a wrong time',
+    [memory('m', { createdAt: 'May' })],
+    'f.jsonl:1: createdAt expected a time such as 2026-03-01T09:00:00Z, got "May"',
+  ],
+  [
+    'a memory twice',
+    [memory('m'), memory('m')],
+    'f.jsonl:2: memoryId expected an id of its own, got "m", which f.jsonl:1 has',
+  ],
+  ['an item twice', [item('q'), item('q')], 'f.jsonl:2: itemId expected an id of its own, got "q"'],
+  [
+    'evidence of nobody',
+    [memory('m-01'), item('q', { evidence: ['m-02'] })],
+    'f.jsonl:2: evidence expected a memory of user u01, got "m-02": did you mean m-01?',
+  ],
+  [
+    'evidence of another user',
+    [memory('m', { userId: 'u02' }), item('q', { evidence: ['m'] })],
+    'f.jsonl:2: evidence expected a memory of user u01, got "m"',
+  ],
+  [
+    'evidence from the future',
+    [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q', { evidence: ['m'] })],
+    'f.jsonl:2: evidence expected a memory from before askedAt',
+  ],
+  [
+    'evidence for nothing',
+    [memory('m'), item('q', { answer: null, evidence: ['m'] })],
+    'f.jsonl:2: evidence expected none where answer is null',
+  ],
+  [
+    'superseding the later',
+    [memory('a', { supersedes: 'b' }), memory('b'), item('q')],
+    'f.jsonl:1: supersedes expected an earlier memory, got "b"',
+  ],
+  [
+    'a late header',
+    [item('q'), { type: 'dataset', name: 'd', language: 'en', version: 1, unknownAnswer: '?' }],
+    'f.jsonl:2: type expected memory or item, got "dataset" after the first record',
+  ],
+  [
+    'a kind of nobody',
+    [
+      { type: 'dataset', name: 'd', language: 'en', version: 1, unknownAnswer: '?', userKinds: { u9: 'large' } },
+      item('q'),
+    ],
+    'f.jsonl:1: userKinds expected users of this file, got "u9"',
+  ],
+  ['no items', [memory('m')], 'f.jsonl: has no items'],
+  ['nothing', ['', ' '], 'f.jsonl: is empty'],
+];
+
+test.each(bad)('bad data: %s', async (_, lines, expected) => {
+  const { code, message } = await failure(file(lines));
+  expect(code).toBe('bad-data');
+  expect(message.replaceAll(/data-\d+/g, 'f').slice(0, expected.length)).toBe(expected);
+});
+
+test('bytes that are not UTF-8, a folder and a missing file', async () => {
+  const latin = Buffer.concat([
+    Buffer.from(`${JSON.stringify(memory('m'))}\n{"caf`),
+    Buffer.from([0xe9]),
+    Buffer.from('"}'),
+  ]);
+  expect(await failure(file(latin))).toEqual({ code: 'bad-data', message: 'f.jsonl:2: is not UTF-8' });
+  expect((await failure(folder)).message).toMatch(/is a folder, expected a file$/);
+  expect(await failure(join(folder, 'none.jsonl'))).toEqual({ code: 'not-found', message: 'none.jsonl: no such file' });
+});

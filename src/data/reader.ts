@@ -1,0 +1,74 @@
+import { basename } from 'node:path';
+import { BenchError } from '../config/bench-error.ts';
+import { grammars } from '../config/grammar.ts';
+import type { UserLanguage } from './user-language.ts';
+import { byAge, checkConsistency } from './consistency.ts';
+import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import { type DatasetRecords, readRecords } from './records.ts';
+
+/**
+ * Reads a data set with questions for arms: JSON Lines, one record a line, an optional `dataset` record first, then `memory`
+ * and `item` records in any order. Its texts are data: none is used as a path or a command.
+ * @throws BenchError `not-found` for a missing file, `bad-data` for the first other problem, naming file, line and field
+ *
+ * @example
+ * ```ts
+ * import { readDataset } from 'dki-bench';
+ *
+ * const { name, users } = await readDataset('datasets/recall-en.jsonl');
+ * const questions = users.reduce((sum, { items }) => sum + items.length, 0);
+ * console.log(`${name}: ${users.length} users, ${questions} questions`);
+ * ```
+ */
+export async function readDataset(path: string): Promise<Dataset> {
+  const refuse = (_rule: string, problem: BenchError): never => {
+    throw problem;
+  };
+  const records = await readRecords(path, refuse);
+  checkConsistency(records, refuse);
+  const [unanswered] = records.questions;
+  if (unanswered !== undefined) {
+    throw new BenchError(
+      'bad-data',
+      `${unanswered.place}: a question without an answer, for which only retrieval can be measured`,
+      'choose a data set with items, or measure retrieval with --suite retrieval --seed N',
+    );
+  }
+  const header = records.header?.record;
+  const languageProfile: UserLanguage = {
+    language: header?.language ?? 'en',
+    unknownAnswer: header?.unknownAnswer ?? grammars.en.unknownAnswer,
+  };
+  return {
+    name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),
+    sha256: records.sha256,
+    ...languageProfile,
+    users: assembleUsers(records, languageProfile),
+  };
+}
+
+function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> {
+  return rest;
+}
+
+/**
+ * Groups the records of a consistent file by user, in the order in which users first appear.
+ * @param languageProfile of all users of the file
+ */
+function assembleUsers({ header, memories, items }: DatasetRecords, languageProfile: UserLanguage): DatasetUser[] {
+  const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>();
+  const of = (userId: string): { memories: DatasetMemory[]; items: DatasetItem[] } => {
+    const user = users.get(userId) ?? { memories: [], items: [] };
+    users.set(userId, user);
+    return user;
+  };
+  for (const { record } of memories) of(record.userId).memories.push(withoutType(record));
+  for (const { record } of items) of(record.userId).items.push(withoutType(record));
+  return [...users].map(([userId, user]) => ({
+    userId,
+    kind: header?.record.userKinds?.[userId],
+    languageProfile,
+    memories: user.memories.sort(byAge),
+    items: user.items,
+  }));
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+const MOST_TEXT_BYTES = 8 * 2 ** 20;
+
+const id = z.string().regex(/\S/, 'expected an id, not blank');
+const anyText = z
+  .string()
+  .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 8 MiB of text');
+const text = anyText.regex(/\S/, 'expected some text, not blank');
+const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
+
+/** The optional first record of a file: properties of the whole data set. */
+const datasetRecord = z.strictObject({
+  type: z.literal('dataset'),
+  name: id,
+  language: z.enum(['en', 'zh']),
+  version: z.number().int().positive(),
+  seed: z.number().int().optional(),
+  unknownAnswer: text,
+  userKinds: z.record(z.string(), z.enum(['recurring', 'large'])).optional(),
+});
+
+/** One memory of a user: a sentence with its metadata. */
+const memoryRecord = z.strictObject({
+  type: z.literal('memory'),
+  userId: id,
+  memoryId: id,
+  content: text,
+  createdAt: instant,
+  /** The part of the content that is the answer to a question. */
+  value: text.optional(),
+  preference: z.boolean().default(false),
+  /** The id of the earlier memory that this one replaces. */
+  supersedes: id.optional(),
+  /** Metadata for retrieval strategies: the section it is filed in, its type, and how often it was said. */
+  section: id.optional(),
+  memoryType: id.optional(),
+  reinforcement: z.number().int().min(0).optional(),
+});
+
+/** One question; `answer` null means that no memory and no message answers it. */
+const itemRecord = z.strictObject({
+  type: z.literal('item'),
+  itemId: id,
+  userId: id,
+  /** May be empty: an empty query is a test case for a system. */
+  query: anyText,
+  answer: text.nullable(),
+  acceptedAnswers: z.array(text).default([]),
+  /** Ids of the memories that answer it; empty if the history answers it, or nothing does. */
+  evidence: z.array(id).default([]),
+  /** Earlier values, which a later memory replaced. */
+  superseded: z.array(text).default([]),
+  /** Any name; used for grouping only. */
+  category: id.default('uncategorised'),
+  phrasing: z.enum(['known', 'held-out']).optional(),
+  /** The value of the variable that a suite varies: share of the window, number of memories, depth of the conversation. */
+  condition: z.number().optional(),
+  /** Questions of one user with the same name share one session: each answer is history for the next question. */
+  conversation: id.optional(),
+  askedAt: instant,
+  history: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: text })).default([]),
+});
+
+/** A question with evidence and without an answer: only retrieval can be measured with it. */
+const questionRecord = z.strictObject({
+  type: z.literal('question'),
+  itemId: id,
+  userId: id,
+  query: text,
+  /** Ids of all memories that are needed to answer it. */
+  evidence: z.array(id).min(1, 'expected the memories that it needs, at least one'),
+  category: id.default('uncategorised'),
+  askedAt: instant,
+});
+
+/** The records of a data set by their `type`. */
+export const recordSchemas = {
+  ...{ dataset: datasetRecord, memory: memoryRecord, item: itemRecord },
+  question: questionRecord,
+} as const;
+
+export type DatasetRecord = z.infer<typeof datasetRecord>;
+export type MemoryRecord = z.infer<typeof memoryRecord>;
+export type ItemRecord = z.infer<typeof itemRecord>;
+/** A message of the conversation before a question. */
+export type HistoryMessage = ItemRecord['history'][number];
+export type QuestionRecord = z.infer<typeof questionRecord>;
+/** Any line of a data set as it may be written, without defaults. */
+export type WrittenRecord = z.input<(typeof recordSchemas)[keyof typeof recordSchemas]>;

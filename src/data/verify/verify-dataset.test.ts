@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { shippedDatasets } from '../../config/shipped-datasets.ts';
+import { verifyDataset } from './verify-dataset.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dki-verify-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const memory = (id: string, more: object = {}) => ({
+  type: 'memory',
+  userId: 'u01',
+  memoryId: id,
+  content: `My dog ${id} is called Brenko.`,
+  createdAt: '2026-03-01T09:00:00Z',
+  ...more,
+});
+
+const item = (id: string, more: object = {}) => ({
+  type: 'item',
+  itemId: id,
+  userId: 'u01',
+  query: `What is my dog called, ${id}?`,
+  answer: 'Brenko',
+  evidence: ['m'],
+  category: 'plain',
+  askedAt: '2026-06-01T09:00:00Z',
+  ...more,
+});
+
+const header = (more: object) => ({
+  type: 'dataset',
+  name: 'd',
+  language: 'en',
+  version: 1,
+  unknownAnswer: '?',
+  ...more,
+});
+
+const question = (id: string, more: object = {}) => ({
+  ...{ type: 'question', itemId: id, userId: 'u01', query: `Where is my dog, ${id}?`, evidence: ['m'] },
+  askedAt: '2026-06-01T09:00:00Z',
+  ...more,
+});
+
+let written = 0;
+function file(lines: readonly (object | string)[]): string {
+  const path = join(folder, `${++written}.jsonl`);
+  writeFileSync(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+  return path;
+}
+
+async function found(lines: readonly (object | string)[]): Promise<string[]> {
+  const { findings } = await verifyDataset(file(lines));
+  return findings.map(({ severity, rule, line }) => `${severity} ${rule} ${line ?? 'file'}`);
+}
+
+test.each<[string, readonly (object | string)[], readonly string[]]>([
+  ['nothing', [memory('m'), item('q')], []],
+  [
+    'every line that cannot be read',
+    ['{', memory('m'), item('q', { answer: 7 })],
+    ['error schema 1', 'error schema 3'],
+  ],
+  [
+    'ids',
+    [memory('m'), memory('m'), item('q'), item('q')],
+    ['error duplicate-id 2', 'warning duplicate-content 2', 'error duplicate-id 4', 'warning duplicate-question 4'],
+  ],
+  [
+    'evidence of nobody',
+    [memory('m'), item('q', { evidence: ['x', 'm', 'y'] })],
+    ['error evidence 2', 'error evidence 2'],
+  ],
+  [
+    'evidence from the future',
+    [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q')],
+    ['error evidence-after-question 2'],
+  ],
+  ['an absent item with evidence', [memory('m'), item('q', { answer: null })], ['error absent-with-evidence 2']],
+  ['supersession', [memory('m', { supersedes: 'n' }), memory('n'), item('q')], ['error supersedes 1']],
+  [
+    'a leak',
+    [memory('m'), item('q', { query: 'Is it BRENKO?' }), item('r', { query: 'Brenkos?' })],
+    ['warning leak 2'],
+  ],
+  ['a leak of an accepted answer', [memory('m'), item('q', { acceptedAnswers: ['my dog'] })], ['warning leak 2']],
+  ['a superseded answer', [memory('m'), item('q', { superseded: ['Rex', 'brenko.'] })], ['error superseded-answer 2']],
+  [
+    'contents of one user',
+    [
+      memory('m', { content: 'Rex barks!' }),
+      memory('n', { content: 'rex  barks' }),
+      memory('o', { content: 'Rex barks!', userId: 'u02' }),
+      item('q'),
+      item('r', { userId: 'u02', evidence: ['o'] }),
+    ],
+    ['warning duplicate-content 2'],
+  ],
+  [
+    'questions',
+    [
+      memory('m'),
+      item('q', { query: 'Who?' }),
+      item('r', { query: 'who' }),
+      item('s', { query: 'who', answer: 'Rex' }),
+      item('t', { query: 'who', condition: 0.5 }),
+    ],
+    ['warning duplicate-question 3'],
+  ],
+  [
+    'a user without items',
+    [memory('m'), memory('n', { userId: 'u02' }), memory('o', { userId: 'u02' }), item('q')],
+    ['warning user-without-items 2'],
+  ],
+  [
+    'an answer from nowhere',
+    [memory('m'), item('q', { evidence: [] }), item('r', { evidence: [], history: [{ role: 'user', content: 'x' }] })],
+    ['warning no-evidence 2'],
+  ],
+  ['a language', [header({ language: 'zh' }), memory('m'), item('q')], ['warning language 1']],
+  ['a language that the header does not name', [memory('m'), item('q', { answer: '小白' })], ['warning language file']],
+  [
+    'kinds of nobody',
+    [header({ userKinds: { u9: 'large', u01: 'large' } }), memory('m'), item('q')],
+    ['error header 1'],
+  ],
+  ['a late header', [memory('m'), header({}), item('q')], ['error header 2']],
+  ['questions without answers', [memory('m'), question('q'), question('r', { category: 'chinese' })], []],
+  [
+    'wrong questions',
+    [
+      ...[memory('m'), question('q', { evidence: [] }), question('r', { answer: null })],
+      question('s', { evidence: ['n'] }),
+    ],
+    ['error schema 2', 'error schema 3'],
+  ],
+  ['foreign evidence of a question', [memory('m'), question('q', { evidence: ['n'] })], ['error evidence 2']],
+  [
+    'a question twice',
+    [memory('m'), question('q'), question('q')],
+    ['error duplicate-id 3', 'warning duplicate-question 3'],
+  ],
+  ['questions among items', [memory('m'), item('q'), question('r')], ['error schema 3']],
+  ['no items', [memory('m')], ['warning user-without-items 1', 'error schema file']],
+])('finds %s', async (_, lines, expected) => {
+  expect((await found(lines)).sort()).toEqual([...expected].sort());
+});
+
+test('reports if the file is valid, and if broken lines left it partly verified', async () => {
+  const warned = await verifyDataset(file([memory('m'), item('q', { query: 'Brenko?' })]));
+  expect(warned).toMatchObject({ valid: true, errors: 0, warnings: 1, partial: false, name: null });
+  expect(warned.findings[0]!.message).toMatch(/jsonl:2: query holds the answer "Brenko"$/);
+  const broken = await verifyDataset(file(['[]', item('q', { evidence: ['nobody'] })]));
+  expect(broken).toMatchObject({ valid: false, errors: 1, partial: true });
+});
+
+test('counts what a file holds', async () => {
+  const { statistics } = await verifyDataset(
+    file([
+      header({ userKinds: { u02: 'large' } }),
+      memory('m', { preference: true }),
+      memory('n', { content: '🐕🐕', supersedes: 'm' }),
+      memory('o', { userId: 'u02' }),
+      item('q', { evidence: ['m', 'n'], phrasing: 'known' }),
+      item('r', { answer: 'Rex', evidence: ['m'], category: 'other' }),
+      item('s', { answer: null, evidence: [] }),
+      item('t', { userId: 'u02', evidence: [], history: [{ role: 'user', content: 'Brenko' }] }),
+    ]),
+  );
+  expect(statistics).toEqual({
+    ...{ users: 2, memories: 3, items: 4, answerable: 3, absent: 1, withHistory: 1, preferences: 1, superseding: 1 },
+    questions: 0,
+    memoriesAUser: { least: 1, median: 1.5, most: 2 },
+    itemsAUser: { least: 1, median: 2, most: 3 },
+    memoryCharacters: { least: 2, median: 26, most: 26 },
+    evidenceAnItem: { least: 0, median: 1, most: 2 },
+    answersInEvidence: { items: 1, of: 2 },
+    categories: { other: 1, plain: 3 },
+    phrasings: { known: 1 },
+    userKinds: { large: 1 },
+  });
+});
+
+test.each([...shippedDatasets()])('the data set %s that ships has neither errors nor warnings', async (_, path) => {
+  expect((await verifyDataset(path)).findings).toEqual([]);
+});

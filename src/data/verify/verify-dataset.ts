@@ -1,0 +1,65 @@
+import type { BenchError } from '../../config/bench-error.ts';
+import type { Language } from '../normalise.ts';
+import { checkConsistency } from '../consistency.ts';
+import { readRecords, type Rule } from '../records.ts';
+import { datasetStatistics, type DatasetStatistics } from './dataset-statistics.ts';
+import type { Finding } from './finding.ts';
+import { unsound } from './soundness.ts';
+
+/** The result of verifying a data set. */
+export interface Verification {
+  readonly file: string;
+  readonly sha256: string;
+  /** Of its `dataset` record; null without one. */
+  readonly name: string | null;
+  readonly language: Language;
+  /** True if no finding is an error. */
+  readonly valid: boolean;
+  readonly errors: number;
+  readonly warnings: number;
+  /** Sorted by line. */
+  readonly findings: readonly Finding[];
+  /** True if records were not compared with one another, because some lines cannot be read. */
+  readonly partial: boolean;
+  /** Over the lines that can be read. */
+  readonly statistics: DatasetStatistics;
+}
+
+/** Reads the line number behind `file:`; null for a message about the whole file. */
+function lineOf(path: string, message: string): number | null {
+  const digits = message.startsWith(`${path}:`) ? /^\d+/.exec(message.slice(path.length + 1)) : null;
+  return digits === null ? null : Number(digits[0]);
+}
+
+/**
+ * Verifies a data set: every line against the schema, then the records against one another, then their soundness. If a
+ * line cannot be read, only the lines are checked, since it would make other records look wrong.
+ * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8 or is empty
+ */
+export async function verifyDataset(path: string): Promise<Verification> {
+  const findings: Finding[] = [];
+  const add = (finding: Omit<Finding, 'line'>): void => {
+    findings.push({ ...finding, line: lineOf(path, finding.message) });
+  };
+  const report = (rule: Rule, { message, hint }: BenchError): void => add({ severity: 'error', rule, message, hint });
+  const records = await readRecords(path, report);
+  const language = records.header?.record.language ?? 'en';
+  const partial = findings.length > 0;
+  if (!partial) {
+    checkConsistency(records, report);
+    for (const finding of unsound(records, language)) add(finding);
+  }
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  return {
+    file: path,
+    sha256: records.sha256,
+    name: records.header?.record.name ?? null,
+    language,
+    valid: errors === 0,
+    errors,
+    warnings: findings.length - errors,
+    findings: findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    partial,
+    statistics: datasetStatistics(records, language),
+  };
+}

@@ -1,7 +1,0 @@
-import type { Grammar } from '../../config/grammar.ts';
-import { fill } from './fill.ts';
-
-/** An answer as the model is taught to write it: a space, the value, the full stop of the language. */
-export function answerIn({ answer }: Grammar, value: string): string {
-  return fill(answer, { v: value });
-}

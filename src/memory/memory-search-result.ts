@@ -1,9 +1,0 @@
-/** A memory that was recalled. @see seed 000 §2.1 */
-export interface MemorySearchResult {
-  readonly memoryId: string;
-  readonly content: string;
-  /** Cosine of query and memory, from −1 to 1. */
-  readonly score: number;
-  /** What the memory was added with: `createdAt`, `preference`, `value` and so on, and its `userId`. */
-  readonly metadata: Readonly<Record<string, unknown>>;
-}

@@ -1,0 +1,82 @@
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { QueryModel } from './pre-retrieval/query-tools.ts';
+
+const LONGEST_LINE_TOKENS = 64;
+
+/**
+ * Prepares questions with the model of an engine, in a session of its own. Questions are tokenised as text, so that none
+ * can forge a role.
+ * @see Holtzman et al. 2021, Surface form competition, for scoring a label by what the question adds to it
+ */
+export class EngineQueryModel implements QueryModel {
+  readonly name: string;
+  readonly #engine: Engine;
+  readonly #session: EngineSession;
+  #neutral: { readonly key: string; readonly scores: readonly number[] } | undefined;
+
+  private constructor(engine: Engine, session: EngineSession) {
+    this.name = engine.info.model.name;
+    this.#engine = engine;
+    this.#session = session;
+  }
+
+  /** Opens a session of the engine, which is closed with the query model. @throws BenchError `no-session` */
+  static async open(engine: Engine): Promise<EngineQueryModel> {
+    return new EngineQueryModel(engine, await engine.openSession('query-model'));
+  }
+
+  async scoreLabels(prompt: string, neutralPrompt: string, labels: readonly string[]): Promise<readonly number[]> {
+    const neutral = await this.#neutralScores(neutralPrompt, labels);
+    const scores = await this.#labelScores(prompt, labels);
+    return scores.map((score, index) => score - neutral[index]!);
+  }
+
+  async writeLine(prompt: string): Promise<string> {
+    const { text } = await this.#session.generate(await this.#unread(await this.#tokensOf(prompt)), {
+      maxTokens: LONGEST_LINE_TOKENS,
+      stopTexts: ['\n'],
+    });
+    return text.trim();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#session[Symbol.asyncDispose]();
+  }
+
+  /** Caches the scores of the last neutral prompt, which all questions with the same labels share. */
+  async #neutralScores(prompt: string, labels: readonly string[]): Promise<readonly number[]> {
+    const key = JSON.stringify([prompt, labels]);
+    if (this.#neutral?.key !== key) this.#neutral = { key, scores: await this.#labelScores(prompt, labels) };
+    return this.#neutral.scores;
+  }
+
+  /** Mean ln p of the tokens of each label behind the prompt. */
+  async #labelScores(prompt: string, labels: readonly string[]): Promise<number[]> {
+    const tokens = await this.#tokensOf(prompt);
+    const continuations = await this.#engine.tokenize(labels.map((label) => ({ text: ` ${label}`, as: 'text' })));
+    const scores: number[] = [];
+    for (const continuation of continuations) {
+      const { logProbabilities } = await this.#session.score(await this.#unread(tokens), continuation);
+      scores.push(logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length);
+    }
+    return scores;
+  }
+
+  async #tokensOf(prompt: string): Promise<readonly TokenId[]> {
+    const { bosToken } = this.#engine.info;
+    const [tokens] = await this.#engine.tokenize([{ text: prompt, as: 'text', first: true }]);
+    return [...(bosToken === null ? [] : [bosToken]), ...tokens!];
+  }
+
+  /** Truncates the session to the common prefix. @returns the other tokens, as many as a call needs at least */
+  async #unread(tokens: readonly TokenId[]): Promise<readonly TokenId[]> {
+    const held = this.#session.tokens;
+    const differs = tokens.findIndex((token, index) => token !== held[index]);
+    const most = tokens.length - this.#engine.capabilities.leastTokens;
+    const common = Math.max(0, Math.min(differs === -1 ? tokens.length : differs, most));
+    await this.#session.truncate(common);
+    return tokens.slice(common);
+  }
+}

@@ -1,0 +1,186 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../../config/shipped-models.ts';
+import { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import { realEngine } from '../../../test/fixtures/engines.ts';
+import type { NewMemory } from '../new-memory.ts';
+import type { Retrieval, RetrieveOptions } from '../retriever.ts';
+import { chooseVectorBackend } from '../vectors/vector-backend.ts';
+import { EngineQueryModel } from './engine-query-model.ts';
+import { HintedRetriever } from './hinted-retriever.ts';
+import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
+import type { QueryModel } from './pre-retrieval/query-tools.ts';
+
+const folder = presetModels.embedder;
+const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
+const { backend } = chooseVectorBackend();
+
+let retriever: HintedRetriever;
+function open(config: unknown = {}, model?: QueryModel): HintedRetriever {
+  retriever = new HintedRetriever(embeddings, { backend, ...readPreRetrievalConfig(config, 'test'), model });
+  return retriever;
+}
+afterEach(() => retriever.close());
+
+/** The `day`-th memory. */
+function memory(day: number, content: string, metadata: Readonly<Record<string, unknown>> = {}): NewMemory {
+  const createdAt = new Date(Date.UTC(2026, 0, day)).toISOString();
+  return { memoryId: `m${day}`, userId: 'ann', content, metadata: { createdAt, ...metadata } };
+}
+
+const options: RetrieveOptions = { userId: 'ann', topK: 5, threshold: -1 };
+const ask = (query: string, given: Partial<RetrieveOptions> = {}): Promise<Retrieval> =>
+  retriever.retrieve(query, { ...options, ...given });
+const ids = ({ memories }: { readonly memories: readonly { readonly memoryId: string }[] }): string[] =>
+  memories.map(({ memoryId }) => memoryId);
+
+/** One about Oslo among the old, one among the recent, and the rest about boxes. */
+const lived = [
+  memory(1, 'I live in Oslo.'),
+  ...Array.from({ length: 60 }, (_, index) => memory(index + 2, `My box number ${index} is red.`)),
+  memory(70, 'I am staying in room 12.'),
+];
+
+describe('HintedRetriever', () => {
+  test('by default all memories by meaning', async () => {
+    await open().addMemories(lived);
+    const retrieval = await ask('Where do I live?');
+    expect(ids(retrieval)[0]).toBe('m1');
+    expect(retrieval.memories).toHaveLength(5);
+    expect(retrieval.flags).toEqual([]);
+    expect(retrieval.details).toMatchObject({
+      hints: { strategies: ['semantic_search'], route_strategy: 'keyword', params: {} },
+      tiers: ['short', 'mid', 'long', 'persona'],
+      linked: 0,
+    });
+  });
+
+  test('temporal_search takes the newest ten and no other', async () => {
+    await open().addMemories(lived);
+    const retrieval = await ask('I mentioned it recently: where do I live?', { topK: 50 });
+    expect(ids(retrieval)).toHaveLength(10);
+    expect(ids(retrieval).sort()).toEqual(['m53', 'm54', 'm55', 'm56', 'm57', 'm58', 'm59', 'm60', 'm61', 'm70']);
+    expect(retrieval.details['tiers']).toEqual(['short']);
+  });
+
+  test('persona_search reads the persona, of any age', async () => {
+    await open().addMemories([
+      ...lived,
+      memory(3, 'I love to eat sushi.', { preference: true }),
+      memory(80, 'I am patient.', { memory_type: 'persona' }),
+    ]);
+    expect(ids(await ask('What are my traits?')).sort()).toEqual(['m3', 'm80']);
+  });
+
+  test('deep_search follows a name from one memory to the next, as deep as it is told', async () => {
+    const chain = [
+      memory(101, 'My sister is called Brenko.'),
+      memory(102, 'The boss of Brenko is Plevath.'),
+      memory(103, 'The office of Plevath is in Oslo.'),
+      memory(104, 'My cat is called Miso.'),
+    ];
+    const deep = (search_depth: number) => ({
+      action: 'route',
+      keyword_rules: [{ keywords: ['sister'], strategy: 'deep_search', params: { search_depth } }],
+    });
+    const found = async (depth: number) => {
+      await open(deep(depth)).addMemories(chain);
+      const { memories } = await ask('What is my sister called?');
+      await retriever.close();
+      return { order: ids({ memories }), score: new Map(memories.map(({ memoryId, score }) => [memoryId, score])) };
+    };
+    const near = await found(0);
+    expect(near.order.slice(0, 2)).toEqual(['m101', 'm104']);
+    const far = await found(2);
+    expect(far.order.slice(0, 2)).toEqual(['m101', 'm102']);
+    // Two links: the boss gets 0.8 of what the sister has, and both hand on 0.8 of that; 1 + 0.8 + 0.64 is the most.
+    const [sister, boss, office] = ['m101', 'm102', 'm103'].map((id) => near.score.get(id)!);
+    const raised = boss! + 0.8 * sister!;
+    const expected = [sister! + 0.8 * raised, raised, office! + 0.8 * raised].map((score) => score / 2.44);
+    for (const [index, id] of ['m101', 'm102', 'm103'].entries()) {
+      expect(far.score.get(id)).toBeCloseTo(expected[index]!, 5);
+    }
+    const linked = memory(105, 'My sister is allergic to nuts.', { links: ['m104', 'gone'] });
+    await open(deep(1)).addMemories([...chain, linked]);
+    const beside = await ask('What is my sister allergic to?', { topK: 2 });
+    expect([ids(beside), beside.details['linked']]).toEqual([['m105', 'm104'], 1]);
+  });
+
+  test('a preferred tier comes first among what is as near', async () => {
+    const rule = { keywords: ['tea'], strategy: 'long_term', params: { tier_preference: 'ltm', expand_links: false } };
+    const same = Array.from({ length: 61 }, (_, index) => memory(index + 1, 'I like tea.'));
+    await open({ keyword_rules: [rule] }).addMemories(same);
+    expect(ids(await ask('tea', { topK: 1 }))).toEqual(['m1']);
+    await retriever.close();
+    const newest = { ...rule, params: { tier_preference: 'stm' } };
+    await open({ keyword_rules: [newest] }).addMemories(same);
+    expect(ids(await ask('tea', { topK: 1 }))).toEqual(['m52']);
+  });
+
+  test('both parts of a question are answered', async () => {
+    await open().addMemories(lived);
+    const { memories, details } = await ask('Where do I live? Which room am I staying in?', { topK: 2 });
+    expect(memories.map(({ memoryId }) => memoryId).sort()).toEqual(['m1', 'm70']);
+    expect(details).toMatchObject({ parts: 2, vectors: 3 });
+  });
+
+  test('an invalid question retrieves nothing, and is flagged', async () => {
+    await open().addMemories(lived);
+    expect(await ask(' \n ')).toMatchObject({
+      memories: [],
+      flags: [{ flag: 'failed', reason: 'the question is empty' }],
+    });
+  });
+
+  test('a record of the source document is returned with memory_data', async () => {
+    await open().addMemories(lived);
+    const query_embedding = await embeddings.embed('Where do I live?');
+    const { memory_data, question, retrieval_hints } = await retriever.execute(
+      { question: 'anything', query_embedding, retrieval_hints: { strategies: [], route_strategy: 'llm', params: {} } },
+      options,
+    );
+    expect([question, memory_data[0]?.memoryId, retrieval_hints?.route_strategy]).toEqual(['anything', 'm1', 'llm']);
+    const old = { question: 'Where do I live?', retrieval_routes: ['temporal_search'] };
+    expect((await retriever.execute(old, { ...options, topK: 50 })).memory_data).toHaveLength(10);
+  });
+
+  test('users are apart, ids are replaced, and what is removed is gone', async () => {
+    await open().addMemories([...lived, { memoryId: 'm1', userId: 'bob', content: 'I live in Rome.' }]);
+    expect(await ask('Where do I live?', { userId: 'bob' })).toMatchObject({
+      memories: [{ content: 'I live in Rome.' }],
+    });
+    await retriever.addMemories([memory(1, 'I live in Bergen.')]);
+    expect((await ask('Where do I live?', { topK: 1 })).memories[0]?.content).toBe('I live in Bergen.');
+    expect(await retriever.removeMemory('m1', 'ann')).toBe(true);
+    expect(await retriever.removeMemory('m1', 'ann')).toBe(false);
+    expect(ids(await ask('Where do I live?'))).not.toContain('m1');
+    expect(ids(await ask('Where do I live?', { userId: undefined }))).toEqual([]);
+    expect(ids(await ask('Where do I live?', { topK: 0 }))).toEqual([]);
+    expect(retriever.stats()).toMatchObject({ memories: 62, namespaces: 2, strategies: { semantic_search: 5 } });
+  });
+
+  test.each([
+    [{ createdAt: 'once' }, "memory 'm9': createdAt expected a time"],
+    [{ links: 'm1' }, "memory 'm9': links expected a list of ids"],
+  ])('metadata that cannot be read are named: %j', async (metadata, message) => {
+    open();
+    await expect(retriever.addMemories([memory(8, 'Fine.'), memory(9, 'Not.', metadata)])).rejects.toThrow(message);
+    expect(retriever.stats()).toMatchObject({ memories: 0 });
+  });
+
+  test('the model that ships cannot route: the default strategy is taken and counted', async () => {
+    await using engine = await realEngine.open({ model: presetModels.model });
+    open({ route_strategy: 'llm' }, await EngineQueryModel.open(engine));
+    await retriever.addMemories(lived);
+    const { flags, details, memories } = await ask('What did I say yesterday?');
+    expect(details).toMatchObject({ hints: { strategies: ['semantic_search'], route_strategy: 'llm' } });
+    expect(flags[0]?.flag).toBe('fallback');
+    expect(flags[0]?.reason).toMatch(/^recall-base cannot route questions: \d+ % of 56 right, by chance 25 %$/);
+    expect(memories).toHaveLength(5);
+    await ask('Where do I live?');
+    expect(retriever.stats()).toMatchObject({ fallbacks: 2 });
+    await retriever.close();
+    // Its session is free again.
+    await using _session = await engine.openSession('test');
+  });
+});

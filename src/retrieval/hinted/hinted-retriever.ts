@@ -1,0 +1,214 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { embedMemories } from '../embed-memories.ts';
+import type { StoredMemory } from '../memory-namespace.ts';
+import type { MemorySearchResult } from '../memory-search-result.ts';
+import type { NewMemory } from '../new-memory.ts';
+import type { Retrieval, RetrievalFlag, RetrieveOptions, Retriever } from '../retriever.ts';
+import { checkSearch } from '../search-options.ts';
+import type { VectorBackend } from '../vectors/vector-index.ts';
+import { HierarchicalMemory } from './hierarchical-memory.ts';
+import { MemoryLinks } from './memory-links.ts';
+import { withHints } from './pre-retrieval/old-names.ts';
+import type { PreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
+import { PreRetrieval } from './pre-retrieval/pre-retrieval.ts';
+import type { QueryRecord } from './pre-retrieval/query-record.ts';
+import type { QueryModel } from './pre-retrieval/query-tools.ts';
+import { routeExamples } from './route-examples.ts';
+import { planSearch, type SearchPlan } from './search-plan.ts';
+
+/** Options of the strategy. */
+export interface HintedOptions {
+  readonly backend: VectorBackend;
+  readonly config: PreRetrievalConfig;
+  /** Warnings about old names in the configuration. */
+  readonly warnings: readonly string[];
+  /** Model that routes, rewrites and decomposes if the configuration says `llm`; closed with the strategy. */
+  readonly model?: QueryModel | undefined;
+}
+
+/** A query record with the retrieved memories. */
+export interface RetrievedRecord extends QueryRecord {
+  readonly memory_data: readonly MemorySearchResult[];
+}
+
+const unhinted = { strategies: [], params: {} };
+
+/**
+ * Strategy `hinted`: a question is prepared without access to memories, and a hierarchical memory searches by the resulting
+ * hints.
+ *
+ * @example
+ * ```ts
+ * import { chooseVectorBackend, EmbeddingService, HintedRetriever } from 'dki-bench';
+ * import { readPreRetrievalConfig, TransformersEmbedder } from 'dki-bench';
+ *
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
+ * const { backend } = chooseVectorBackend();
+ * const { config, warnings } = readPreRetrievalConfig({ route_strategy: 'classifier' }, 'example');
+ * const retriever = new HintedRetriever(embeddings, { backend, config, warnings });
+ * await retriever.addMemories([{ memoryId: 'm1', content: 'My sister is called Anna.' }]);
+ * const { memories, details } = await retriever.retrieve('Do you remember my sister?', { topK: 5, threshold: -1 });
+ * ```
+ */
+export class HintedRetriever implements Retriever {
+  readonly name = 'hinted';
+  readonly #embeddings: EmbeddingService;
+  readonly #backend: VectorBackend;
+  readonly #config: PreRetrievalConfig;
+  readonly #warnings: readonly string[];
+  readonly #model: QueryModel | undefined;
+  readonly #preparation: PreRetrieval;
+  /** By user; undefined for memories without one. */
+  readonly #memories = new Map<string | undefined, HierarchicalMemory>();
+  readonly #strategies = new Map<string, number>();
+  #fallbacks = 0;
+
+  constructor(embeddings: EmbeddingService, { backend, config, warnings, model }: HintedOptions) {
+    this.#embeddings = embeddings;
+    this.#backend = backend;
+    this.#config = config;
+    this.#warnings = warnings;
+    this.#model = model;
+    const { train: examples, test: probes } = routeExamples;
+    const embed = (texts: readonly string[]): Promise<Float32Array[]> => embeddings.embedMany(texts, 'query');
+    this.#preparation = new PreRetrieval(config, { embed, examples, probes, model });
+  }
+
+  /** Adds memories as the port specifies. @throws BenchError also `bad-data` for an invalid `createdAt` or `links` */
+  async addMemories(memories: readonly NewMemory[]): Promise<number> {
+    const owned = await embedMemories(this.#embeddings, memories);
+    const dimension = await this.#embeddings.dimension();
+    const byUser = new Map<string | undefined, { memory: StoredMemory; writtenMs: number }[]>();
+    for (const { userId, memory } of owned) {
+      MemoryLinks.namedLinks(memory);
+      const timed = { memory, writtenMs: writtenMs(memory) };
+      const ofUser = byUser.get(userId);
+      if (ofUser === undefined) byUser.set(userId, [timed]);
+      else ofUser.push(timed);
+    }
+    for (const [userId, timed] of byUser) {
+      const memory = this.#memories.get(userId) ?? new HierarchicalMemory(this.#backend, dimension);
+      memory.add(timed);
+      this.#memories.set(userId, memory);
+    }
+    return memories.length;
+  }
+
+  async removeMemory(memoryId: string, userId?: string): Promise<boolean> {
+    const memory = this.#memories.get(userId);
+    const removed = memory?.remove(memoryId) ?? false;
+    if (memory?.size === 0) this.#memories.delete(userId);
+    return removed;
+  }
+
+  async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    checkSearch(options.topK, options.threshold);
+    const start = performance.now();
+    const record = await this.#prepared({ question: query });
+    const prepared = performance.now();
+    const { memory_data, plan, linked } = this.#search(record, options);
+    const hints = record.retrieval_hints;
+    for (const strategy of hints?.strategies ?? []) {
+      this.#strategies.set(strategy, (this.#strategies.get(strategy) ?? 0) + 1);
+    }
+    const flags = flagsOf(record);
+    this.#fallbacks += record.fallbacks?.length ?? 0;
+    return {
+      strategy: this.name,
+      memories: memory_data,
+      timingsMs: { embedding: prepared - start, search: performance.now() - prepared, ranking: 0 },
+      flags,
+      details: {
+        hints: hints ?? null,
+        tiers: plan?.tiers ?? [],
+        linked,
+        parts: record.sub_questions?.length ?? 1,
+        vectors: vectorsOf(record).length,
+      },
+    };
+  }
+
+  /**
+   * Searches with a record of the source document's format, by its hints and its vector if it has them. A record with
+   * `retrieval_routes`, the old name of hints, is accepted.
+   * @throws BenchError as `retrieve`
+   */
+  async execute(record: QueryRecord, options: RetrieveOptions): Promise<RetrievedRecord> {
+    checkSearch(options.topK, options.threshold);
+    const embedded = await this.#embedded(withHints(record));
+    return { ...embedded, memory_data: this.#search(embedded, options).memory_data };
+  }
+
+  async reset(): Promise<void> {
+    // Queries leave no state.
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    const { name: backend, version: backendVersion } = this.#backend;
+    const memories = [...this.#memories.values()].reduce((sum, { size }) => sum + size, 0);
+    const { action, route_strategy: routeStrategy } = this.#config;
+    return {
+      backend,
+      backendVersion,
+      memories,
+      namespaces: this.#memories.size,
+      action,
+      routeStrategy,
+      strategies: Object.fromEntries(this.#strategies),
+      fallbacks: this.#fallbacks,
+      warnings: this.#warnings,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#memories.clear();
+    await this.#model?.[Symbol.asyncDispose]();
+  }
+
+  async #prepared(record: QueryRecord): Promise<QueryRecord> {
+    return this.#embedded(await this.#preparation.execute(record));
+  }
+
+  /** Embeds the question if no action has. */
+  async #embedded(record: QueryRecord): Promise<QueryRecord> {
+    if (record.invalid !== undefined || record.query_embedding !== undefined) return record;
+    return { ...record, query_embedding: await this.#embeddings.embed(record.question, 'query') };
+  }
+
+  #search(
+    record: QueryRecord,
+    { userId, topK, threshold }: RetrieveOptions,
+  ): { readonly memory_data: MemorySearchResult[]; readonly plan?: SearchPlan; readonly linked: number } {
+    const memory = this.#memories.get(userId);
+    if (record.invalid !== undefined || memory === undefined || topK === 0) return { memory_data: [], linked: 0 };
+    const plan = planSearch(record.retrieval_hints ?? unhinted);
+    const { ranked, linked } = memory.search(vectorsOf(record), plan, topK);
+    const memory_data = ranked
+      .filter(({ score }) => score >= threshold)
+      .map(({ memory: { memoryId, content, metadata }, score }) => ({ memoryId, content, score, metadata }));
+    return { memory_data, plan, linked };
+  }
+}
+
+function vectorsOf({ query_embedding, query_embeddings = {} }: QueryRecord): Float32Array[] {
+  return [...(query_embedding === undefined ? [] : [query_embedding]), ...Object.values(query_embeddings)];
+}
+
+function flagsOf({ invalid, fallbacks = [] }: QueryRecord): RetrievalFlag[] {
+  if (invalid !== undefined) return [{ flag: 'failed', reason: invalid }];
+  return fallbacks.map((reason) => ({ flag: 'fallback', reason }));
+}
+
+/** Time when a memory was written: its `createdAt`, else now. */
+function writtenMs({ memoryId, metadata }: StoredMemory): number {
+  const createdAt = metadata['createdAt'];
+  if (createdAt === undefined) return Date.now();
+  const ms = typeof createdAt === 'string' ? Date.parse(createdAt) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new BenchError(
+    'bad-data',
+    `memory '${memoryId}': createdAt expected a time such as 2026-03-01T09:00:00Z, got ${JSON.stringify(createdAt)}`,
+    'correct its metadata, or leave the field out',
+  );
+}

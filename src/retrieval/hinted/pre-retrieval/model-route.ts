@@ -1,0 +1,56 @@
+import type { QueryModel, RouteExample } from './query-tools.ts';
+
+/** Accuracy above chance that a model needs before its labels are used. */
+const LEAST_ADVANTAGE = 0.2;
+/** Most characters of a question in the prompt. */
+const MOST_SHOWN = 500;
+
+/** Descriptions of strategies for the model; others are described by their name. */
+const meanings: Readonly<Record<string, string>> = {
+  deep_search: 'search everything ever said and follow the links between memories',
+  temporal_search: 'search only what was said recently',
+  persona_search: 'search what is known of the character and the preferences of the user',
+  semantic_search: 'look up one fact',
+};
+
+/** Ability of a model to choose strategies, measured on labelled questions. */
+export interface RoutingAbility {
+  readonly able: boolean;
+  /** Share of the probes with the right label. */
+  readonly accuracy: number;
+  /** Accuracy of always choosing the most frequent label. */
+  readonly chance: number;
+  readonly probes: number;
+}
+
+/** Chooses the strategy whose label gains most probability by the question. */
+export async function routeByModel(model: QueryModel, question: string, labels: readonly string[]): Promise<string> {
+  const scores = await model.scoreLabels(promptFor(question, labels), promptFor('', labels), labels);
+  return labels[scores.indexOf(Math.max(...scores))]!;
+}
+
+/** Measures a model on questions with known strategies. */
+export async function assessRouting(model: QueryModel, probes: readonly RouteExample[]): Promise<RoutingAbility> {
+  const labels = [...new Set(probes.map(({ strategy }) => strategy))];
+  const counts = labels.map((label) => probes.filter(({ strategy }) => strategy === label).length);
+  let right = 0;
+  for (const { question, strategy } of probes) {
+    if ((await routeByModel(model, question, labels)) === strategy) right++;
+  }
+  const accuracy = right / probes.length;
+  const chance = Math.max(...counts) / probes.length;
+  return { able: accuracy >= chance + LEAST_ADVANTAGE, accuracy, chance, probes: probes.length };
+}
+
+/** Describes an ability in one line. */
+export function describeAbility(name: string, { able, accuracy, chance, probes }: RoutingAbility): string {
+  const percent = (share: number): string => `${Math.round(share * 100)} %`;
+  const verdict = able ? 'can route questions' : 'cannot route questions';
+  return `${name} ${verdict}: ${percent(accuracy)} of ${probes} right, by chance ${percent(chance)}`;
+}
+
+function promptFor(question: string, labels: readonly string[]): string {
+  const choices = labels.map((label) => `${label}: ${meanings[label] ?? label}`).join('\n');
+  const shown = [...question].slice(0, MOST_SHOWN).join('').replaceAll('\n', ' ');
+  return `Choose how to search the memories of a user for a question.\n${choices}\nQuestion: ${shown}\nChoice:`;
+}

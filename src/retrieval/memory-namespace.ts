@@ -1,0 +1,99 @@
+import type { VectorBackend, VectorIndex } from './vectors/vector-index.ts';
+
+/** A memory with its unit vector. */
+export interface StoredMemory {
+  readonly memoryId: string;
+  readonly content: string;
+  readonly embedding: Float32Array;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** A memory and its score for a query. */
+export interface ScoredMemory {
+  readonly memory: StoredMemory;
+  readonly score: number;
+}
+
+/**
+ * The memories of one user and their index. An index cannot remove single rows, so a removal only marks it, and the next
+ * search rebuilds it from the stored vectors.
+ */
+export class MemoryNamespace {
+  readonly #backend: VectorBackend;
+  readonly #dimension: number;
+  /** In order of insertion. */
+  readonly #memories = new Map<string, StoredMemory>();
+  #index: VectorIndex;
+  /** The memory of each row of the index. The number of memories would not identify a row: it repeats after a removal. */
+  #rows: StoredMemory[] = [];
+  #needsRebuild = false;
+
+  constructor(backend: VectorBackend, dimension: number) {
+    this.#backend = backend;
+    this.#dimension = dimension;
+    this.#index = backend.createIndex(dimension);
+  }
+
+  get size(): number {
+    return this.#memories.size;
+  }
+
+  get needsRebuild(): boolean {
+    return this.#needsRebuild;
+  }
+
+  /** Adds memories; one with a known id replaces the old one and becomes the newest. */
+  add(memories: readonly StoredMemory[]): void {
+    for (const memory of memories) {
+      this.remove(memory.memoryId);
+      this.#memories.set(memory.memoryId, memory);
+    }
+    // An index that will be rebuilt needs no rows now.
+    if (!this.#needsRebuild) this.#append(memories);
+  }
+
+  /** Removes a memory; false if there is none. */
+  remove(memoryId: string): boolean {
+    const removed = this.#memories.delete(memoryId);
+    this.#needsRebuild ||= removed;
+    return removed;
+  }
+
+  get(memoryId: string): StoredMemory | undefined {
+    return this.#memories.get(memoryId);
+  }
+
+  list(): StoredMemory[] {
+    return [...this.#memories.values()];
+  }
+
+  /** Rebuilds the index from the stored vectors, without embedding again. */
+  rebuild(): void {
+    this.#index = this.#backend.createIndex(this.#dimension);
+    this.#rows = [];
+    this.#append(this.list());
+    this.#needsRebuild = false;
+  }
+
+  /** Returns the `k` (at least 1) memories nearest to a unit vector, best first; of equal scores, older first. */
+  search(vector: Float32Array, k: number): ScoredMemory[] {
+    if (this.#needsRebuild) this.rebuild();
+    // Backends cut equal scores in any order: more rows are requested until the cut lies between different scores.
+    let asked = Math.min(k + 1, this.size);
+    let { ids, scores } = this.#index.search(vector, asked);
+    while (asked < this.size && scores[k - 1] === scores[asked - 1]) {
+      asked = Math.min(asked * 2, this.size);
+      ({ ids, scores } = this.#index.search(vector, asked));
+    }
+    return ids
+      .map((row, i) => ({ row, score: scores[i]! }))
+      .sort((a, b) => b.score - a.score || a.row - b.row)
+      .slice(0, k)
+      .map(({ row, score }) => ({ memory: this.#rows[row]!, score }));
+  }
+
+  #append(memories: readonly StoredMemory[]): void {
+    this.#index.add(memories.map(({ embedding }) => embedding));
+    this.#rows.push(...memories);
+  }
+}

@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/shipped-models.ts';
+import { EmbeddingService } from '../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
+import { MemoryRouter } from './memory-router.ts';
+import { chooseVectorBackend } from './vectors/vector-backend.ts';
+
+const folder = presetModels.embedder;
+const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
+const { backend } = chooseVectorBackend();
+
+let router: MemoryRouter;
+beforeEach(() => {
+  embeddings.clear();
+  router = new MemoryRouter(embeddings, { backend, topK: 3, threshold: -1 });
+});
+
+const ids = (results: readonly { readonly memoryId: string }[]) => results.map(({ memoryId }) => memoryId);
+
+describe('MemoryRouter', () => {
+  test('a text retrieves itself first, with score 1, content and metadata', async () => {
+    await router.addMemories([
+      {
+        memoryId: 'm1',
+        userId: 'ann',
+        content: 'My cat is called Miso.',
+        metadata: { value: 'Miso', createdAt: '2026-01-01' },
+      },
+      { memoryId: 'm2', userId: 'ann', content: 'I work as a plumber in Leeds.' },
+    ]);
+    const [best, second] = await router.search('My cat is called Miso.', { userId: 'ann' });
+    expect(best).toEqual({
+      memoryId: 'm1',
+      content: 'My cat is called Miso.',
+      score: expect.closeTo(1, 6) as number,
+      metadata: { value: 'Miso', createdAt: '2026-01-01', userId: 'ann' },
+    });
+    expect(second?.memoryId).toBe('m2');
+    expect(second?.score).toBeLessThan(0.999);
+  });
+
+  test('a user sees neither the memories of another nor those without a user', async () => {
+    for (const userId of ['ann', 'bob', undefined]) {
+      await router.addMemory({ memoryId: 'm', userId, content: `The secret of ${userId} is tea.` });
+    }
+    // Under one index, the many of bob would take all places and ann's would be filtered away.
+    await router.addMemories(
+      Array.from({ length: 50 }, (_, i) => ({
+        memoryId: `b${i}`,
+        userId: 'bob',
+        content: 'The secret of ann is tea.',
+      })),
+    );
+    const content = async (userId?: string) =>
+      (await router.search('The secret of ann is tea.', { userId, topK: 1 })).map((result) => result.content);
+    expect(await content('ann')).toEqual(['The secret of ann is tea.']);
+    expect(await content()).toEqual(['The secret of undefined is tea.']);
+    expect(await content('eve')).toEqual([]);
+    expect(router.removeMemory('m', 'eve')).toBe(false);
+    expect(router.removeMemory('m', 'ann')).toBe(true);
+    expect(await content('ann')).toEqual([]);
+    expect(router.getMemory('m', 'bob')?.content).toBe('The secret of bob is tea.');
+    expect(ids(router.listMemories())).toEqual(['m']);
+  });
+
+  test('0 is a value of topK and of threshold, not "unset"', async () => {
+    const positive = await embeddings.embed('tea');
+    await router.addMemories([
+      { memoryId: 'same', content: 'a', embedding: positive },
+      { memoryId: 'opposite', content: 'b', embedding: positive.map((value) => -value) },
+    ]);
+    expect(await router.search('tea', { topK: 0 })).toEqual([]);
+    expect(ids(await router.search('tea'))).toEqual(['same', 'opposite']);
+    expect(ids(await router.search('tea', { threshold: 0 }))).toEqual(['same']);
+    expect((await router.search('tea'))[1]?.score).toBeCloseTo(-1, 6);
+    await expect(router.search('tea', { topK: 1.5 })).rejects.toThrow('topK is 1.5');
+    await expect(router.search('tea', { topK: -1 })).rejects.toThrow('topK is -1');
+    await expect(router.search('tea', { threshold: NaN })).rejects.toThrow('threshold');
+  });
+
+  test('normalises vectors of any length, and leaves a caller its own', async () => {
+    const embedding = (await embeddings.embed('tea')).map((value) => value * 40);
+    await router.addMemory({ memoryId: 'm', content: 'x', embedding });
+    embedding.fill(0);
+    expect((await router.search('tea'))[0]?.score).toBeCloseTo(1, 6);
+  });
+
+  test('embeds a batch in one call, only what has no vector, and never again', async () => {
+    const before = embeddings.stats().texts;
+    const embedding = await embeddings.embed('tea');
+    await router.addMemories([
+      { memoryId: 'a', content: 'coffee' },
+      { memoryId: 'b', content: 'never embedded', embedding },
+      { memoryId: 'c', content: 'milk' },
+    ]);
+    expect(embeddings.stats().texts - before).toBe(3);
+    router.removeMemory('a');
+    expect(router.stats().needRebuild).toBe(1);
+    router.rebuildIndex();
+    expect(router.stats()).toMatchObject({ needRebuild: 0, memories: 2, namespaces: 1, backend: backend.name });
+    expect(embeddings.stats().texts - before).toBe(3);
+  });
+
+  test('of one score the older comes first, also where the cut goes through them', async () => {
+    const embedding = await embeddings.embed('tea');
+    const names = Array.from({ length: 40 }, (_, i) => `m${39 - i}`);
+    await router.addMemories(names.map((memoryId) => ({ memoryId, content: memoryId, embedding })));
+    expect(ids(await router.search('tea', { topK: 5 }))).toEqual(names.slice(0, 5));
+    // Replaced, it is the youngest.
+    await router.addMemory({ memoryId: names[0]!, content: 'again', embedding });
+    expect(ids(await router.search('tea', { topK: 2 }))).toEqual(names.slice(1, 3));
+    expect(ids(await router.search('tea', { topK: 99 }))).toEqual([...names.slice(1), names[0]]);
+  });
+
+  test('a memory and a query without content are similar to nothing', async () => {
+    await router.addMemories([
+      { memoryId: 'blank', content: '  ' },
+      { memoryId: 'tea', content: 'tea' },
+    ]);
+    expect(await router.search('', { threshold: 1e-9 })).toEqual([]);
+    expect((await router.search('tea')).map(({ score }) => score)).toEqual([expect.closeTo(1, 6), 0]);
+  });
+
+  test('refuses vectors of another embedder, and then adds none of the batch', async () => {
+    const batch = (embedding: Float32Array) => [
+      { memoryId: 'good', content: 'tea' },
+      { memoryId: 'bad', content: 'coffee', embedding },
+    ];
+    await expect(router.addMemories(batch(new Float32Array(3)))).rejects.toThrow(
+      "memory 'bad' has a vector of 3 numbers",
+    );
+    const holes = new Float32Array(await embeddings.dimension()).fill(NaN);
+    await expect(router.addMemories(batch(holes))).rejects.toThrow('not all finite');
+    expect(router.listMemories()).toEqual([]);
+  });
+
+  test('behaves as a plain list does under any sequence of adding, replacing, removing and searching', async () => {
+    const dimension = await embeddings.dimension();
+    const query = await embeddings.embed('tea');
+    const user = fc.constantFrom('ann', 'bob', undefined);
+    const memoryId = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    // Few directions, so that equal scores are common.
+    const vector = fc.integer({ min: 0, max: 3 }).map((axis) => axisVector(dimension, axis));
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('add' as const), user, memoryId, vector }),
+      fc.record({ kind: fc.constant('remove' as const), user, memoryId }),
+      fc.record({ kind: fc.constant('search' as const), user, topK: fc.integer({ min: 0, max: 6 }) }),
+    );
+    const sequence = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const tested = new MemoryRouter(embeddings, { backend, topK: 3, threshold: -1 });
+      let plain: { user: string | undefined; memoryId: string; vector: Float32Array }[] = [];
+      for (const action of steps) {
+        if (action.kind === 'search') {
+          const expected = plain
+            .filter((memory) => memory.user === action.user)
+            .map((memory) => ({
+              id: memory.memoryId,
+              score: memory.vector.reduce((sum, v, i) => sum + v * query[i]!, 0),
+            }))
+            .sort((a, b) => b.score - a.score)
+            .slice(0, action.topK);
+          const found = await tested.search('tea', { userId: action.user, topK: action.topK });
+          expect(ids(found)).toEqual(expected.map(({ id }) => id));
+          for (const [i, { score }] of found.entries()) expect(score).toBeCloseTo(expected[i]!.score, 6);
+          continue;
+        }
+        const isIt = (memory: (typeof plain)[number]) =>
+          memory.user === action.user && memory.memoryId === action.memoryId;
+        const known = plain.some(isIt);
+        plain = plain.filter((memory) => !isIt(memory));
+        if (action.kind === 'remove') {
+          expect(tested.removeMemory(action.memoryId, action.user)).toBe(known);
+        } else {
+          plain.push(action);
+          const { vector: embedding, user: userId } = action;
+          await tested.addMemory({ memoryId: action.memoryId, userId, content: action.memoryId, embedding });
+        }
+      }
+      expect(tested.stats().memories).toBe(plain.length);
+    });
+    await fc.assert(sequence, { numRuns: 200, seed: 7 });
+  });
+});
+
+function axisVector(dimension: number, axis: number): Float32Array {
+  const vector = new Float32Array(dimension);
+  vector[axis] = 1;
+  return vector;
+}

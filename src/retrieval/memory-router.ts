@@ -1,0 +1,164 @@
+import type { EmbeddingService } from '../embedding/embedding-service.ts';
+import { embedMemories } from './embed-memories.ts';
+import { MemoryNamespace, type StoredMemory } from './memory-namespace.ts';
+import type { MemorySearchResult } from './memory-search-result.ts';
+import type { NewMemory } from './new-memory.ts';
+import { checkSearch } from './search-options.ts';
+import type { VectorBackend } from './vectors/vector-index.ts';
+
+/** Options of a router; `topK` and `threshold` are defaults of its searches. */
+export interface MemoryRouterOptions {
+  readonly backend: VectorBackend;
+  /** Most memories of a search (`rag.topK`). */
+  readonly topK: number;
+  /** Least score (`rag.similarityThreshold`). */
+  readonly threshold: number;
+}
+
+/** Options of one search. */
+export interface MemorySearchOptions {
+  readonly userId?: string | undefined;
+  /** 0 returns nothing. */
+  readonly topK?: number | undefined;
+  /** Scores may be negative: −1 accepts all. */
+  readonly threshold?: number | undefined;
+}
+
+/** Figures of a router. */
+export interface MemoryRouterStats {
+  readonly backend: string;
+  readonly backendVersion: string;
+  /** Null before the first memory. */
+  readonly dimension: number | null;
+  readonly memories: number;
+  readonly namespaces: number;
+  /** Indexes that the next search has to rebuild. */
+  readonly needRebuild: number;
+  readonly topK: number;
+  readonly threshold: number;
+}
+
+/**
+ * Retrieval by meaning: memories and queries as unit vectors, compared by exact inner product, with one index a user. A
+ * search for one user never sees, and never filters out, the memories of another.
+ *
+ * @example
+ * ```ts
+ * import { chooseVectorBackend, EmbeddingService, MemoryRouter, TransformersEmbedder } from 'dki-bench';
+ *
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
+ * const { backend } = chooseVectorBackend();
+ * const router = new MemoryRouter(embeddings, { backend, topK: 5, threshold: 0.3 });
+ * await router.addMemory({ memoryId: 'm1', userId: 'ann', content: 'I am a vegetarian.' });
+ * const [best] = await router.search('What do I not eat?', { userId: 'ann' });
+ * console.log(best?.content, best?.score);
+ * ```
+ */
+export class MemoryRouter {
+  readonly #embeddings: EmbeddingService;
+  readonly #options: MemoryRouterOptions;
+  /** By user; undefined for memories without one. */
+  readonly #namespaces = new Map<string | undefined, MemoryNamespace>();
+  #dimension: number | undefined;
+
+  constructor(embeddings: EmbeddingService, options: MemoryRouterOptions) {
+    this.#embeddings = embeddings;
+    this.#options = options;
+  }
+
+  /** Adds one memory; one with the same id and user is replaced. @throws as `addMemories` */
+  async addMemory(memory: NewMemory): Promise<void> {
+    await this.addMemories([memory]);
+  }
+
+  /**
+   * Adds memories, all or none, and returns their number; those without a vector are embedded in one call.
+   * @throws BenchError `bad-data` if a vector has another dimension or numbers that are not finite
+   */
+  async addMemories(memories: readonly NewMemory[]): Promise<number> {
+    const dimension = (this.#dimension ??= await this.#embeddings.dimension());
+    const stored = await embedMemories(this.#embeddings, memories);
+    for (const { userId, memory } of stored) this.#namespace(userId, dimension).add([memory]);
+    return memories.length;
+  }
+
+  /**
+   * Returns the memories of one user that are nearest to the query, best first; of equal scores, older first.
+   * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
+   */
+  async search(query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult[]> {
+    const { topK } = this.#checked(options);
+    if (topK === 0 || !this.#namespaces.has(options.userId)) return [];
+    return this.searchVector(await this.#embeddings.embed(query, 'query'), options);
+  }
+
+  /** Searches as `search` does, by the unit vector of a query. */
+  searchVector(vector: Float32Array, options: MemorySearchOptions = {}): MemorySearchResult[] {
+    const { topK, threshold } = this.#checked(options);
+    if (topK === 0) return [];
+    const found = this.#namespaces.get(options.userId)?.search(vector, topK) ?? [];
+    // Rounding may put the cosine of opposite vectors below -1, the threshold that accepts all.
+    const relevant = found.filter(({ score }) => Math.max(-1, score) >= threshold);
+    return relevant.map(({ memory: { memoryId, content, metadata }, score }) => ({
+      memoryId,
+      content,
+      score,
+      metadata,
+    }));
+  }
+
+  /** Removes a memory of a user; false if there was none. The index is rebuilt at the next search. */
+  removeMemory(memoryId: string, userId?: string): boolean {
+    const namespace = this.#namespaces.get(userId);
+    const removed = namespace?.remove(memoryId) ?? false;
+    if (namespace?.size === 0) this.#namespaces.delete(userId);
+    return removed;
+  }
+
+  /** Rebuilds all indexes from the stored vectors. */
+  rebuildIndex(): void {
+    for (const namespace of this.#namespaces.values()) namespace.rebuild();
+  }
+
+  /** Returns a memory of a user, or undefined. */
+  getMemory(memoryId: string, userId?: string): StoredMemory | undefined {
+    return this.#namespaces.get(userId)?.get(memoryId);
+  }
+
+  /** Lists the memories of a user, oldest first. */
+  listMemories(userId?: string): StoredMemory[] {
+    return this.#namespaces.get(userId)?.list() ?? [];
+  }
+
+  stats(): MemoryRouterStats {
+    const { backend, topK, threshold } = this.#options;
+    const namespaces = [...this.#namespaces.values()];
+    return {
+      backend: backend.name,
+      backendVersion: backend.version,
+      dimension: this.#dimension ?? null,
+      memories: namespaces.reduce((sum, { size }) => sum + size, 0),
+      namespaces: namespaces.length,
+      needRebuild: namespaces.filter(({ needsRebuild }) => needsRebuild).length,
+      topK,
+      threshold,
+    };
+  }
+
+  #checked({ topK = this.#options.topK, threshold = this.#options.threshold }: MemorySearchOptions): {
+    readonly topK: number;
+    readonly threshold: number;
+  } {
+    checkSearch(topK, threshold);
+    return { topK, threshold };
+  }
+
+  #namespace(userId: string | undefined, dimension: number): MemoryNamespace {
+    let namespace = this.#namespaces.get(userId);
+    if (namespace === undefined) {
+      namespace = new MemoryNamespace(this.#options.backend, dimension);
+      this.#namespaces.set(userId, namespace);
+    }
+    return namespace;
+  }
+}

@@ -1,0 +1,57 @@
+import type { RetrieverName } from '../config/bench-config.ts';
+import type { EmbeddingService } from '../embedding/embedding-service.ts';
+import type { Engine } from '../engine/engine.ts';
+import { MemoryRouter } from './memory-router.ts';
+import type { Retriever } from './retriever.ts';
+import type { VectorBackend } from './vectors/vector-index.ts';
+import { EngineQueryModel } from './hinted/engine-query-model.ts';
+import { HintedRetriever } from './hinted/hinted-retriever.ts';
+import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
+import { RouterRetriever } from './router/router-retriever.ts';
+import { SalienceRetriever } from './salience/salience-retriever.ts';
+import { openTiered } from './tiered/open-tiered.ts';
+import type { TieredSettings } from './tiered/tier-places.ts';
+
+/** Dependencies and settings of all strategies; each uses those that it needs. */
+export interface RetrieverParts {
+  readonly embeddings: EmbeddingService;
+  readonly backend: VectorBackend;
+  /** Default limits of a search. */
+  readonly topK: number;
+  readonly threshold: number;
+  /** Separates the memories of one run in a shared store: the id of the run. */
+  readonly namespace: string;
+  /** Private folder, created if needed and deleted when the retriever is closed. */
+  readonly folder: string;
+  /** Addresses of the stores of `tiered`. */
+  readonly tiers: TieredSettings;
+  /** Counts the tokens of texts, for strategies with a token budget. */
+  readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
+  /** Token budget. Default: that of the strategy. */
+  readonly retrievalTokens?: number | undefined;
+  /** Preparation of questions by `hinted`. */
+  readonly preRetrieval: ReadPreRetrievalConfig;
+  /** Engine that prepares questions if `preRetrieval` says `llm`; it needs one free session. */
+  readonly engine?: Engine | undefined;
+}
+
+const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise<Retriever>>> = {
+  router: async ({ embeddings, backend, topK, threshold }) =>
+    new RouterRetriever(new MemoryRouter(embeddings, { backend, topK, threshold }), embeddings),
+  salience: async ({ embeddings, backend, countTokens, retrievalTokens }) =>
+    new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: retrievalTokens }),
+  hinted: async ({ embeddings, backend, preRetrieval, engine }) => {
+    const isNeeded = engine !== undefined && asksModel(preRetrieval.config);
+    const model = isNeeded ? await EngineQueryModel.open(engine) : undefined;
+    return new HintedRetriever(embeddings, { backend, ...preRetrieval, model });
+  },
+  tiered: ({ tiers, ...parts }) => openTiered({ ...tiers, ...parts }),
+};
+
+/**
+ * Opens a retrieval strategy by name; the caller closes it.
+ * @throws BenchError `database` if a store that it needs does not answer, `no-session` if the engine has no free session
+ */
+export function openRetriever(name: RetrieverName, parts: RetrieverParts): Promise<Retriever> {
+  return openers[name](parts);
+}

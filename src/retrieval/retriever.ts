@@ -1,0 +1,96 @@
+import type { MemorySearchResult } from './memory-search-result.ts';
+import type { NewMemory } from './new-memory.ts';
+
+/**
+ * Port of a retrieval strategy: a query in, ranked memories of one user out. Every system takes any strategy. A search for
+ * one user never sees, and never filters out, the memories of another.
+ *
+ * @example
+ * ```ts
+ * import type { Retrieval, RetrieveOptions, Retriever } from 'dki-bench';
+ *
+ * async function bestMemory(retriever: Retriever, query: string, userId: string): Promise<string | undefined> {
+ *   const options: RetrieveOptions = { userId, topK: 1, threshold: 0.3 };
+ *   const { memories, flags }: Retrieval = await retriever.retrieve(query, options);
+ *   return flags.some(({ flag }) => flag === 'failed') ? undefined : memories[0]?.content;
+ * }
+ * ```
+ */
+export interface Retriever {
+  /** The name for `--retriever`; recorded with every run. */
+  readonly name: string;
+  /**
+   * Adds memories and returns their number; a memory with an id that its user already has is replaced. A failed call can be
+   * repeated: nothing is stored twice.
+   * @throws BenchError `bad-data` for a vector of another dimension, `database` if a store cannot be written
+   */
+  addMemories(memories: readonly NewMemory[]): Promise<number>;
+  /** Removes a memory of a user from all stores and caches; false if there was none. */
+  removeMemory(memoryId: string, userId?: string): Promise<boolean>;
+  /**
+   * Retrieves memories of a user, best first. If a part fails that the strategy can do without, the result is flagged.
+   * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
+   */
+  retrieve(query: string, options: RetrieveOptions): Promise<Retrieval>;
+  /**
+   * Clears all state of earlier queries, such as access counts and cached results, so that the next query does not depend on
+   * them. The memories stay.
+   */
+  reset(): Promise<void>;
+  /** Figures for tables and readers: sizes, cache hits, refused memories, versions. */
+  stats(): Readonly<Record<string, unknown>>;
+  /** Closes stores and files. */
+  close(): Promise<void>;
+}
+
+/** Options of one retrieval. */
+export interface RetrieveOptions {
+  readonly userId?: string | undefined;
+  /** Most memories of a search; 0 is valid. A strategy that adds memories by another rule documents it. */
+  readonly topK: number;
+  /** Memories with a lower score are not returned; −1 accepts all. */
+  readonly threshold: number;
+  /** Time of the query: the item's `askedAt` in a run. Default: the clock's. */
+  readonly now?: Date | undefined;
+  /** The conversation so far, the oldest message first. */
+  readonly history?: readonly RetrievalMessage[] | undefined;
+}
+
+/** One message of the conversation before a query. */
+export interface RetrievalMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** Result of a retrieval. */
+export interface Retrieval {
+  /** The `name` of the strategy. */
+  readonly strategy: string;
+  /** Best first, each memory once. */
+  readonly memories: readonly MemorySearchResult[];
+  readonly timingsMs: RetrievalTimings;
+  /** Tokens of the memories, and the token budget, for a strategy with a budget. */
+  readonly tokensUsed?: number;
+  readonly tokenBudget?: number;
+  readonly flags: readonly RetrievalFlag[];
+  /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Milliseconds for embedding, for searching stores and indexes, and for ranking their results. */
+export interface RetrievalTimings {
+  readonly embedding: number;
+  readonly search: number;
+  readonly ranking: number;
+}
+
+/** Deviation of a retrieval from its normal course. */
+export interface RetrievalFlag {
+  /**
+   * `failed`: no memory could be retrieved, and the turn went on without; `degraded`: a part was missing; `fallback`: another
+   * method than the configured one was used; `cached`: an earlier result was reused.
+   */
+  readonly flag: 'failed' | 'degraded' | 'fallback' | 'cached';
+  /** One line. */
+  readonly reason: string;
+}

@@ -1,0 +1,28 @@
+/** Scope of a memory: the user, or the user's project. */
+export type MemoryScope = 'global' | 'project';
+
+/** A pattern of questions that are answered by reading one file whole. */
+export interface FastPathRule {
+  readonly pattern: RegExp;
+  readonly uri: string;
+  readonly scope: MemoryScope;
+  /** Type of the memories in the file. */
+  readonly memoryType: string;
+}
+
+/** Rules of the fast path, in order of precedence; a pattern matches anywhere in the question. */
+export const fastPathRules: readonly FastPathRule[] = [
+  { pattern: /偏好|preference/i, uri: 'user/preferences.md', scope: 'global', memoryType: 'preference' },
+  { pattern: /指令|instruction|规则|rule/i, uri: 'user/instructions.md', scope: 'global', memoryType: 'instruction' },
+  { pattern: /任务|task/i, uri: 'TASKS.md', scope: 'project', memoryType: 'task' },
+  { pattern: /实体|entity|人物|people/i, uri: 'user/entities.md', scope: 'global', memoryType: 'entity' },
+  { pattern: /决策|decision/i, uri: 'agent/decisions.md', scope: 'project', memoryType: 'decision' },
+  { pattern: /模式|pattern/i, uri: 'agent/patterns.md', scope: 'project', memoryType: 'pattern' },
+];
+
+/** Lists the files that a question points to, in the order of the rules, limited to a scope if one is given. */
+export function fastPathFiles(query: string, scope?: MemoryScope): string[] {
+  return fastPathRules
+    .filter((rule) => (scope === undefined || rule.scope === scope) && rule.pattern.test(query))
+    .map(({ uri }) => uri);
+}

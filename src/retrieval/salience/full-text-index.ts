@@ -1,0 +1,76 @@
+import Sqlite from 'better-sqlite3';
+import { textTerms } from '../text-terms.ts';
+import type { MemoryScope } from './fast-path.ts';
+
+/** Most terms of a query that are looked up; the first ones count. */
+const MOST_TERMS = 256;
+/**
+ * Most rows that all terms of a query may match together. The rarest terms are taken first: those left out occur in so many
+ * texts that they distinguish least and cost most.
+ */
+const MOST_ROWS = 500;
+
+/**
+ * Full-text index on SQLite FTS5, ranked by BM25. Each index is a database of its own in memory, so that one user's words
+ * have no weight in another's ranking. A query consists of quoted terms only: it has no operators.
+ */
+export class FullTextIndex implements Disposable {
+  readonly #client: Sqlite.Database;
+  readonly #insert: Sqlite.Statement<[number, string, MemoryScope]>;
+  readonly #delete: Sqlite.Statement<[number]>;
+  readonly #search: Sqlite.Statement<[string, number], number>;
+  readonly #rowsOf: Sqlite.Statement<[string], number>;
+
+  constructor() {
+    this.#client = new Sqlite(':memory:');
+    // Only terms are stored, not texts; the scope is a term without weight.
+    this.#client.exec(`
+      CREATE VIRTUAL TABLE texts USING fts5(
+        terms, scope, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0'
+      );
+      INSERT INTO texts(texts, rank) VALUES ('rank', 'bm25(1.0, 0.0)');
+      CREATE VIRTUAL TABLE vocabulary USING fts5vocab(texts, 'col');
+    `);
+    this.#insert = this.#client.prepare('INSERT INTO texts(rowid, terms, scope) VALUES (?, ?, ?)');
+    this.#delete = this.#client.prepare('DELETE FROM texts WHERE rowid = ?');
+    this.#search = this.#client
+      .prepare<[string, number], number>('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?')
+      .pluck();
+    this.#rowsOf = this.#client
+      .prepare<[string], number>("SELECT doc FROM vocabulary WHERE term = ? AND col = 'terms'")
+      .pluck();
+  }
+
+  /** Adds texts under new row ids, all or none. */
+  add(texts: readonly { readonly row: number; readonly text: string; readonly scope: MemoryScope }[]): void {
+    this.#client.transaction(() => {
+      for (const { row, text, scope } of texts) this.#insert.run(row, textTerms(text).join(' '), scope);
+    })();
+  }
+
+  remove(row: number): void {
+    this.#delete.run(row);
+  }
+
+  /** Returns the rows of the `limit` best texts, best first; only texts with a term of the query. */
+  search(query: string, limit: number, scope?: MemoryScope): number[] {
+    const terms = this.#rarest(textTerms(query));
+    if (terms.length === 0) return [];
+    const said = `terms : (${terms.map((term) => `"${term}"`).join(' OR ')})`;
+    return this.#search.all(scope === undefined ? said : `${said} AND scope : "${scope}"`, limit);
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.close();
+  }
+
+  #rarest(terms: readonly string[]): string[] {
+    const known = [...new Set(terms)]
+      .slice(0, MOST_TERMS)
+      .map((term) => ({ term, rows: this.#rowsOf.get(term) ?? 0 }))
+      .filter(({ rows }) => rows > 0)
+      .sort((a, b) => a.rows - b.rows);
+    let rows = 0;
+    return known.filter((found, index) => (rows += found.rows) <= MOST_ROWS || index === 0).map(({ term }) => term);
+  }
+}

@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { presetModels } from '../../config/shipped-models.ts';
+import { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import type { NewMemory } from '../new-memory.ts';
+import type { Retrieval, RetrieveOptions } from '../retriever.ts';
+import { chooseVectorBackend } from '../vectors/vector-backend.ts';
+import { SalienceRetriever } from './salience-retriever.ts';
+
+const folder = presetModels.embedder;
+const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
+const { backend } = chooseVectorBackend();
+/** One a word, so that budgets can be counted by hand. */
+const countTokens = async (texts: readonly string[]): Promise<number[]> =>
+  texts.map((text) => text.split(/\s+/).length);
+const now = new Date('2026-06-01T12:00:00Z');
+
+let retriever: SalienceRetriever;
+beforeEach(() => {
+  retriever = new SalienceRetriever(embeddings, { backend, countTokens });
+  return () => retriever.close();
+});
+
+function memory(memoryId: string, content: string, metadata: Readonly<Record<string, unknown>> = {}): NewMemory {
+  return { memoryId, userId: 'ann', content, metadata: { createdAt: '2026-03-01T09:00:00Z', ...metadata } };
+}
+
+const ask = (query: string, options: Partial<RetrieveOptions> = {}): Promise<Retrieval> =>
+  retriever.retrieve(query, { userId: 'ann', topK: 5, threshold: -1, now, ...options });
+const ids = ({ memories }: Retrieval): string[] => memories.map(({ memoryId }) => memoryId);
+
+describe('the fast path', () => {
+  beforeEach(async () => {
+    await retriever.addMemories([
+      memory('p1', 'I like to drink green tea.', { preference: true }),
+      memory('m1', 'I live in Oslo.'),
+      memory('p2', 'I prefer dark mode.', { memory_type: 'preference', section: 'Editor', reinforcement: 4 }),
+      memory('t1', 'Ship the parser.', { memory_type: 'task' }),
+      memory('d1', 'We chose SQLite.', { uri: 'agent/decisions.md', memory_type: 'note' }),
+    ]);
+  });
+
+  test('a question that points to a file gets its entries in file order, without a search', async () => {
+    const retrieval = await ask('What are my preferences?');
+    expect(ids(retrieval)).toEqual(['p1', 'p2']);
+    expect(retrieval.memories.map(({ score }) => score)).toEqual([1, 1]);
+    expect(retrieval.details).toEqual({ path: 'fast', files: ['user/preferences.md'], candidates: 2 });
+    expect(retrieval.timingsMs.embedding).toBe(0);
+    expect([retrieval.tokensUsed, retrieval.tokenBudget]).toEqual([10, 1_500]);
+  });
+
+  test('a file is not cut by topK, and by the budget entry by entry', async () => {
+    expect(ids(await ask('What are my preferences?', { topK: 1 }))).toEqual(['p1', 'p2']);
+    expect(ids(await ask('What are my preferences?', { topK: 0 }))).toEqual([]);
+    const small = new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: 9 });
+    await small.addMemories([
+      memory('p1', 'I like to drink green tea.', { preference: true }),
+      memory('p2', 'I prefer dark mode.', { preference: true }),
+    ]);
+    expect(ids(await small.retrieve('my preferences', { userId: 'ann', topK: 5, threshold: -1 }))).toEqual(['p1']);
+    await small.close();
+  });
+
+  test('the response of the source document has the whole file as one result', async () => {
+    const options = { userId: 'ann', topK: 5, maxTokens: 4 };
+    expect(await retriever.search('我的偏好是什么', options)).toEqual({
+      results: [
+        {
+          chunkId: 'user/preferences.md',
+          uri: 'user/preferences.md',
+          content: 'I like to drink green tea.\nI prefer dark mode.',
+          score: 1,
+          memoryType: 'preference',
+          section: '',
+          reinforcement: 4,
+          tokenCount: 10,
+        },
+      ],
+      totalTokens: 10,
+      budgetRemaining: 0,
+    });
+  });
+
+  test('a file of another scope, or that is not there, is passed over', async () => {
+    expect((await ask('Which pattern is it?')).details).toMatchObject({ path: 'hybrid' });
+    const project = await retriever.search('Which task follows the decision?', {
+      userId: 'ann',
+      topK: 5,
+      scope: 'project',
+    });
+    expect(project.results.map(({ uri }) => uri)).toEqual(['TASKS.md']);
+    const global = await retriever.search('Which task is next?', { userId: 'ann', topK: 5, scope: 'global', now });
+    expect(global.results.map(({ chunkId }) => chunkId).sort()).toEqual(['m1', 'p1', 'p2']);
+  });
+
+  test('a file that has lost its last entry is not there', async () => {
+    expect(await retriever.removeMemory('t1', 'ann')).toBe(true);
+    expect((await ask('Which task is next?')).details).toMatchObject({ path: 'hybrid' });
+  });
+});
+
+describe('the timeline path', () => {
+  test('reads the journal of seven days, the newest day first, and nothing else', async () => {
+    const at = (createdAt: string) => ({ createdAt });
+    await retriever.addMemories([
+      memory('old', 'I said this recently, a month ago.', at('2026-05-01T09:00:00Z')),
+      memory('late', 'The eighth day.', at('2026-05-25T23:59:00Z')),
+      memory('seventh', 'The seventh day.', at('2026-05-26T00:00:00Z')),
+      memory('a', 'Yesterday, first.', at('2026-05-31T08:00:00Z')),
+      memory('b', 'Yesterday, then.', { ...at('2026-05-31T09:00:00Z'), preference: true }),
+      memory('c', 'Today.', at('2026-06-01T09:00:00Z')),
+      memory('future', 'Tomorrow.', at('2026-06-02T09:00:00Z')),
+      memory('mended', 'Mended today.', { createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-06-01T10:00:00Z' }),
+    ]);
+    const retrieval = await ask('What did I say recently?');
+    expect(ids(retrieval)).toEqual(['c', 'mended', 'a', 'b', 'seventh']);
+    expect(retrieval.details['path']).toBe('timeline');
+    expect(retrieval.details['files']).toEqual([
+      'journal/2026-06-01.md',
+      'journal/2026-05-31.md',
+      'journal/2026-05-26.md',
+    ]);
+    expect(retrieval.timingsMs.embedding).toBe(0);
+    // Nothing of the last seven days: a search after all.
+    expect((await ask('最近怎么样', { now: new Date('2027-06-01T00:00:00Z') })).details['path']).toBe('hybrid');
+  });
+});
+
+describe('hybrid search', () => {
+  test('finds by words what no vector finds, in Chinese too', async () => {
+    await retriever.addMemories([
+      ...Array.from({ length: 60 }, (_, index) => memory(`m${index}`, `My box ${index} is in Oslo.`)),
+      memory('code', 'The locker opens with KX-2041.'),
+      memory('zh', '我姐姐的猫叫墨团。'),
+    ]);
+    expect(ids(await ask('What is it with KX-2041?'))[0]).toBe('code');
+    expect(ids(await ask('猫叫什么？'))[0]).toBe('zh');
+  });
+
+  test('what was said lately or often passes what is as near', async () => {
+    const content = 'I like to drink tea.';
+    await retriever.addMemories([
+      memory('old', content),
+      memory('often', content, { reinforcement: 9 }),
+      memory('new', content, { createdAt: '2026-05-31T00:00:00Z' }),
+    ]);
+    expect(ids(await ask('What do I like to drink?'))).toEqual(['new', 'often', 'old']);
+  });
+
+  test('what is returned counts as returned, until it is forgotten', async () => {
+    await retriever.addMemories([
+      memory('a', 'My sister likes tea.'),
+      memory('b', 'My brother likes tea.'),
+      memory('c', 'My uncle likes tea.'),
+    ]);
+    const scores = async () => (await ask('My sister likes tea.', { topK: 2 })).memories.map(({ score }) => score);
+    const first = await scores();
+    const second = await scores();
+    // Two returned once each: ln 2 / ln 3 of the weight 0.1 more; then twice each: ln 3 / ln 4.
+    expect(second[0]! - first[0]!).toBeCloseTo((0.1 * Math.log(2)) / Math.log(3), 6);
+    const third = await scores();
+    expect(third[0]! - first[0]!).toBeCloseTo((0.1 * Math.log(3)) / Math.log(4), 6);
+    await retriever.reset();
+    expect((await scores())[0]).toBeCloseTo(first[0]!, 6);
+  });
+
+  test('the budget is counted in tokens, 0 among them, and topK and threshold hold', async () => {
+    await retriever.addMemories([memory('a', 'My cat likes tea.'), memory('b', 'My dog likes tea.')]);
+    const search = (maxTokens: number) => retriever.search('tea', { userId: 'ann', topK: 5, maxTokens, now });
+    expect(await search(0)).toEqual({ results: [], totalTokens: 0, budgetRemaining: 0 });
+    expect(await search(7)).toMatchObject({ results: [{ tokenCount: 4 }], totalTokens: 4, budgetRemaining: 3 });
+    expect((await search(8)).results).toHaveLength(2);
+    expect(ids(await ask('tea', { topK: 1 }))).toHaveLength(1);
+    expect(ids(await ask('tea', { threshold: 1 }))).toEqual([]);
+    await expect(ask('tea', { topK: -1 })).rejects.toThrow('topK is -1');
+  });
+
+  test('a user sees nothing of another, whose words do not weigh either', async () => {
+    await retriever.addMemories([memory('a', 'My cat likes tea.'), memory('b', 'My dog likes milk.')]);
+    const alone = (await ask('Who likes tea?')).memories;
+    await retriever.reset();
+    await retriever.addMemories(
+      Array.from({ length: 200 }, (_, index) => ({ memoryId: `o${index}`, userId: 'bob', content: 'tea tea tea' })),
+    );
+    expect((await ask('Who likes tea?')).memories).toEqual(alone);
+    expect(ids(await ask('tea', { userId: undefined }))).toEqual([]);
+  });
+
+  test('a memory that is removed while the query is embedded is not returned', async () => {
+    await retriever.addMemories([memory('a', 'My cat likes tea.')]);
+    const asked = ask('tea');
+    await retriever.removeMemory('a', 'ann');
+    expect(ids(await asked)).toEqual([]);
+  });
+
+  test('an id that is added again takes the place of the first', async () => {
+    await retriever.addMemories([memory('a', 'My cat likes tea.'), memory('a', 'My parrot sings.')]);
+    expect((await ask('cat tea')).memories.map(({ content }) => content)).toEqual(['My parrot sings.']);
+    expect(retriever.stats()).toMatchObject({ memories: 1, namespaces: 1, answers: { hybrid: 1 } });
+  });
+
+  test.each([
+    [{ reinforcement: 'often' }, "memory 'x': reinforcement expected a number from 0"],
+    [{ createdAt: 'yesterday' }, "memory 'x': createdAt expected a time"],
+    [{ scope: 'mine' }, "memory 'x': scope expected global or project"],
+    [{ uri: 7 }, "memory 'x': uri expected a text"],
+  ])('metadata that cannot be read are named: %j', async (metadata, message) => {
+    await expect(retriever.addMemories([memory('y', 'Fine.'), memory('x', 'Not.', metadata)])).rejects.toThrow(message);
+    expect(retriever.stats()).toMatchObject({ memories: 0 });
+  });
+});

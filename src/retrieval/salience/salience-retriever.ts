@@ -1,0 +1,231 @@
+import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { embedMemories } from '../embed-memories.ts';
+import type { NewMemory } from '../new-memory.ts';
+import type { Retrieval, RetrievalTimings, RetrieveOptions, Retriever } from '../retriever.ts';
+import { checkSearch } from '../search-options.ts';
+import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { MemoryScope } from './fast-path.ts';
+import { rankBySalience, type ScoredEntry } from './rank-by-salience.ts';
+import { readFiles, type SaliencePath } from './read-files.ts';
+import { salienceEntry, type SalienceEntry } from './salience-entry.ts';
+import { SalienceLibrary } from './salience-library.ts';
+import { fileResult, toResult, type SearchResponse } from './search-response.ts';
+import { withinBudget, type Budgeted } from './token-budget.ts';
+
+const DEFAULT_MAX_TOKENS = 1_500;
+
+/** Options of the strategy. */
+export interface SalienceOptions {
+  readonly backend: VectorBackend;
+  /** Tokens of each text alone. */
+  readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
+  /** Token budget of a search without one of its own; 0 is valid. Default 1,500. */
+  readonly maxTokens?: number | undefined;
+}
+
+/** Options of one search. */
+export interface SalienceSearchOptions {
+  readonly userId?: string | undefined;
+  /** Most memories that a search returns; each of its two searches has twice as many candidates. */
+  readonly topK: number;
+  /** Least salience of a returned memory. Default: none. */
+  readonly threshold?: number | undefined;
+  /** Default: both scopes. */
+  readonly scope?: MemoryScope | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly now?: Date | undefined;
+}
+
+interface Answer extends Budgeted<ScoredEntry> {
+  readonly path: SaliencePath;
+  /** Files that were read instead of a search. */
+  readonly files: readonly string[];
+  readonly candidates: number;
+  readonly timingsMs: RetrievalTimings;
+}
+
+/**
+ * Strategy `salience`: a question that points to a file gets the file, one about recent statements gets the journal of the
+ * last seven days, any other a search by meaning and by words, weighted by reinforcement, recency and access count. All
+ * within a token budget.
+ *
+ * Files and journal are views of the memories' metadata. Their entries are returned in file order with score 1, as many as
+ * the budget allows: `topK` limits searches, not files.
+ *
+ * @example
+ * ```ts
+ * import { chooseVectorBackend, EmbeddingService, SalienceRetriever, TransformersEmbedder } from 'dki-bench';
+ *
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
+ * const { backend } = chooseVectorBackend();
+ * const countTokens = async (texts: readonly string[]) => texts.map((text) => text.split(' ').length);
+ * const retriever = new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: 500 });
+ * await retriever.addMemories([{ memoryId: 'm1', content: 'I prefer tea.', metadata: { preference: true } }]);
+ * const { memories } = await retriever.retrieve('What are my preferences?', { topK: 5, threshold: -1 });
+ * ```
+ */
+export class SalienceRetriever implements Retriever {
+  readonly name = 'salience';
+  readonly #embeddings: EmbeddingService;
+  readonly #backend: VectorBackend;
+  readonly #countTokens: SalienceOptions['countTokens'];
+  readonly #maxTokens: number;
+  /** By user; undefined for memories without one. */
+  readonly #libraries = new Map<string | undefined, SalienceLibrary>();
+  readonly #answers: Record<SaliencePath, number> = { fast: 0, timeline: 0, hybrid: 0 };
+
+  constructor(embeddings: EmbeddingService, { backend, countTokens, maxTokens = DEFAULT_MAX_TOKENS }: SalienceOptions) {
+    this.#embeddings = embeddings;
+    this.#backend = backend;
+    this.#countTokens = countTokens;
+    this.#maxTokens = maxTokens;
+  }
+
+  /** Adds memories as the port specifies. @throws BenchError also `bad-data` for metadata that cannot be read */
+  async addMemories(memories: readonly NewMemory[]): Promise<number> {
+    const owned = await embedMemories(this.#embeddings, memories);
+    const dimension = await this.#embeddings.dimension();
+    const tokenCounts = await this.#countTokens(memories.map(({ content }) => content));
+    const byUser = new Map<string | undefined, SalienceEntry[]>();
+    for (const [index, { userId, memory }] of owned.entries()) {
+      const entry = salienceEntry(memory, tokenCounts[index]!, Date.now());
+      const entries = byUser.get(userId);
+      if (entries === undefined) byUser.set(userId, [entry]);
+      else entries.push(entry);
+    }
+    for (const [userId, entries] of byUser) {
+      const library = this.#libraries.get(userId) ?? new SalienceLibrary(this.#backend, dimension);
+      library.add(entries);
+      this.#libraries.set(userId, library);
+    }
+    return memories.length;
+  }
+
+  async removeMemory(memoryId: string, userId?: string): Promise<boolean> {
+    const library = this.#libraries.get(userId);
+    const removed = library?.remove(memoryId) ?? false;
+    if (library?.size === 0) {
+      library[Symbol.dispose]();
+      this.#libraries.delete(userId);
+    }
+    return removed;
+  }
+
+  async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    const { path, files, candidates, timingsMs, results, totalTokens } = await this.#answer(query, options);
+    return {
+      strategy: this.name,
+      memories: results.map(({ entry: { memory }, score }) => ({
+        memoryId: memory.memoryId,
+        content: memory.content,
+        score,
+        metadata: memory.metadata,
+      })),
+      timingsMs,
+      tokensUsed: totalTokens,
+      tokenBudget: this.#maxTokens,
+      flags: [],
+      details: { path, files, candidates },
+    };
+  }
+
+  /**
+   * Searches with the response format of the source document: a file of the fast path is one result with its whole content,
+   * whatever the budget.
+   * @throws BenchError as `retrieve`
+   */
+  async search(query: string, options: SalienceSearchOptions): Promise<SearchResponse> {
+    const { path, files, results, totalTokens, budgetRemaining } = await this.#answer(query, options);
+    if (path !== 'fast') {
+      return { results: results.map(({ entry, score }) => toResult(entry, score)), totalTokens, budgetRemaining };
+    }
+    const uri = files[0]!;
+    const file = fileResult(uri, this.#libraries.get(options.userId)!.file(uri, options.scope));
+    const [tokenCount] = await this.#countTokens([file.content]);
+    const budget = options.maxTokens ?? this.#maxTokens;
+    return {
+      results: [{ ...file, tokenCount: tokenCount! }],
+      totalTokens: tokenCount!,
+      budgetRemaining: Math.max(0, budget - tokenCount!),
+    };
+  }
+
+  async reset(): Promise<void> {
+    for (const library of this.#libraries.values()) library.forgetAccesses();
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    const { name: backend, version: backendVersion } = this.#backend;
+    const memories = [...this.#libraries.values()].reduce((sum, { size }) => sum + size, 0);
+    const answers = { ...this.#answers };
+    return {
+      backend,
+      backendVersion,
+      memories,
+      namespaces: this.#libraries.size,
+      tokenBudget: this.#maxTokens,
+      answers,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const library of this.#libraries.values()) library[Symbol.dispose]();
+    this.#libraries.clear();
+  }
+
+  async #answer(query: string, options: SalienceSearchOptions): Promise<Answer> {
+    const { userId, topK, threshold = -1, scope, maxTokens = this.#maxTokens, now = new Date() } = options;
+    checkSearch(topK, threshold);
+    const start = performance.now();
+    const library = topK === 0 ? undefined : this.#libraries.get(userId);
+    if (library === undefined) return this.#finished('hybrid', [], maxTokens, { start });
+    const read = readFiles(library, query, now.getTime(), scope);
+    if (read !== undefined) {
+      const { path, files, entries } = read;
+      return this.#finished(path, threshold > 1 ? [] : entries, maxTokens, { start, library, files });
+    }
+    const vector = await this.#embeddings.embed(query, 'query');
+    const embedded = performance.now();
+    // The last memory may have been removed while the query was embedded.
+    if (this.#libraries.get(userId) !== library) return this.#finished('hybrid', [], maxTokens, { start, embedded });
+    const lists = [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)];
+    const searched = performance.now();
+    const ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime());
+    const wanted = ranked.filter(({ score }) => score >= threshold).slice(0, topK);
+    const candidates = ranked.length;
+    return this.#finished('hybrid', wanted, maxTokens, { start, embedded, searched, library, candidates });
+  }
+
+  /** Applies the token budget and counts the accesses. */
+  #finished(
+    path: SaliencePath,
+    ranked: readonly ScoredEntry[],
+    maxTokens: number,
+    how: {
+      readonly start: number;
+      readonly embedded?: number;
+      readonly searched?: number;
+      readonly library?: SalienceLibrary;
+      readonly files?: readonly string[];
+      readonly candidates?: number;
+    },
+  ): Answer {
+    const {
+      start,
+      embedded = start,
+      searched = performance.now(),
+      library,
+      files = [],
+      candidates = ranked.length,
+    } = how;
+    const budgeted = withinBudget(ranked, maxTokens);
+    library?.countAccess(budgeted.results.map(({ entry }) => entry));
+    this.#answers[path]++;
+    const timingsMs = {
+      embedding: embedded - start,
+      search: searched - embedded,
+      ranking: performance.now() - searched,
+    };
+    return { ...budgeted, path, files, candidates, timingsMs };
+  }
+}

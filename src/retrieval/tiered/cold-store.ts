@@ -1,0 +1,68 @@
+/** A memory of long-term memory: chunks with their vectors. */
+export interface ColdMemory {
+  readonly memoryId: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAtMs: number;
+  readonly chunks: readonly ColdChunk[];
+}
+
+/** A chunk of a memory. */
+export interface ColdChunk {
+  readonly content: string;
+  /** Unit vector of the store's dimension, or zeros: such a chunk is stored, and no search finds it. */
+  readonly embedding: Float32Array;
+}
+
+/** A chunk found by a search. */
+export interface ColdHit {
+  readonly memoryId: string;
+  /** Index of the chunk in its memory. */
+  readonly chunk: number;
+  readonly content: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAtMs: number;
+  /** 1 − cosine distance, from −1 to 1. */
+  readonly score: number;
+}
+
+/**
+ * Port to long-term memory, by group, searched by cosine. A group is a UUID (`uuidOf`). A failed call may be repeated and
+ * then has the effect of one call. Adapters: `SqliteColdStore`, `PostgresColdStore`.
+ *
+ * All methods throw BenchError `database` if the store cannot be reached or written, or does not answer in time.
+ *
+ * @example
+ * ```ts
+ * import type { ColdStore } from 'dki-bench';
+ *
+ * async function nearest(store: ColdStore, group: string, vector: Float32Array): Promise<string | undefined> {
+ *   const [hit] = await store.search(group, vector, 1, []);
+ *   return hit?.content;
+ * }
+ * ```
+ */
+export interface ColdStore {
+  /** Kind of the store, for the run's record: `sqlite+faiss-node`, `postgres`. */
+  readonly name: string;
+  /** Versions of the server, its vector extension and index, or of the vector library. */
+  readonly version: string;
+  /** Stores memories, all or none; one with a known id is replaced with all its chunks and becomes the newest. */
+  replace(group: string, memories: readonly ColdMemory[]): Promise<void>;
+  /**
+   * Returns the `count` chunks nearest to a unit vector, best first; of equal scores, older first; none for a zero vector.
+   * @param without ids of memories whose chunks are excluded
+   */
+  search(group: string, vector: Float32Array, count: number, without: readonly string[]): Promise<ColdHit[]>;
+  /** Removes a memory with all its chunks; false if there was none. */
+  remove(group: string, memoryId: string): Promise<boolean>;
+  /** Number of memories of a group. */
+  count(group: string): Promise<number>;
+  /** Removes everything in the store's namespace; only `close` may follow. */
+  drop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** True for a zero vector, which has no direction and no cosine. */
+export function isZero(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0);
+}

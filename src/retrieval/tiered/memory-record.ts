@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { BenchError } from '../../config/bench-error.ts';
+
+/** A record of the three-layer memory protocol. */
+export interface MemoryRecord {
+  readonly memoryId: string;
+  readonly content: string;
+  /** JSON; the ingress filter reads `confidence`, 0 to 1. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Milliseconds since 1970. */
+  readonly createdAtMs: number;
+}
+
+/**
+ * Derives a UUID from a name: the id of a group in every store. Names themselves never reach a store, so none can act as a
+ * pattern, a separator or a statement.
+ */
+export function uuidOf(name: string): string {
+  // In UTF-16, where different unpaired surrogates stay different.
+  const hex = createHash('sha256').update(name, 'utf16le').digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Checks that every store can hold a record and return it unchanged: metadata in JSON, texts in Unicode.
+ * @throws BenchError `bad-data` for a text that a database would refuse or change, or an invalid time
+ */
+export function checkedRecord(record: MemoryRecord): MemoryRecord {
+  const refuse = (what: string): never => {
+    const name = JSON.stringify(record.memoryId);
+    throw new BenchError('bad-data', `memory ${name} ${what}`, 'correct it, or use --retriever router');
+  };
+  const check = (text: string): void => {
+    if (text.includes('\0')) refuse('holds a NUL character, which databases do not store');
+    // By code point: only unpaired surrogates match.
+    if (/\p{Surrogate}/u.test(text)) refuse('holds half of a surrogate pair, which databases do not store');
+  };
+  check(record.memoryId);
+  check(record.content);
+  if (!Number.isFinite(record.createdAtMs)) refuse('has an invalid creation time');
+  const json = JSON.stringify(record.metadata, (key, value: unknown) => {
+    check(key);
+    if (typeof value === 'string') check(value);
+    return value;
+  });
+  return { ...record, metadata: JSON.parse(json) as Readonly<Record<string, unknown>> };
+}

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { presetModels } from '../../config/shipped-models.ts';
+import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
+import { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import { chooseVectorBackend } from '../vectors/vector-backend.ts';
+import { InProcessHotStore } from './in-process-hot-store.ts';
+import { MemoryRetrievalProcessor, type NodeContext } from './memory-retrieval-node.ts';
+import { NodeEventServer } from './node-event-server.ts';
+import { noEvents, type NodeEvent } from './node-events.ts';
+import { RedisHotStore } from './redis-hot-store.ts';
+import { SqliteColdStore } from './sqlite-cold-store.ts';
+import { TieredMemory } from './tiered-memory.ts';
+
+const model = presetModels.embedder;
+const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
+const folder = mkdtempSync(join(tmpdir(), 'dki-node-'));
+let cold: SqliteColdStore;
+let memory: TieredMemory;
+beforeAll(async () => {
+  const { backend } = chooseVectorBackend();
+  cold = new SqliteColdStore(join(folder, 'x.sqlite'), await embeddings.dimension(), backend);
+  memory = new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings });
+  const record = (memoryId: string, content: string) => ({ memoryId, content, metadata: {}, createdAtMs: 10 });
+  await memory.load('ann', [record('tea', 'I drink green tea.'), record('cat', 'My cat is called Miso.')]);
+});
+afterAll(async () => {
+  await cold.close();
+  rmSync(folder, { recursive: true });
+});
+
+// Before anything was remembered, so that all of it is cold.
+const context: NodeContext = { nodeId: 'n1', now: new Date(0), limit: 1, threshold: -1 };
+let events: NodeEvent[];
+beforeEach(() => {
+  events = [];
+});
+const stream = { send: (event: NodeEvent) => events.push(event) };
+const kinds = () => events.map(({ type, data }) => `${type} ${Object.values(data).join()}`);
+
+describe('MemoryRetrievalProcessor', () => {
+  test('adds history_context to the record, and sends events at the start and at the end', async () => {
+    const input = { topic: 'What tea do I drink?', group_id: 'ann', other: [1] };
+    const output = await new MemoryRetrievalProcessor(memory).process(context, input, stream);
+    expect(output).toEqual({
+      ...input,
+      history_context: expect.stringMatching(
+        /^## 历史上下文\n\n### 记录 1 \(相关度: 0\.\d\d\)\nI drink green tea\.\n\n$/,
+      ),
+    });
+    expect(input).not.toHaveProperty('history_context');
+    expect(kinds()).toEqual(['node_state_change running', 'node_state_change completed']);
+    expect(events.every(({ nodeId, timestamp }) => nodeId === 'n1' && !Number.isNaN(Date.parse(timestamp)))).toBe(true);
+  });
+
+  test.each([
+    ['topic first', { topic: 'tea', content: 'my cat', document: 'my cat' }, 'green tea'],
+    ['then content', { topic: '', content: 'tea', document: 'my cat' }, 'green tea'],
+    ['then document', { document: 'my cat Miso' }, 'Miso'],
+    ['a topic that is no text is none', { topic: { $gt: '' }, content: 'my cat Miso' }, 'Miso'],
+  ])('looks for the %s', async (_, input, found) => {
+    const output = await new MemoryRetrievalProcessor(memory).process(context, { ...input, group_id: 'ann' }, noEvents);
+    expect(output['history_context']).toContain(found);
+  });
+
+  test('of nothing, or of a group that has nothing, the summary is empty; working memory needs no topic', async () => {
+    const node = new MemoryRetrievalProcessor(memory);
+    expect(await node.process(context, { topic: 'tea', group_id: 'eve' }, noEvents)).toHaveProperty(
+      'history_context',
+      '',
+    );
+    expect(await node.process(context, { topic: 'tea' }, noEvents)).toHaveProperty('history_context', '');
+    expect(await node.process(context, { group_id: 'ann' }, noEvents)).toHaveProperty('history_context', '');
+    const later = { ...context, now: new Date(10) };
+    const { history_context: summary } = await node.process(later, { group_id: 'ann' }, noEvents);
+    expect(summary).toBe(
+      '## 历史上下文\n\n### 记录 1 (相关度: 1.00)\nI drink green tea.\n\n### 记录 2 (相关度: 1.00)\nMy cat is called Miso.\n\n',
+    );
+  });
+
+  test.runIf(hasRedisServer())(
+    'where a store fails the event goes out, and the record comes back as it was',
+    async () => {
+      await using server = await RedisServer.start();
+      const hot = await RedisHotStore.open(server.url, 'x');
+      const node = new MemoryRetrievalProcessor(new TieredMemory({ hot, cold, embeddings }));
+      await server.kill();
+      const input = { topic: 'tea', group_id: 'ann' };
+      const run = await node.run(context, input, stream);
+      expect(run.state).toBe('failed');
+      expect(run.output).toBe(input);
+      expect(events.map(({ type }) => type)).toEqual(['node_state_change', 'memory_retrieval_error']);
+      expect(events[1]?.data).toEqual({ error: expect.stringContaining(`${server.url}: reading failed: `) });
+      await hot.close();
+    },
+  );
+});
+
+describe('NodeEventServer', () => {
+  test('sends each event to every client, as JSON, in order', async () => {
+    const server = await NodeEventServer.open(0);
+    const clients = [new WebSocket(server.url), new WebSocket(server.url)];
+    const received = clients.map(() => [] as unknown[]);
+    for (const [i, client] of clients.entries()) {
+      client.on('message', (data: Buffer) => received[i]!.push(JSON.parse(data.toString())));
+    }
+    await Promise.all(clients.map((client) => once(client, 'open')));
+    await new MemoryRetrievalProcessor(memory).process(
+      context,
+      { topic: 'tea', group_id: 'ann' },
+      {
+        send: (event) => {
+          events.push(event);
+          server.send(event);
+        },
+      },
+    );
+    const closed = clients.map((client) => once(client, 'close'));
+    await server.close();
+    await Promise.all(closed);
+    expect(received).toEqual([events, events]);
+    expect(events).toHaveLength(2);
+  });
+
+  test('listens on this machine alone, and to no page from elsewhere', async () => {
+    const server = await NodeEventServer.open(0);
+    expect(server.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+    const refused = new WebSocket(server.url, { origin: 'https://evil.example' });
+    const [error] = (await once(refused, 'error')) as [Error];
+    expect(error.message).toContain('401');
+    const local = new WebSocket(server.url, { origin: 'http://localhost:5173' });
+    await once(local, 'open');
+    local.terminate();
+    await server.close();
+  });
+
+  test('names a port that is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    await expect(NodeEventServer.open(port)).rejects.toMatchObject({
+      code: 'port',
+      message: expect.stringContaining(`127.0.0.1:${port} cannot be opened: `),
+    });
+    other.close();
+  });
+});

@@ -1,0 +1,76 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { formatHistorySummary } from './history-summary.ts';
+import type { NodeEvent, NodeEventStream } from './node-events.ts';
+import type { TieredMemory, TieredResult } from './tiered-memory.ts';
+
+/** Context that the workflow engine gives a node beside its input. */
+export interface NodeContext {
+  readonly nodeId: string;
+  readonly now: Date;
+  /** `limit` and `threshold` are those of `TieredQuery`. */
+  readonly limit: number;
+  readonly threshold: number;
+}
+
+/** Port of a workflow step: a record in, a record out, events in between. */
+export interface NodeProcessor {
+  process(
+    context: NodeContext,
+    input: Readonly<Record<string, unknown>>,
+    stream: NodeEventStream,
+  ): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Result of processing one record. */
+export type NodeRun =
+  | { readonly state: 'completed'; readonly output: Readonly<Record<string, unknown>>; readonly result: TieredResult }
+  | { readonly state: 'failed'; readonly output: Readonly<Record<string, unknown>>; readonly error: BenchError };
+
+/**
+ * Adds retrieved memories to a record: searches the memories of its `group_id` for its `topic`, else its `content`, else its
+ * `document`, and puts a summary under `history_context`. If a store fails, an event reports it and the record is returned
+ * unchanged.
+ */
+export class MemoryRetrievalProcessor implements NodeProcessor {
+  readonly #memory: TieredMemory;
+
+  constructor(memory: TieredMemory) {
+    this.#memory = memory;
+  }
+
+  async process(
+    context: NodeContext,
+    input: Readonly<Record<string, unknown>>,
+    stream: NodeEventStream,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    return (await this.run(context, input, stream)).output;
+  }
+
+  /** Processes a record as `process` does, and returns the retrieved memories too. */
+  async run(
+    { nodeId, ...limits }: NodeContext,
+    input: Readonly<Record<string, unknown>>,
+    stream: NodeEventStream,
+  ): Promise<NodeRun> {
+    const send = (event: Pick<NodeEvent, 'type' | 'data'>): void =>
+      stream.send({ ...event, nodeId, timestamp: new Date().toISOString() } as NodeEvent);
+    send({ type: 'node_state_change', data: { status: 'running' } });
+    try {
+      const query = textOf(input, 'topic') || textOf(input, 'content') || textOf(input, 'document');
+      const result = await this.#memory.retrieve(textOf(input, 'group_id'), { query, ...limits });
+      const output = { ...input, history_context: formatHistorySummary(result.items) };
+      send({ type: 'node_state_change', data: { status: 'completed' } });
+      return { state: 'completed', output, result };
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+      send({ type: 'memory_retrieval_error', data: { error: error.message } });
+      return { state: 'failed', output: input, error };
+    }
+  }
+}
+
+/** Reads a field of a foreign record; empty if it is not a text. */
+function textOf(input: Readonly<Record<string, unknown>>, field: string): string {
+  const value = input[field];
+  return typeof value === 'string' ? value : '';
+}

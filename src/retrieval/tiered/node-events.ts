@@ -1,0 +1,17 @@
+/** Event of a workflow node. */
+export type NodeEvent = {
+  readonly nodeId: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+} & (
+  | { readonly type: 'node_state_change'; readonly data: { readonly status: 'running' | 'completed' } }
+  | { readonly type: 'memory_retrieval_error'; readonly data: { readonly error: string } }
+);
+
+/** Port to a receiver of events. */
+export interface NodeEventStream {
+  send(event: NodeEvent): void;
+}
+
+/** Discards events. */
+export const noEvents: NodeEventStream = { send: () => undefined };

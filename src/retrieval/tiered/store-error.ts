@@ -1,0 +1,46 @@
+import { BenchError } from '../../config/bench-error.ts';
+
+/** Time limit of one call to a server. */
+export const STORE_TIMEOUT_MS = 10_000;
+
+/** Converts a failure of a server to a BenchError; a BenchError stays as it is. */
+export function storeError(address: string, doing: string, error: unknown): BenchError {
+  if (error instanceof BenchError) return error;
+  return new BenchError(
+    'database',
+    `${address}: ${doing} failed: ${reasonOf(error)}`,
+    'check that the server runs and can be reached, then try again; continue a run with --resume',
+    error,
+  );
+}
+
+/** Error for a store with vectors of another embedder. */
+export function otherDimension(place: string, held: number, given: number): BenchError {
+  return new BenchError(
+    'database',
+    `${place} holds vectors of ${held} numbers, the embedder gives ${given}`,
+    'use the embedder that it was filled with, or another store',
+  );
+}
+
+/** Returns the innermost reason in one line: clients wrap the socket's error, and one error for each address. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error instanceof Error && error.cause !== undefined) return reasonOf(error.cause);
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s*\n\s*/g, ' ');
+}
+
+/** Limits the time of a call. @throws Error if it takes longer; its result is then ignored */
+export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined);
+  }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
+import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
+import type { BenchError } from '../../config/bench-error.ts';
+import type { ColdMemory } from './cold-store.ts';
+import { uuidOf, type MemoryRecord } from './memory-record.ts';
+import { PostgresColdStore } from './postgres-cold-store.ts';
+import { connectPostgres } from './postgres-connection.ts';
+import { postgresIndexes } from './postgres-index.ts';
+import { RedisHotStore } from './redis-hot-store.ts';
+
+const ann = uuidOf('ann');
+const always = Number.MAX_SAFE_INTEGER;
+/** A port that nobody listens on. */
+const NOBODY = '127.0.0.1:1';
+
+const failureOf = (work: Promise<unknown>): Promise<BenchError> =>
+  work.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error as BenchError,
+  );
+
+describe.runIf(hasRedisServer())('Redis', () => {
+  const records = Array.from({ length: 1_200 }, (_, i): MemoryRecord => {
+    return { memoryId: `m${i}`, content: `content ${i}`, metadata: {}, createdAtMs: i };
+  });
+
+  test('that is not there is named, without the password', async () => {
+    const { code, message, hint } = await failureOf(RedisHotStore.open(`redis://me:secret@${NOBODY}/3`, 'x'));
+    expect(code).toBe('database');
+    expect(message).toBe(`redis://${NOBODY}/3: connecting failed: connect ECONNREFUSED ${NOBODY}`);
+    expect(hint).toContain('server runs');
+  });
+
+  test.each(['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''])(
+    'no address: %s',
+    async (address) => {
+      const { code, message, hint } = await failureOf(RedisHotStore.open(address, 'x'));
+      expect({ code, message }).toEqual({
+        code: 'bad-option',
+        message: '--hot: not a valid server URL',
+      });
+      expect(hint).toBe('give redis://… or rediss://…');
+    },
+  );
+
+  test('killed while it is written to: the call fails, and made again leaves each record once', async () => {
+    await using server = await RedisServer.start();
+    const store = await RedisHotStore.open(server.url, 'x', 5_000);
+    const writing = failureOf(store.put(ann, ['working', 'waiting'], records));
+    await server.kill();
+    expect(await writing).toMatchObject({ code: 'database' });
+    expect(await failureOf(store.newest(ann, 'working', 5, always))).toMatchObject({ code: 'database' });
+    await server.restart();
+    await store.put(ann, ['working', 'waiting'], records);
+    expect(await store.oldest(ann, 'waiting', always)).toEqual(records);
+    expect(await store.newest(ann, 'working', 2, always)).toEqual([records[1_199], records[1_198]]);
+    // Acknowledged writes survive a power failure.
+    await server.kill();
+    await server.restart();
+    expect(await store.oldest(ann, 'waiting', always)).toEqual(records);
+    await store.close();
+  });
+
+  test('that hangs is given up, and serves again when it goes on', async () => {
+    await using server = await RedisServer.start();
+    const store = await RedisHotStore.open(server.url, 'x', 400);
+    server.pause();
+    const { code, message } = await failureOf(store.put(ann, ['working'], records.slice(0, 3)));
+    server.resume();
+    expect({ code, message }).toEqual({
+      code: 'database',
+      message: `${server.url}: writing failed: Command timed out`,
+    });
+    await store.put(ann, ['working'], records.slice(0, 3));
+    expect(await store.oldest(ann, 'working', always)).toEqual(records.slice(0, 3));
+    await store.close();
+  });
+});
+
+describe('PostgreSQL', () => {
+  const index = postgresIndexes.ivfflat;
+  const memories = Array.from({ length: 700 }, (_, i): ColdMemory => {
+    const embedding = Float32Array.from([Math.cos(i / 1_000), Math.sin(i / 1_000)]);
+    return { memoryId: `m${i}`, metadata: {}, createdAtMs: i, chunks: [{ content: `content ${i}`, embedding }] };
+  });
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+  });
+
+  const open = (url: string, timeoutMs: number): Promise<PostgresColdStore> =>
+    PostgresColdStore.open(connectPostgres(url, index, timeoutMs), {
+      ...{ namespace: randomUUID(), dimension: 2, index, fresh: false, timeoutMs },
+    });
+
+  test('that is not there is named, without the password', async () => {
+    const { code, message } = await failureOf(open(`postgres://me:secret@${NOBODY}/db`, 5_000));
+    expect(code).toBe('database');
+    expect(message).toBe(`postgres://${NOBODY}/db: opening long-term memory failed: connect ECONNREFUSED ${NOBODY}`);
+    expect(() => connectPostgres('redis://me:secret@x', index, 1)).toThrow(
+      expect.objectContaining({ code: 'bad-option', message: '--cold: not a valid server URL' }),
+    );
+  });
+
+  test.each([
+    ['before it wrote the second batch', /content 600/, 'before'],
+    ['before it committed', /commit/i, 'before'],
+    ['after it committed, before it said so', /commit/i, 'after'],
+  ] as const)('killed %s: the call fails, and made again leaves each chunk once', async (_, message, when) => {
+    const store = await open(server.url, 5_000);
+    await store.replace(ann, memories.slice(0, 10));
+    server.dieAt(message, when);
+    expect(await failureOf(store.replace(ann, memories))).toMatchObject({ code: 'database' });
+    await server.kill();
+    expect(await failureOf(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []))).toMatchObject({
+      code: 'database',
+      message: expect.stringContaining('searching failed'),
+    });
+    await server.restart();
+    // All or none.
+    expect(await store.count(ann)).toBe(when === 'after' ? 700 : 10);
+    await store.replace(ann, memories);
+    expect(await store.count(ann)).toBe(700);
+    const found = await store.search(ann, memories[699]!.chunks[0]!.embedding, 700, []);
+    expect(found.map(({ memoryId }) => memoryId)).toEqual(memories.map(({ memoryId }) => memoryId).reverse());
+    await store.drop();
+    await store.close();
+  });
+
+  test('that hangs is given up, and serves again when it comes back', async () => {
+    const store = await open(server.url, 400);
+    await store.replace(ann, memories.slice(0, 3));
+    server.pause();
+    const { code, message } = await failureOf(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []));
+    expect(code).toBe('database');
+    expect(message).toBe(`${server.url.replace('postgres:secret@', '')}: searching failed: no answer within 800 ms`);
+    await server.kill();
+    await server.restart();
+    expect(await store.search(ann, memories[0]!.chunks[0]!.embedding, 5, [])).toHaveLength(3);
+    await store.drop();
+    await store.close();
+  });
+});

@@ -1,0 +1,244 @@
+import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { embedMemories } from '../embed-memories.ts';
+import type { RetrievalTimings } from '../retriever.ts';
+import type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './cold-store.ts';
+import type { ContextItem } from './history-summary.ts';
+import type { HotShelf, HotStore } from './hot-store.ts';
+import { ingressVerdict, type IngressVerdict } from './ingress-filter.ts';
+import { checkedRecord, uuidOf, type MemoryRecord } from './memory-record.ts';
+import { QueryCache, type QueryCacheStats } from './query-cache.ts';
+import { splitRecursively } from './recursive-splitter.ts';
+
+/** Working memories that every retrieval returns. */
+const HOT_RECORDS = 10;
+/** Memories promoted and embedded at once. */
+const PROMOTION_BATCH = 500;
+const CACHED_QUERIES = 1_000;
+const CACHED_MS = 60_000;
+
+const SHELVES: readonly HotShelf[] = ['quarantine', 'working', 'waiting'];
+
+/** Stores and embeddings of a tiered memory. */
+export interface TieredMemoryParts {
+  readonly hot: HotStore;
+  readonly cold: ColdStore;
+  readonly embeddings: EmbeddingService;
+}
+
+/** A record with its vector, if there is one already. */
+export interface EmbeddedRecord extends MemoryRecord {
+  readonly embedding?: Float32Array | undefined;
+}
+
+/** A query to a tiered memory. */
+export interface TieredQuery {
+  readonly query: string;
+  /** Most chunks of long-term memory; 0 retrieves nothing at all. */
+  readonly limit: number;
+  /** Least score of a chunk; working memory is always returned. */
+  readonly threshold: number;
+  /** Working memory created later is ignored. */
+  readonly now: Date;
+}
+
+/** Result of a query. */
+export interface TieredResult {
+  /** Working memory, newest first, then chunks of long-term memory, best first. */
+  readonly items: readonly ContextItem[];
+  readonly timingsMs: RetrievalTimings;
+  /** True if the chunks came from the query cache. */
+  readonly cached: boolean;
+}
+
+/**
+ * Three-layer memory protocol: new records lie in quarantine, where no search reads them; records that pass the ingress
+ * filter become working memory; promoted records are split, embedded in batches and become long-term memory. A promoted
+ * record stays in working memory as long as it is among the newest.
+ *
+ * A failed write may be repeated: nothing is lost or stored twice.
+ *
+ * @example
+ * ```ts
+ * import type { TieredMemory } from 'dki-bench';
+ *
+ * async function remember(memory: TieredMemory, group: string, content: string): Promise<number> {
+ *   await memory.quarantine(group, [{ memoryId: 'm1', content, metadata: {}, createdAtMs: Date.now() }]);
+ *   const { admitted } = await memory.admit(group);
+ *   await memory.promote(group);
+ *   return admitted;
+ * }
+ * ```
+ */
+export class TieredMemory {
+  readonly #hot: HotStore;
+  readonly #cold: ColdStore;
+  readonly #embeddings: EmbeddingService;
+  readonly #cache = new QueryCache<readonly ColdHit[]>(CACHED_QUERIES, CACHED_MS);
+  /** Writes by group, part of the cache key: earlier results are not found after a write. */
+  readonly #writes = new Map<string, number>();
+
+  constructor({ hot, cold, embeddings }: TieredMemoryParts) {
+    this.#hot = hot;
+    this.#cold = cold;
+    this.#embeddings = embeddings;
+  }
+
+  /** Layer one: stores records where no search reads them. @throws BenchError `bad-data`, `database` */
+  async quarantine(group: string, records: readonly MemoryRecord[]): Promise<void> {
+    await this.#hot.put(uuidOf(group), ['quarantine'], records.map(checkedRecord));
+  }
+
+  /**
+   * Layer two: moves records that pass the ingress filter from quarantine to working memory, where they wait for promotion.
+   * Refused records stay in quarantine, ignored ones are deleted. @returns counts by verdict
+   */
+  async admit(group: string): Promise<Readonly<Record<IngressVerdict, number>>> {
+    const key = uuidOf(group);
+    const records = await this.#hot.oldest(key, 'quarantine', Number.MAX_SAFE_INTEGER);
+    const by = (wanted: IngressVerdict): MemoryRecord[] =>
+      records.filter((record) => ingressVerdict(record) === wanted);
+    const [admitted, ignored] = [by('admitted'), by('ignored')];
+    // In this order: a half-moved record is moved again, and its id keeps it single.
+    if (admitted.length > 0) await this.#hot.put(key, ['working', 'waiting'], admitted);
+    await this.#hot.remove(
+      key,
+      ['quarantine'],
+      [...admitted, ...ignored].map(({ memoryId }) => memoryId),
+    );
+    return {
+      admitted: admitted.length,
+      ignored: ignored.length,
+      refused: records.length - admitted.length - ignored.length,
+    };
+  }
+
+  /** Layer three: promotes all waiting records in batches, oldest first. @returns their number */
+  async promote(group: string): Promise<number> {
+    const key = uuidOf(group);
+    let promoted = 0;
+    for (;;) {
+      const batch = await this.#hot.oldest(key, 'waiting', PROMOTION_BATCH);
+      if (batch.length === 0) return promoted;
+      await this.#keep(key, batch);
+      await this.#hot.remove(
+        key,
+        ['waiting'],
+        batch.map(({ memoryId }) => memoryId),
+      );
+      promoted += batch.length;
+    }
+  }
+
+  /**
+   * Loads trusted memories without quarantine and filter, into long-term and into working memory.
+   * @returns the verdict that the filter would have given for each
+   */
+  async load(group: string, records: readonly EmbeddedRecord[]): Promise<readonly IngressVerdict[]> {
+    const key = uuidOf(group);
+    // The last of one id: a batch must not contain it twice.
+    const checked = [
+      ...new Map(
+        records.map(({ embedding, ...record }) => [record.memoryId, { ...checkedRecord(record), embedding }]),
+      ).values(),
+    ];
+    for (let start = 0; start < checked.length; start += PROMOTION_BATCH) {
+      await this.#keep(key, checked.slice(start, start + PROMOTION_BATCH));
+    }
+    const plain = checked.map(({ embedding: _, ...record }) => record);
+    await this.#hot.put(key, ['working'], plain);
+    return plain.map(ingressVerdict);
+  }
+
+  /** Removes a memory from all three layers; false if it was in none. */
+  async forget(group: string, memoryId: string): Promise<boolean> {
+    const key = uuidOf(group);
+    this.#written(key);
+    const hot = await this.#hot.remove(key, SHELVES, [memoryId]);
+    const cold = await this.#cold.remove(key, memoryId);
+    this.#written(key);
+    return hot > 0 || cold;
+  }
+
+  /** Retrieves working memory, then other memories from long-term memory. @throws BenchError `database` if a store fails */
+  async retrieve(group: string, { query, limit, threshold, now }: TieredQuery): Promise<TieredResult> {
+    if (limit === 0) return { items: [], timingsMs: { embedding: 0, search: 0, ranking: 0 }, cached: false };
+    const key = uuidOf(group);
+    const start = performance.now();
+    const hot = await this.#hot.newest(key, 'working', HOT_RECORDS, now.getTime());
+    const without = hot.map(({ memoryId }) => memoryId);
+    const cacheKey = JSON.stringify([key, this.#writes.get(key) ?? 0, limit, without, query]);
+    let hits = this.#cache.get(cacheKey);
+    const cached = hits !== undefined;
+    let embeddingMs = 0;
+    if (hits === undefined) {
+      const embeddingStart = performance.now();
+      const vector = await this.#embeddings.embed(query, 'query');
+      embeddingMs = performance.now() - embeddingStart;
+      hits = await this.#cold.search(key, vector, limit, without);
+      this.#cache.set(cacheKey, hits);
+    }
+    const ranking = performance.now();
+    const items = [
+      ...hot.map((record): ContextItem => ({ ...contextOf(record), score: 1, tier: 'hot' })),
+      ...hits
+        .filter(({ score }) => score >= threshold)
+        .map((hit): ContextItem => ({ ...contextOf(hit), score: hit.score, tier: 'cold' })),
+    ];
+    return {
+      items,
+      timingsMs: {
+        embedding: embeddingMs,
+        search: ranking - start - embeddingMs,
+        ranking: performance.now() - ranking,
+      },
+      cached,
+    };
+  }
+
+  /** Clears the query cache. */
+  reset(): void {
+    this.#cache.clear();
+  }
+
+  cacheStats(): QueryCacheStats {
+    return this.#cache.stats();
+  }
+
+  /** Splits records, embeds them in one call, and stores them. */
+  async #keep(key: string, records: readonly EmbeddedRecord[]): Promise<void> {
+    const chunks = records.flatMap(({ memoryId, content, embedding }) =>
+      splitRecursively(content).map((chunk) => ({
+        memoryId,
+        content: chunk,
+        embedding: chunk === content ? embedding : undefined,
+      })),
+    );
+    const embedded = (await embedMemories(this.#embeddings, chunks)).map(({ memory }) => memory);
+    const byMemory = new Map(records.map(({ memoryId }) => [memoryId, [] as ColdChunk[]]));
+    for (const { memoryId, content, embedding } of embedded) byMemory.get(memoryId)!.push({ content, embedding });
+    this.#written(key);
+    await this.#cold.replace(
+      key,
+      records.map(({ memoryId, metadata, createdAtMs }): ColdMemory => ({
+        memoryId,
+        metadata,
+        createdAtMs,
+        chunks: byMemory.get(memoryId)!,
+      })),
+    );
+    this.#written(key);
+  }
+
+  /** Called before and after a write, so that results found meanwhile are cached for neither state. */
+  #written(key: string): void {
+    this.#writes.set(key, (this.#writes.get(key) ?? 0) + 1);
+  }
+}
+
+function contextOf({
+  memoryId,
+  content,
+  metadata,
+}: MemoryRecord | ColdHit): Pick<ContextItem, 'memoryId' | 'content' | 'metadata'> {
+  return { memoryId, content, metadata };
+}

@@ -1,0 +1,138 @@
+import type { MemorySearchResult } from '../memory-search-result.ts';
+import type { NewMemory } from '../new-memory.ts';
+import type { Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
+import { checkSearch } from '../search-options.ts';
+import type { ColdStore } from './cold-store.ts';
+import type { ContextItem } from './history-summary.ts';
+import type { HotStore } from './hot-store.ts';
+import type { IngressVerdict } from './ingress-filter.ts';
+import { MemoryRetrievalProcessor } from './memory-retrieval-node.ts';
+import type { NodeEventStream } from './node-events.ts';
+import { TieredMemory, type EmbeddedRecord, type TieredMemoryParts } from './tiered-memory.ts';
+
+/** Dependencies of the strategy. */
+export interface TieredRetrieverParts extends TieredMemoryParts {
+  readonly events: NodeEventStream;
+  /** Closes stores and event stream. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Strategy `tiered`: the ten newest memories for any query, then the `topK` nearest chunks of all others. A chunk counts as
+ * its memory. Memories are loaded without the ingress filter, which would drop most one-sentence memories; `stats` has their
+ * number.
+ *
+ * @example
+ * ```ts
+ * import { chooseVectorBackend, EmbeddingService, InProcessHotStore, noEvents } from 'dki-bench';
+ * import { SqliteColdStore, TieredRetriever, TransformersEmbedder } from 'dki-bench';
+ *
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
+ * const hot = new InProcessHotStore();
+ * const { backend } = chooseVectorBackend();
+ * const cold = new SqliteColdStore('long-term.sqlite', await embeddings.dimension(), backend);
+ * const retriever = new TieredRetriever({ hot, cold, embeddings, events: noEvents, close: () => cold.close() });
+ * ```
+ */
+export class TieredRetriever implements Retriever {
+  readonly name = 'tiered';
+  readonly #memory: TieredMemory;
+  readonly #node: MemoryRetrievalProcessor;
+  readonly #hot: HotStore;
+  readonly #cold: ColdStore;
+  readonly #events: NodeEventStream;
+  readonly #close: () => Promise<void>;
+  readonly #filter: Record<IngressVerdict, number> = { admitted: 0, refused: 0, ignored: 0 };
+  #failures = 0;
+
+  constructor(parts: TieredRetrieverParts) {
+    this.#memory = new TieredMemory(parts);
+    this.#node = new MemoryRetrievalProcessor(this.#memory);
+    this.#hot = parts.hot;
+    this.#cold = parts.cold;
+    this.#events = parts.events;
+    this.#close = parts.close;
+  }
+
+  async addMemories(memories: readonly NewMemory[]): Promise<number> {
+    for (const group of new Set(memories.map(({ userId }) => groupOf(userId)))) {
+      const own = memories.filter(({ userId }) => groupOf(userId) === group);
+      const verdicts = await this.#memory.load(group, own.map(recordOf));
+      for (const verdict of verdicts) this.#filter[verdict]++;
+    }
+    return memories.length;
+  }
+
+  removeMemory(memoryId: string, userId?: string): Promise<boolean> {
+    return this.#memory.forget(groupOf(userId), memoryId);
+  }
+
+  async retrieve(query: string, { userId, topK, threshold, now = new Date() }: RetrieveOptions): Promise<Retrieval> {
+    checkSearch(topK, threshold);
+    const start = performance.now();
+    const context = { nodeId: 'memory_retrieval', now, limit: topK, threshold };
+    const run = await this.#node.run(context, { topic: query, group_id: groupOf(userId) }, this.#events);
+    if (run.state === 'failed') {
+      this.#failures++;
+      return {
+        strategy: this.name,
+        memories: [],
+        timingsMs: { embedding: 0, search: performance.now() - start, ranking: 0 },
+        flags: [{ flag: 'failed', reason: run.error.message }],
+        details: {},
+      };
+    }
+    const { items, timingsMs, cached } = run.result;
+    const count = (tier: ContextItem['tier']): number => items.filter((item) => item.tier === tier).length;
+    return {
+      strategy: this.name,
+      memories: memoriesOf(items),
+      timingsMs,
+      flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
+      details: { hot: count('hot'), coldChunks: count('cold') },
+    };
+  }
+
+  async reset(): Promise<void> {
+    this.#memory.reset();
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    return {
+      hot: { name: this.#hot.name, version: this.#hot.version },
+      cold: { name: this.#cold.name, version: this.#cold.version },
+      wouldBeFiltered: { ...this.#filter },
+      queryCache: this.#memory.cacheStats(),
+      failures: this.#failures,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+}
+
+/** Names the group of a user; memories without a user have a group that no user can name. */
+function groupOf(userId: string | undefined): string {
+  return userId === undefined ? 'nobody' : `user ${userId}`;
+}
+
+function recordOf({ memoryId, content, metadata = {}, userId, embedding }: NewMemory): EmbeddedRecord {
+  const createdAt = metadata['createdAt'];
+  return {
+    memoryId,
+    content,
+    metadata: userId === undefined ? metadata : { ...metadata, userId },
+    createdAtMs: createdAt === undefined ? Date.now() : new Date(createdAt as string | number | Date).getTime(),
+    embedding,
+  };
+}
+
+/** Lists each memory once, at its best rank. */
+function memoriesOf(items: readonly ContextItem[]): MemorySearchResult[] {
+  const best = new Map<string, MemorySearchResult>();
+  for (const { memoryId, content, score, metadata } of items) {
+    if (!best.has(memoryId)) best.set(memoryId, { memoryId, content, score, metadata });
+  }
+  return [...best.values()];
+}

@@ -1,0 +1,79 @@
+import { basename } from 'node:path';
+import { BenchError } from '../../config/bench-error.ts';
+import { exactBackend } from './exact-index.ts';
+import { loadFaissCompiled, loadFaissNode } from './faiss-index.ts';
+import { loadUsearch } from './usearch-index.ts';
+import { vectorBackendNames, type VectorBackend, type VectorBackendName } from './vector-index.ts';
+
+const loaders: Readonly<Record<VectorBackendName, () => VectorBackend>> = {
+  'faiss-node': loadFaissNode,
+  'faiss-compiled': loadFaissCompiled,
+  usearch: loadUsearch,
+  typescript: () => exactBackend,
+};
+
+/** The chosen backend, and the preferred ones that do not work here; reported once and recorded with the run. */
+export interface VectorBackendChoice {
+  readonly backend: VectorBackend;
+  readonly passedOver: readonly { readonly name: VectorBackendName; readonly reason: string }[];
+}
+
+/**
+ * Chooses the first backend that passes a test search: faiss-node as installed, FAISS compiled at install time, usearch,
+ * plain TypeScript.
+ * @param forced the only backend to try; default: the environment variable `DKI_BENCH_VECTOR_BACKEND`
+ * @throws BenchError `bad-option` if the forced backend is unknown or does not work here
+ *
+ * @example
+ * ```ts
+ * import { chooseVectorBackend } from 'dki-bench';
+ *
+ * const { backend, passedOver } = chooseVectorBackend();
+ * console.log(backend.name, passedOver.map(({ name, reason }) => `${name}: ${reason}`));
+ * ```
+ */
+export function chooseVectorBackend(forced = process.env['DKI_BENCH_VECTOR_BACKEND']): VectorBackendChoice {
+  const names = forced === undefined || forced === '' ? vectorBackendNames : [forced];
+  const passedOver: { name: VectorBackendName; reason: string }[] = [];
+  let cause: unknown;
+  for (const name of names) {
+    if (!isBackendName(name)) {
+      const hint = `DKI_BENCH_VECTOR_BACKEND is one of ${vectorBackendNames.join(', ')}`;
+      throw new BenchError('bad-option', `unknown vector backend '${name}'`, hint);
+    }
+    try {
+      const backend = loaders[name]();
+      prove(backend);
+      return { backend, passedOver };
+    } catch (error) {
+      cause = error;
+      passedOver.push({ name, reason: reasonOf(error as NodeJS.ErrnoException) });
+    }
+  }
+  const [{ name, reason } = { name: forced, reason: 'unknown' }] = passedOver;
+  throw new BenchError(
+    'bad-option',
+    `vector backend '${name}' does not work here: ${reason}`,
+    'unset DKI_BENCH_VECTOR_BACKEND, or run npm rebuild after apt-get install libfaiss-dev libopenblas-dev',
+    cause,
+  );
+}
+
+/** Formats a reason in one line without local folders, since reports are shared. */
+function reasonOf({ code, message, path }: NodeJS.ErrnoException): string {
+  return code === 'ENOENT' && path !== undefined ? `not built: no ${basename(path)}` : message.split('\n')[0]!;
+}
+
+/** Tests a backend with one search. @throws Error for a wrong result */
+function prove(backend: VectorBackend): void {
+  const index = backend.createIndex(2);
+  index.add([new Float32Array([1, 0]), new Float32Array([0.6, 0.8]), new Float32Array([0, 1])]);
+  const { ids, scores } = index.search(new Float32Array([0, 1]), 2);
+  if (ids.join() !== '2,1' || Math.abs(scores[1]! - 0.8) > 1e-6) {
+    throw new Error(`a search gave rows ${ids.join()} with scores ${scores.join()}`);
+  }
+}
+
+function isBackendName(name: string): name is VectorBackendName {
+  return (vectorBackendNames as readonly string[]).includes(name);
+}
