@@ -13,7 +13,7 @@ export interface NewAuditLog {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What was done with whose memories. @see seed 004 §6.3 */
+/** Uses of memories. */
 export class AuditLogRepository {
   readonly #database: BenchDatabase;
   readonly #insert;

@@ -7,7 +7,7 @@ export interface NewMessage {
   readonly sessionId: string;
   readonly role: ConversationRow['role'];
   readonly content: string;
-  /** How the memories were handed over: `rag`, `dki` and so on; of an answer only. */
+  /** The prefill strategy: `rag`, `dki` and so on; of an answer only. */
   readonly injectionMode?: string;
   readonly injectionAlpha?: number;
   readonly memoryIds?: readonly string[];
@@ -15,7 +15,7 @@ export interface NewMessage {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The messages of the sessions. @see seed 004 §6.2 */
+/** The messages of the sessions. */
 export class ConversationRepository {
   readonly #database: BenchDatabase;
   readonly #insert;

@@ -49,7 +49,7 @@ const known: readonly { codes: RegExp; error: (path: string, cause: Error) => Be
 ];
 
 /**
- * What SQLite reports, as a mistake that its user can mend; any other error comes back as it is.
+ * Turns an error of SQLite into one that its user can mend; any other error comes back as it is.
  *
  * @param path the database file, named in the message
  */

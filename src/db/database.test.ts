@@ -41,18 +41,12 @@ describe('a database that is only read', () => {
   });
 
   test('of an older schema stays as it is, and says what brings it up to date', () => {
-    {
-      using _database = openDatabase({ path });
-    }
-    {
-      using client = opened(path);
-      client.pragma('user_version = 1');
-    }
-    const { code, message, hint } = failure(() => openDatabase({ path, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${path} has schema 1, and can only be read with schema 3`]);
-    expect(hint).toContain(`npm run tables -- --db ${path}`);
-    using client = opened(path);
-    expect(client.pragma('user_version')).toBe(1);
+    const empty = join(folder, 'empty.sqlite');
+    writeFileSync(empty, '');
+    const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 4`]);
+    expect(hint).toContain(`npm run tables -- --db ${empty}`);
+    expect(readFileSync(empty)).toHaveLength(0);
   });
 });
 
@@ -82,10 +76,26 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 3`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 4`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });
+
+  test.each([1, 2, 3])(
+    'refuses schema %i of version 0.1.0, whichever way it is opened, and leaves it as it is',
+    (schema) => {
+      openDatabase({ path }).close();
+      using client = opened(path);
+      client.run(`PRAGMA user_version = ${schema}; PRAGMA wal_checkpoint(TRUNCATE)`);
+      const before = readFileSync(path);
+      for (const options of [{ path }, { path, readOnly: true }] as const) {
+        const { code, message, hint } = failure(() => openDatabase(options));
+        expect([code, message]).toEqual(['database', `${path} was made by dki-bench 0.1.0`]);
+        expect(hint).toContain('name another file with --db');
+      }
+      expect(readFileSync(path).equals(before)).toBe(true);
+    },
+  );
 
   test("refuses another program's database and a file that is none", () => {
     const other = join(folder, 'other.sqlite');

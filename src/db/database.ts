@@ -19,8 +19,8 @@ export interface OpenDatabaseOptions {
  * An open database. Calls are synchronous; the repositories are built on it.
  *
  * @example
- * using database = openDatabase({ path: 'reports/dki-bench.sqlite' });
- * const runs = new RunRepository(database);
+ * using database = openDatabase({ path: 'reports/dki-bench.sqlite', readOnly: true });
+ * console.log(database.path);
  */
 export class BenchDatabase implements Disposable {
   readonly path: string;

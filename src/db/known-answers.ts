@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
 
 const mostBytes = 8_000_000;
-/** What an answer that is a number or two takes, with its name. */
+/** Size of an answer that is a number or two, with its name. */
 const smallBytes = 500;
 
 /** Answers that are as slow as a walk over all rows, until another connection writes to the file. */
@@ -18,10 +18,10 @@ export class KnownAnswers {
 
   /**
    * The answer of that name, asked for where it is not known or the file has changed.
-   * @param bytesOf what it takes beyond a number or two
+   * @param bytesOf its size beyond a number or two
    */
   of<Answer>(name: string, ask: () => Answer, bytesOf: (answer: Answer) => number = () => 0): Answer {
-    // SQLite tells of what others wrote, not of what this connection did: one that writes asks anew.
+    // SQLite reports the writes of other connections, not those of this one, which asks anew if it writes.
     const { data_version: version } = this.#database.guard(() =>
       this.#database.query.get<{ readonly data_version: number }>(sql`PRAGMA data_version`),
     );

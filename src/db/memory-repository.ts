@@ -16,7 +16,7 @@ export interface NewMemory {
   readonly createdAt?: number | undefined;
 }
 
-/** The stored memories; an id names one within its session. @see seed 004 §6.1 */
+/** The stored memories; an id names one within its session. */
 export class MemoryRepository {
   readonly #database: BenchDatabase;
   readonly #insert;

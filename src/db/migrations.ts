@@ -9,7 +9,10 @@ const applicationId = 0x444b4942;
 // From src/db and from dist/db alike: tsc copies no SQL.
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** @throws BenchError `database` where the schema is newer than `known`, or the file another program's */
+/** Schemas up to this one were those of version 0.1.0, whose turns are read by that version alone. */
+const lastForeignSchema = 3;
+
+/** @throws BenchError `database` where the schema is newer than `known` or that of version 0.1.0, or the file another program's */
 function requireOurs(client: Sqlite.Database, path: string, known: number): void {
   const version = client.pragma('user_version', { simple: true }) as number;
   const owner = client.pragma('application_id', { simple: true }) as number;
@@ -19,6 +22,13 @@ function requireOurs(client: Sqlite.Database, path: string, known: number): void
       'database',
       `${path} is a database of another program`,
       'name another file with --db; this one was left as it is',
+    );
+  }
+  if (version > 0 && version <= lastForeignSchema) {
+    throw new BenchError(
+      'database',
+      `${path} was made by dki-bench 0.1.0`,
+      'name another file with --db, or read this one with that version; it was left as it is',
     );
   }
   if (version > known) {
@@ -32,7 +42,7 @@ function requireOurs(client: Sqlite.Database, path: string, known: number): void
 
 /** @throws BenchError `database` where the schema is another than this program's, which reading does not change */
 export function requireCurrentSchema(client: Sqlite.Database, path: string): void {
-  const known = readMigrationFiles({ migrationsFolder: folder }).length;
+  const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
   requireOurs(client, path, known);
   const version = client.pragma('user_version', { simple: true }) as number;
   if (version === known) return;
@@ -44,10 +54,12 @@ export function requireCurrentSchema(client: Sqlite.Database, path: string): voi
 }
 
 /**
- * Brings a database to the schema of this program. The version of a file is the number of migrations applied to it,
- * kept in its `user_version`; all of them run in one transaction, so that two processes may open a new file at once.
+ * Brings a database to the schema of this program. The version of a file counts the migrations applied to it, those of
+ * version 0.1.0 included, and is kept in its `user_version`; all migrations run in one transaction, so that two processes may
+ * open a new file at once.
  *
- * @throws BenchError `database` where the schema is newer than this program, or the file another program's
+ * @throws BenchError `database` where the schema is newer than this program or that of version 0.1.0, or the file another
+ * program's
  */
 export function migrate(client: Sqlite.Database, path: string): void {
   const migrations = readMigrationFiles({ migrationsFolder: folder });
@@ -55,11 +67,13 @@ export function migrate(client: Sqlite.Database, path: string): void {
   client.pragma('foreign_keys = OFF');
   client
     .transaction(() => {
-      requireOurs(client, path, migrations.length);
+      const known = lastForeignSchema + migrations.length;
+      requireOurs(client, path, known);
       const version = client.pragma('user_version', { simple: true }) as number;
-      if (version === migrations.length) return;
-      for (const { sql } of migrations.slice(version)) for (const statement of sql) client.exec(statement);
-      client.pragma(`user_version = ${migrations.length}`);
+      if (version === known) return;
+      const applied = version === 0 ? 0 : version - lastForeignSchema;
+      for (const { sql } of migrations.slice(applied)) for (const statement of sql) client.exec(statement);
+      client.pragma(`user_version = ${known}`);
       client.pragma(`application_id = ${applicationId}`);
     })
     .immediate();

@@ -1,12 +1,16 @@
+import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { newRun as handmadeRun } from '../../test/fixtures/stored-runs.ts';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import { answeredTurn } from '../../test/fixtures/turn-record.ts';
+import { AttributionRepository } from './attribution-repository.ts';
 import { AuditLogRepository } from './audit-log-repository.ts';
 import { ConversationRepository } from './conversation-repository.ts';
 import { openDatabase, type BenchDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
-import { PreferenceRepository } from './preference-repository.ts';
 import { RunRepository, type NewRun } from './run-repository.ts';
 import { SessionRepository } from './session-repository.ts';
-import { TurnRepository, type NewTurn } from './turn-repository.ts';
+import { TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;
 let sessions: SessionRepository;
@@ -105,152 +109,52 @@ test('what is not given is NULL in the file, not the JSON literal', () => {
   expect(row?.types).toBe('nullnullnull');
 });
 
-test('preferences are listed by user in order of writing', () => {
-  const preferences = new PreferenceRepository(database);
-  preferences.create({ id: 'p1', userId: 'ann', content: 'vegetarian' });
-  preferences.create({ userId: 'bob', content: 'loud music' });
-  preferences.create({ userId: 'ann', content: 'short answers' });
-  preferences.create({ id: 'p1', userId: 'ann', content: 'vegan' });
-  expect(preferences.getByUser('ann').map(({ content }) => content)).toEqual(['short answers', 'vegan']);
-});
-
 describe('RunRepository', () => {
   test('creates, lists, updates only what is given, and refuses a name that is taken', () => {
     const runs = new RunRepository(database);
     const run = runs.create(newRun('first'));
     runs.create(newRun('second'));
-    runs.update(run.id, { status: 'finished', results: { arms: [] }, finishedAt: run.startedAt + 5 });
-    expect(runs.findByName('first')).toEqual({
-      ...run,
-      status: 'finished',
-      results: { arms: [] },
-      finishedAt: run.startedAt + 5,
-    });
+    expect(runs.results(run.id)).toBeNull();
+    runs.update(run.id, { status: 'finished', results: runResults, finishedAt: run.startedAt + 5 });
+    expect(runs.findByName('first')).toEqual({ ...run, status: 'finished', finishedAt: run.startedAt + 5 });
+    expect(runs.results(run.id)).toEqual(runResults);
     expect(runs.list().map(({ name, status }) => `${name} ${status}`)).toEqual(['first finished', 'second running']);
     expect(() => runs.create(newRun('first'))).toThrow("has a run 'first' already");
     expect(() => runs.update('nobody', { status: 'failed' })).toThrow('no run with id nobody');
-    expect(runs.findByName('third')).toBeUndefined();
-  });
-});
-
-describe('TurnRepository', () => {
-  test('lists in pages, in order, filtered, while other statements run', () => {
-    const turns = new TurnRepository(database);
-    const { id: runId } = new RunRepository(database).create(newRun('r'));
-    const { id: otherId } = new RunRepository(database).create(newRun('other'));
-    database.transaction(() => {
-      for (let i = 0; i < 450; i++) {
-        for (const arm of ['rag', 'dki'])
-          turns.insert(newTurn(runId, { arm, itemId: `i${i}`, sessionId: `${arm}${i}` }));
-      }
-      turns.insert(newTurn(otherId, {}));
-    });
-    const read: string[] = [];
-    for (const { itemId } of turns.listByRun(runId, { arm: 'dki' })) {
-      if (read.length === 0) sessions.getOrCreate('meanwhile');
-      read.push(itemId);
-    }
-    expect(read).toEqual(Array.from({ length: 450 }, (_, i) => `i${i}`));
-    expect([...turns.listByRun(runId)]).toHaveLength(900);
+    expect([runs.findByName('third'), runs.results('nobody')]).toEqual([undefined, null]);
   });
 
-  test('lists what results need as `listByRun` does, in order of writing, and says what SQLite says', () => {
-    const turns = new TurnRepository(database);
-    const { id: runId } = new RunRepository(database).create(newRun('r'));
-    const { id: otherId } = new RunRepository(database).create(newRun('other'));
-    for (const userId of ['zoe', 'ann']) turns.insert(newTurn(runId, { userId, itemId: userId, scores: { exactMatch: 0.1 } })); // prettier-ignore
-    turns.insert(newTurn(otherId, {}));
-    turns.insert(newTurn(runId, { itemId: 'lost', scores: null, answer: '', error: 'no cell left' }));
-    const columns = ['id', 'itemId', 'userId', 'arm', 'repeat', 'timings', 'tokens', 'scores', 'answer', 'error'];
-    const expected = [...turns.listByRun(runId)].map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name))),
-    );
-    expect(expected.map(({ itemId }) => itemId)).toEqual(['zoe', 'ann', 'lost']);
-    expect([...turns.listForResults(runId)]).toEqual(expected);
-    expect([...turns.listForResults(runId, { userId: 'zoe' })]).toEqual([expected[0]]);
-    const rows = turns.listForResults(runId);
-    rows.next();
-    expect(() => sessions.getOrCreate('meanwhile')).toThrow('busy');
-    rows.return();
-    expect(sessions.getOrCreate('afterwards')).toBeDefined();
-  });
-
-  test('holds one turn of a kind, and finds those of an arm by repeat and turn', () => {
-    const turns = new TurnRepository(database);
-    const { id: runId } = new RunRepository(database).create(newRun('r'));
-    for (const [repeat, turn] of [[1, 0], [0, 1], [0, 0]] as const) turns.insert(newTurn(runId, { repeat, turn })); // prettier-ignore
-    turns.insert(newTurn(runId, { arm: 'dki', answer: '', error: 'out of cells', scores: null }));
-    expect(turns.find(runId, 'item', 'rag').map((row) => [row.repeat, row.turn])).toEqual([[0, 0], [0, 1], [1, 0]]); // prettier-ignore
-    expect(turns.find(runId, 'item', 'dki')[0]).toMatchObject({
-      error: 'out of cells',
-      scores: null,
-      kv: { blocks: 2 },
-    });
-    expect(() => turns.insert(newTurn(runId, { repeat: 1 }))).toThrow('UNIQUE');
-  });
-
-  test("deleteUser removes all of one run's user and nothing else", () => {
-    const turns = new TurnRepository(database);
+  test('gives back the record that it was given', () => {
     const runs = new RunRepository(database);
-    const conversations = new ConversationRepository(database);
-    const audit = new AuditLogRepository(database);
-    const ids = ['one', 'two'].map((name) => runs.create(newRun(name)).id);
-    for (const runId of ids) {
-      for (const userId of ['ann', 'bob']) {
-        const sessionId = `${runId}/${userId}`;
-        sessions.getOrCreate(sessionId, { userId });
-        sessions.getOrCreate(`${sessionId}/unfinished`, { userId, runId });
-        for (const id of [sessionId, `${sessionId}/unfinished`]) {
-          conversations.create({ sessionId: id, role: 'user', content: 'hello' });
-          audit.log({ action: 'rag_generate', sessionId: id });
-        }
-        turns.insert(newTurn(runId, { userId, itemId: userId, sessionId }));
-      }
-    }
-    expect(turns.deleteUser(ids[0]!, 'ann')).toBe(1);
-    const left = [`${ids[0]}/bob`, `${ids[1]}/ann`, `${ids[1]}/bob`];
-    expect([...turns.listByRun(ids[0]!)].map(({ userId }) => userId)).toEqual(['bob']);
-    for (const [id, expected] of [[`${ids[0]}/ann`, 0], ...left.map((id) => [id, 1] as const)] as const) {
-      expect(conversations.getRecent(id, 9)).toHaveLength(expected);
-      expect(conversations.getRecent(`${id}/unfinished`, 9)).toHaveLength(expected);
-      expect(audit.getBySession(id)).toHaveLength(expected);
-    }
-    expect([...turns.listByRun(ids[1]!)]).toHaveLength(2);
+    const given = { ...newRun('first'), seed: 11 };
+    const { schemaVersion, id, status, probes, startedAt, finishedAt, ...back } = runs.create(given);
+    expect(back).toEqual(given);
+    expect([schemaVersion, status, probes, finishedAt]).toEqual([1, 'running', null, null]);
+    expect(runs.findById(id)?.startedAt).toBe(startedAt);
+  });
+
+  test('refuses records of another version, and those that are not as they should be, naming file and run', () => {
+    const runs = new RunRepository(database);
+    const { id } = runs.create(newRun('newer'));
+    database.query.run(sql`UPDATE runs SET schema_version = 2`);
+    expect(() => runs.findByName('newer')).toThrow(
+      'run "newer" in :memory: holds records of version 2, this program reads version 1',
+    );
+    database.query.run(sql`UPDATE runs SET schema_version = 1, plan = json_set(plan, '$.arms', 'none')`);
+    expect(() => runs.findById(id)).toThrow('run "newer" in :memory: cannot be read: plan.arms: ');
+    expect(runs.names()).toEqual(['newer']);
   });
 });
 
-function newRun(name: string): NewRun {
-  return {
-    name,
-    suite: 'main',
-    seed: 7,
-    config: { topK: 5 },
-    environment: { git: { commit: 'abc', dirty: false } },
-    model: { name: 'm' },
-    embedder: null,
-    dataset: { items: 3 },
-    retriever: null,
-  };
-}
+test('an attribution takes the place of the one before', () => {
+  const attributions = new AttributionRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  const turnId = new TurnRepository(database).insert({ runId, sessionId: 's' }, answeredTurn('rag'));
+  const memories = [{ memoryId: 'm-1', logProbability: -2.5 }];
+  attributions.put(turnId, { method: 'text', logProbability: -1, memories: [], modelMs: 3 });
+  attributions.put(turnId, { method: 'blocks', logProbability: -0.5, memories, modelMs: 4 });
+  expect(attributions.find(turnId)).toEqual({ method: 'blocks', logProbability: -0.5, memories, modelMs: 4 });
+  expect(attributions.find(turnId + 1)).toBeUndefined();
+});
 
-function newTurn(runId: string, change: Partial<NewTurn>): NewTurn {
-  return {
-    runId,
-    itemId: 'item',
-    userId: 'ann',
-    arm: 'rag',
-    repeat: 0,
-    turn: 0,
-    position: 0,
-    sessionId: 's',
-    promptInfo: { finalPrompt: 'User: hello' },
-    timings: { total: 1.25 },
-    tokens: { prompt: 3 },
-    scores: { exactMatch: 1 },
-    memories: [{ memoryId: 'm1', score: 0.5, rank: 0, kept: true }],
-    kv: { blocks: 2 },
-    answer: 'hello',
-    error: null,
-    ...change,
-  };
-}
+const newRun = (name: string): NewRun => handmadeRun({ name, turns: [] }, ['rag']);

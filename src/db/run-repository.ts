@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { asc, eq, or, sql } from 'drizzle-orm';
+import { asc, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../config/bench-error.ts';
+import { type RunResults, runResults } from '../records/results.ts';
+import { type RunRecord, runRecord } from '../records/run-record.ts';
+import { schemaVersion } from '../records/schema-version.ts';
 import type { BenchDatabase } from './database.ts';
-import { runs, type RunRow } from './schema.ts';
+import { readRecord, requireSchemaVersion } from './read-record.ts';
+import { runs } from './schema.ts';
 
 /** A run as it starts: `running`, with nothing proven and no results. */
-export type NewRun = Pick<
-  RunRow,
-  'name' | 'suite' | 'seed' | 'config' | 'environment' | 'model' | 'embedder' | 'dataset' | 'retriever'
->;
-/** What may change while a run goes on. */
-export type RunUpdate = Partial<Omit<RunRow, 'id' | 'name' | 'suite' | 'seed' | 'startedAt'>>;
+export type NewRun = Omit<RunRecord, 'schemaVersion' | 'id' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
+
+/** Parts of a run that change while it goes on. */
+export type RunUpdate = Partial<Pick<RunRecord, 'status' | 'probes' | 'finishedAt'> & { readonly results: RunResults }>;
 
 /** A run as a list shows it, without the documents that it holds. */
-export interface RunHead extends Pick<RunRow, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {
-  readonly model: string | null;
-  readonly dataset: string | null;
-  readonly items: number | null;
+export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {
+  readonly model: string;
+  readonly dataset: string;
+  readonly items: number;
   /** Size of the results; null before there are any. */
   readonly resultsBytes: number | null;
 }
@@ -37,40 +39,46 @@ export class RunRepository {
    *
    * @throws BenchError `bad-option` where the name is taken
    */
-  create(run: NewRun): RunRow {
+  create(run: NewRun): RunRecord {
     return this.#database.transaction(() => {
       const { name } = run;
       if (this.findByName(name) !== undefined) {
         const hint = `go on with it by --resume ${name}, or choose another name`;
         throw new BenchError('bad-option', `${this.#database.path} has a run '${name}' already`, hint);
       }
-      return this.#database.query
-        .insert(runs)
-        .values({ ...run, id: randomUUID(), status: 'running', startedAt: Date.now() })
-        .returning()
-        .get();
+      const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt: Date.now() } as const;
+      this.#database.query.insert(runs).values(row).run();
+      return this.findById(row.id)!;
     });
   }
 
-  /** The run of that name, or undefined. */
-  findByName(name: string): RunRow | undefined {
-    return this.#database.guard(() => this.#database.query.select().from(runs).where(eq(runs.name, name)).get());
+  /** The run of that name, or undefined. @throws BenchError `database` for records of another version */
+  findByName(name: string): RunRecord | undefined {
+    return this.#read(eq(runs.name, name))[0];
   }
 
-  /** The run of that id, or undefined. */
-  findById(id: string): RunRow | undefined {
-    return this.#database.guard(() => this.#database.query.select().from(runs).where(eq(runs.id, id)).get());
+  /** The run of that id, or undefined. @throws BenchError `database` for records of another version */
+  findById(id: string): RunRecord | undefined {
+    return this.#read(eq(runs.id, id))[0];
   }
 
-  /** All runs, the oldest first. */
-  list(): RunRow[] {
-    return this.#database.guard(() =>
-      this.#database.query
-        .select()
-        .from(runs)
-        .orderBy(...byAge)
-        .all(),
+  /** All runs, the oldest first. @throws BenchError `database` for records of another version */
+  list(): RunRecord[] {
+    return this.#read(undefined);
+  }
+
+  /**
+   * The results of a run as they were when it ended; null before, and where there is no such run.
+   * @throws BenchError `database` for results of another version
+   */
+  results(id: string): RunResults | null {
+    const row = this.#database.guard(() =>
+      this.#database.query.select({ name: runs.name, results: runs.results }).from(runs).where(eq(runs.id, id)).get(),
     );
+    if (row === undefined || row.results === null) return null;
+    const name = `the result document of run "${row.name}" in ${this.#database.path}`;
+    requireSchemaVersion(row.results.schemaVersion, name);
+    return readRecord(runResults, row.results, name);
   }
 
   /** All runs, the oldest first, as a list shows them. */
@@ -80,9 +88,9 @@ export class RunRepository {
       this.#database.query
         .select({
           ...{ id, name, suite, status, startedAt, finishedAt },
-          model: sql<string | null>`${runs.model} ->> '$.name'`,
-          dataset: sql<string | null>`${runs.dataset} ->> '$.name'`,
-          items: sql<number | null>`${runs.dataset} ->> '$.items'`,
+          model: sql<string>`${runs.model} ->> '$.name'`,
+          dataset: sql<string>`${runs.dataset} ->> '$.name'`,
+          items: sql<number>`${runs.dataset} ->> '$.items'`,
           resultsBytes: sql<number | null>`length(${runs.results})`,
         })
         .from(runs)
@@ -92,16 +100,9 @@ export class RunRepository {
   }
 
   /** The run of that name, and those `NAME/…` that were made together under it, the oldest first. */
-  listGroup(name: string): RunRow[] {
+  listGroup(name: string): RunRecord[] {
     const prefix = `${name}/`;
-    return this.#database.guard(() =>
-      this.#database.query
-        .select()
-        .from(runs)
-        .where(or(eq(runs.name, name), eq(sql`substr(${runs.name}, 1, ${prefix.length})`, prefix)))
-        .orderBy(...byAge)
-        .all(),
-    );
+    return this.#read(or(eq(runs.name, name), eq(sql`substr(${runs.name}, 1, ${prefix.length})`, prefix)));
   }
 
   /** The names of all runs, the oldest first. */
@@ -128,5 +129,22 @@ export class RunRepository {
     if (changes === 0) {
       throw new BenchError('not-found', `${this.#database.path} has no run with id ${id}`, 'it was deleted meanwhile');
     }
+  }
+
+  #read(matching: SQL | undefined): RunRecord[] {
+    const { results: _, ...columns } = getTableColumns(runs);
+    const rows = this.#database.guard(() =>
+      this.#database.query
+        .select(columns)
+        .from(runs)
+        .where(matching)
+        .orderBy(...byAge)
+        .all(),
+    );
+    return rows.map((row) => {
+      const name = `run "${row.name}" in ${this.#database.path}`;
+      requireSchemaVersion(row.schemaVersion, name);
+      return readRecord(runRecord, row, name);
+    });
   }
 }

@@ -1,4 +1,8 @@
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { type AttributionRecord, attributionMethods } from '../records/attribution-record.ts';
+import type { RunResults } from '../records/results.ts';
+import { type RunRecord, runStatuses } from '../records/run-record.ts';
+import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
 import { float32, json } from './columns.ts';
 
 /** Milliseconds since 1970. */
@@ -17,7 +21,7 @@ export const sessions = sqliteTable(
   (table) => [index('sessions_run_user').on(table.runId, table.userId)],
 );
 
-/** What is remembered. An id is unique within its session, so that two runs over one data set never disturb each other. */
+/** Memories. An id is unique within its session, so that two runs over one data set never disturb each other. */
 export const memories = sqliteTable(
   'memories',
   {
@@ -35,7 +39,7 @@ export const memories = sqliteTable(
   (table) => [primaryKey({ columns: [table.sessionId, table.id] }), index('memories_user').on(table.userId)],
 );
 
-/** The messages of a session. @see seed 004 §6.2 */
+/** The messages of a session. */
 export const conversations = sqliteTable(
   'conversations',
   {
@@ -55,7 +59,7 @@ export const conversations = sqliteTable(
   (table) => [index('conversations_session').on(table.sessionId)],
 );
 
-/** What was done with whose memories; a row outlives its session. @see seed 004 §6.3 */
+/** Uses of memories; a row outlives its session. */
 export const auditLogs = sqliteTable(
   'audit_logs',
   {
@@ -71,7 +75,7 @@ export const auditLogs = sqliteTable(
   (table) => [index('audit_logs_session').on(table.sessionId)],
 );
 
-/** What a user always wants to be taken into account; the hybrid hand-over injects these as K/V. */
+/** Statements that a user wants to be taken into account in every turn. */
 export const userPreferences = sqliteTable(
   'user_preferences',
   {
@@ -84,28 +88,32 @@ export const userPreferences = sqliteTable(
   (table) => [index('user_preferences_user').on(table.userId)],
 );
 
-/** One run of the bench with all that is needed to repeat it. */
+/** One run of the bench with all that is needed to repeat it: a `RunRecord`, and its results. */
 export const runs = sqliteTable('runs', {
   id: text('id').primaryKey(),
+  /** Of the records of the run and of its turns. */
+  schemaVersion: integer('schema_version').notNull(),
   name: text('name').notNull().unique(),
   suite: text('suite').notNull(),
-  status: text('status', { enum: ['running', 'finished', 'interrupted', 'failed'] }).notNull(),
+  status: text('status', { enum: runStatuses }).notNull(),
   seed: integer('seed').notNull(),
-  config: json('config'),
-  /** Git commit and dirty flag, hash of the lockfile, versions, threads, CPU. */
-  environment: json('environment'),
-  model: json('model'),
-  embedder: json('embedder'),
-  dataset: json('dataset'),
-  retriever: json('retriever'),
-  /** What was found out beside the turns: self-tests, isolation, profile. */
-  probes: json('probes'),
-  results: json('results'),
+  plan: json('plan').$type<RunRecord['plan']>().notNull(),
+  environment: json('environment').$type<RunRecord['environment']>().notNull(),
+  model: json('model').$type<RunRecord['model']>().notNull(),
+  embedder: json('embedder').$type<RunRecord['embedder']>().notNull(),
+  dataset: json('dataset').$type<RunRecord['dataset']>().notNull(),
+  retriever: json('retriever').$type<RunRecord['retriever']>().notNull(),
+  probes: json('probes').$type<RunRecord['probes']>(),
+  /** As they were when the run ended. */
+  results: json('results').$type<RunResults | null>(),
   startedAt: integer('started_at').notNull(),
   finishedAt: integer('finished_at'),
 });
 
-/** One answer of one arm to one question. Ids rise in the order of writing. */
+/**
+ * One turn each: a `TurnRecord`, whose groups are columns. Ids rise in the order of writing. The longest column stands last,
+ * so that reading the others does not walk over it.
+ */
 export const turns = sqliteTable(
   'turns',
   {
@@ -113,6 +121,8 @@ export const turns = sqliteTable(
     runId: text('run_id')
       .notNull()
       .references(() => runs.id, { onDelete: 'cascade' }),
+    sessionId: text('session_id').notNull(),
+    state: text('state', { enum: ['answered', 'failed'] }).notNull(),
     itemId: text('item_id').notNull(),
     userId: text('user_id').notNull(),
     arm: text('arm').notNull(),
@@ -121,19 +131,21 @@ export const turns = sqliteTable(
     turn: integer('turn').notNull(),
     /** Place in the order in which the arms of an item were executed, from 0. */
     position: integer('position').notNull(),
-    sessionId: text('session_id').notNull(),
-    promptInfo: json('prompt_info'),
-    timings: json('timings'),
-    tokens: json('tokens'),
-    scores: json('scores'),
-    /** What was recalled, each with score, rank and whether it was kept. */
-    memories: json('memories'),
-    /** The injected blocks, where they came from and what they cost. */
-    kv: json('kv'),
-    /** Empty where there is an error. */
-    answer: text('answer').notNull(),
-    error: text('error'),
     createdAt,
+    // Null of a failed turn.
+    item: json('item').$type<AnsweredTurn['item'] | null>(),
+    facts: json('facts').$type<AnsweredTurn['facts'] | null>(),
+    account: json('account').$type<AnsweredTurn['account'] | null>(),
+    answer: json('answer').$type<AnsweredTurn['answer'] | null>(),
+    timings: json('timings').$type<AnsweredTurn['timings'] | null>(),
+    tokens: json('tokens').$type<AnsweredTurn['tokens'] | null>(),
+    scores: json('scores').$type<AnsweredTurn['scores'] | null>(),
+    observed: json('observed').$type<AnsweredTurn['observed'] | null>(),
+    /** Null of an answered turn. */
+    error: json('error').$type<FailedTurn['error'] | null>(),
+    given: json('given').$type<AnsweredTurn['given'] | null>(),
+    prefill: json('prefill').$type<AnsweredTurn['prefill']>(),
+    prompt: json('prompt').$type<AnsweredTurn['prompt'] | null>(),
   },
   (table) => [
     uniqueIndex('turns_identity').on(table.runId, table.arm, table.itemId, table.repeat, table.turn),
@@ -143,8 +155,9 @@ export const turns = sqliteTable(
 );
 
 /**
- * What lists of turns filter, sort and show, a narrow row each: those of `turns` hold every token that the model was given.
- * Triggers of migration 0002 write a row with each turn, in its transaction; whoever rebuilds `turns` makes them anew.
+ * Values by which lists of turns are filtered and sorted, and that they show, a narrow row each: those of `turns` hold every
+ * token that the model was given. A trigger of migration 0000 writes a row with each turn, in its transaction; a migration
+ * that rebuilds `turns` must make it anew.
  * @see docs/adr/0012-list-of-turns.md
  */
 export const turnList = sqliteTable(
@@ -173,7 +186,7 @@ export const turnList = sqliteTable(
     abstention: real('abstention'),
     goldLogProbability: real('gold_log_probability'),
     freeLogProbability: real('free_log_probability'),
-    recallRank: integer('recall_rank'),
+    evidenceRank: integer('evidence_rank'),
     firstTokenMs: real('first_token_ms'),
     totalMs: real('total_ms'),
     promptTokens: integer('prompt_tokens'),
@@ -194,7 +207,7 @@ export const turnList = sqliteTable(
   ],
 );
 
-/** What the tokens of a model stand for, of those that turns hold: sequences are stored as ids. */
+/** Texts of a model's tokens, of those that turns hold: sequences are stored as ids. */
 export const tokenPieces = sqliteTable(
   'token_pieces',
   {
@@ -206,18 +219,14 @@ export const tokenPieces = sqliteTable(
   (table) => [primaryKey({ columns: [table.modelSha256, table.tokenId] })],
 );
 
-/** What each memory of a turn did to its answer, found by leaving it out. */
-export const influences = sqliteTable('influences', {
+/** Leave-one-out attributions of the answers of turns: an `AttributionRecord` each. */
+export const attributions = sqliteTable('attributions', {
   turnId: integer('turn_id')
     .primaryKey()
     .references(() => turns.id, { onDelete: 'cascade' }),
-  /** Whether a memory was left out as text, or as a block of K/V. */
-  method: text('method', { enum: ['text', 'blocks'] }).notNull(),
-  /** Sum of ln p over the tokens of the answer, with all memories. */
+  method: text('method', { enum: attributionMethods }).notNull(),
   logProbability: real('log_probability').notNull(),
-  /** The same without each: `{ memoryId, logProbability }`, in the order of the sequence. */
-  memories: json('memories').notNull(),
-  /** Time inside the language model. */
+  memories: json('memories').$type<AttributionRecord['memories']>().notNull(),
   modelMs: real('model_ms').notNull(),
   createdAt,
 });
@@ -226,9 +235,6 @@ export type SessionRow = typeof sessions.$inferSelect;
 export type MemoryRow = typeof memories.$inferSelect;
 export type ConversationRow = typeof conversations.$inferSelect;
 export type AuditLogRow = typeof auditLogs.$inferSelect;
-export type PreferenceRow = typeof userPreferences.$inferSelect;
 export type RunRow = typeof runs.$inferSelect;
-export type RunStatus = RunRow['status'];
 export type TurnRow = typeof turns.$inferSelect;
 export type TurnListRow = typeof turnList.$inferSelect;
-export type InfluenceRow = typeof influences.$inferSelect;

@@ -8,7 +8,7 @@ export interface SessionOwner {
   readonly runId?: string;
 }
 
-/** The sessions. @see seed 004 §6.1 */
+/** The sessions. */
 export class SessionRepository {
   readonly #database: BenchDatabase;
   readonly #select;

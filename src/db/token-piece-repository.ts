@@ -2,7 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
 import { tokenPieces } from './schema.ts';
 
-/** SQLite takes 32,766 values a statement; three a row leave room. */
+/** SQLite takes 32,766 values a statement; three a row fit. */
 const rowsAtOnce = 5000;
 
 function parts<Value>(values: readonly Value[]): Value[][] {
@@ -10,7 +10,7 @@ function parts<Value>(values: readonly Value[]): Value[][] {
   return Array.from({ length: count }, (_, part) => values.slice(part * rowsAtOnce, (part + 1) * rowsAtOnce));
 }
 
-/** What the tokens of models stand for; sequences are stored as ids alone. */
+/** Texts of the tokens of models; sequences are stored as ids alone. */
 export class TokenPieceRepository {
   readonly #database: BenchDatabase;
 

@@ -2,7 +2,7 @@ import { and, eq, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { turnList } from './schema.ts';
 
-/** Which turns of a run: what is not set filters nothing. */
+/** Turns of a run; a field that is not set filters nothing. */
 export interface TurnListFilter {
   readonly arm?: string | undefined;
   readonly answer?: 'right' | 'wrong' | undefined;
@@ -19,7 +19,7 @@ function contains(column: SQLiteColumn, text: string): SQL {
   return sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`} ESCAPE ${'\\'}`;
 }
 
-/** What a turn must be to pass; undefined where all do. */
+/** The condition that a turn must meet; undefined where all pass. */
 export function matches({
   arm,
   answer,

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { turnList, type TurnListRow } from './schema.ts';
 
-/** What lists are sorted by: numbers, of which those that a turn does not have come last. */
+/** Numbers by which lists are sorted; those that a turn does not have come last. */
 export const turnSorts = {
   taskSuccess: turnList.taskSuccess,
   exactMatch: turnList.exactMatch,
@@ -12,7 +12,7 @@ export const turnSorts = {
   abstention: turnList.abstention,
   goldLogProbability: turnList.goldLogProbability,
   freeLogProbability: turnList.freeLogProbability,
-  recallRank: turnList.recallRank,
+  evidenceRank: turnList.evidenceRank,
   firstTokenMs: turnList.firstTokenMs,
   totalMs: turnList.totalMs,
   promptTokens: turnList.promptTokens,
@@ -23,13 +23,13 @@ export const turnSorts = {
 
 export type TurnSort = keyof typeof turnSorts;
 
-/** By which number, and which way; by the time of writing where not set. */
+/** The number to sort by, and the direction; by the time of writing where not set. */
 export interface TurnListOrder {
   readonly sort?: TurnSort | undefined;
   readonly descending?: true | undefined;
 }
 
-/** What lies ahead of a row and behind it in an order; turns without the number come last in both directions. */
+/** The rows ahead of a row and behind it in an order; turns without the number come last in both directions. */
 export class SortedSides {
   readonly #sort: TurnSort | undefined;
   readonly #descending: boolean;

@@ -1,6 +1,7 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../test/fixtures/stored-runs.ts';
+import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { turnList } from './schema.ts';
 import type { TurnListOrder } from './turn-list-order.ts';
@@ -29,12 +30,8 @@ beforeEach(() => {
       turn('i-3', 'rag', false, { gold: null, firstTokenMs: 5 }),
     ],
   }).id;
-  const nothing = { promptInfo: null, timings: null, tokens: null, scores: null, memories: null, kv: null };
-  new TurnRepository(database).insert({
-    ...nothing,
-    ...{ runId, itemId: 'i-3', userId: 'user of i-3', arm: 'dki', repeat: 0, turn: 0, position: 1, sessionId: 's' },
-    ...{ answer: '', error: 'out of memory' },
-  });
+  const failed = failedTurn('dki', 'out of memory', { itemId: 'i-3', userId: 'user of i-3', position: 1 });
+  new TurnRepository(database).insert({ runId, sessionId: 's' }, failed);
   return () => database.close();
 });
 

@@ -6,7 +6,7 @@ import { turnList, type TurnListRow } from './schema.ts';
 import { matches, type TurnListFilter } from './turn-list-filter.ts';
 import { SortedSides, type TurnListOrder } from './turn-list-order.ts';
 
-/** Where a page lies: behind a turn, ahead of one, or at the beginning. */
+/** Place of a page: behind a turn, ahead of one, or at the beginning. */
 export interface TurnListPlace {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
@@ -15,7 +15,7 @@ export interface TurnListPlace {
 export interface TurnListPage {
   /** Long texts are cut. */
   readonly rows: readonly TurnListRow[];
-  /** Whether turns that match lie ahead of the page and behind it. */
+  /** Turns that match lie ahead of the page, and behind it. */
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
   /** All turns that match, or `many`, more than `mostCounted`; undefined where only a search of all texts could tell. */

@@ -1,26 +1,19 @@
 import { and, asc, count, eq, gt, inArray, or, sql } from 'drizzle-orm';
+import { type TurnRecord, turnRecord } from '../records/turn-record.ts';
+import type { TurnResult } from '../records/turn-result.ts';
 import type { BenchDatabase } from './database.ts';
+import { readRecord } from './read-record.ts';
+import { resultTurns } from './result-turns.ts';
 import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
 
-/** A turn as it is written; id and time are given by the database. */
-export type NewTurn = Omit<TurnRow, 'id' | 'createdAt'>;
+/** A turn as it is stored, with the id that the database gave it. */
+export type StoredTurn = TurnRecord & { readonly id: number };
 
-/** The columns of a turn that results are computed from; the others hold what the model was given, token by token. */
-const resultColumns = {
-  id: turns.id,
-  itemId: turns.itemId,
-  userId: turns.userId,
-  arm: turns.arm,
-  repeat: turns.repeat,
-  timings: turns.timings,
-  tokens: turns.tokens,
-  scores: turns.scores,
-  answer: turns.answer,
-  error: turns.error,
-} as const;
-
-/** A turn without what the model was given. */
-export type ResultRow = Pick<TurnRow, keyof typeof resultColumns>;
+/** The run that a turn belongs to, and the session that its messages and memories stand in. */
+export interface TurnPlace {
+  readonly runId: string;
+  readonly sessionId: string;
+}
 
 export interface TurnFilter {
   readonly arm?: string;
@@ -41,76 +34,87 @@ export class TurnRepository {
       .insert(turns)
       .values({
         runId: sql.placeholder('runId'),
+        sessionId: sql.placeholder('sessionId'),
+        state: sql.placeholder('state'),
         itemId: sql.placeholder('itemId'),
         userId: sql.placeholder('userId'),
         arm: sql.placeholder('arm'),
         repeat: sql.placeholder('repeat'),
         turn: sql.placeholder('turn'),
         position: sql.placeholder('position'),
-        sessionId: sql.placeholder('sessionId'),
-        promptInfo: sql.placeholder('promptInfo'),
+        createdAt: sql.placeholder('createdAt'),
+        item: sql.placeholder('item'),
+        facts: sql.placeholder('facts'),
+        account: sql.placeholder('account'),
+        answer: sql.placeholder('answer'),
         timings: sql.placeholder('timings'),
         tokens: sql.placeholder('tokens'),
         scores: sql.placeholder('scores'),
-        memories: sql.placeholder('memories'),
-        kv: sql.placeholder('kv'),
-        answer: sql.placeholder('answer'),
+        observed: sql.placeholder('observed'),
         error: sql.placeholder('error'),
-        createdAt: sql.placeholder('createdAt'),
+        given: sql.placeholder('given'),
+        prefill: sql.placeholder('prefill'),
+        prompt: sql.placeholder('prompt'),
       })
       .prepare();
   }
 
   /** Stores a turn and returns its id. A run holds one turn of that arm, item, repeat and number. */
-  insert(turn: NewTurn): number {
-    return this.#database.guard(() => Number(this.#insert.run({ ...turn, createdAt: Date.now() }).lastInsertRowid));
+  insert(place: TurnPlace, turn: TurnRecord): number {
+    const row = { ...noColumns, ...turn, ...place, createdAt: Date.now() };
+    return this.#database.guard(() => Number(this.#insert.run(row).lastInsertRowid));
   }
 
-  /** The turns of a run in the order in which they were written, read in pages: other statements may run meanwhile. */
-  listByRun(runId: string, filter: TurnFilter = {}): Generator<TurnRow, void, undefined> {
-    return this.#inPages((last) =>
-      this.#database.query
-        .select()
-        .from(turns)
-        .where(and(matches(runId, filter), gt(turns.id, last)))
-        .orderBy(asc(turns.id))
-        .limit(pageSize)
-        .all(),
-    );
-  }
-
-  /** As `listByRun`, with the columns that results are computed from; nothing can be written until the last was read. */
-  *listForResults(runId: string, filter: TurnFilter = {}): Generator<ResultRow, void, undefined> {
-    const { query } = this.#database;
-    // Ids first: SQLite then reads the rows in their order, and need not sort what they hold.
-    const ids = query.select({ id: turns.id }).from(turns).where(matches(runId, filter));
-    const rows = query.select(resultColumns).from(turns).where(inArray(turns.id, ids)).orderBy(asc(turns.id));
-    const columns = Object.entries(resultColumns);
-    for (const values of this.#database.iterate(rows)) {
-      const row = columns.map(([name, column], place) => {
-        const value = values[place];
-        return [name, value === null ? null : column.mapFromDriverValue(value)];
-      });
-      yield Object.fromEntries(row) as ResultRow;
+  /**
+   * The turns of a run in the order in which they were written, read in pages: other statements may run meanwhile.
+   * @throws BenchError `database` where a turn is not as this program writes it
+   */
+  *listByRun(runId: string, filter: TurnFilter = {}): Generator<StoredTurn, void, undefined> {
+    for (let last = 0; ;) {
+      const page = this.#database.guard(() =>
+        this.#database.query
+          .select()
+          .from(turns)
+          .where(and(ofRun(runId, filter), gt(turns.id, last)))
+          .orderBy(asc(turns.id))
+          .limit(pageSize)
+          .all(),
+      );
+      yield* page.map(storedTurn);
+      const end = page.at(-1);
+      if (end === undefined || page.length < pageSize) return;
+      last = end.id;
     }
   }
 
-  /** The turns of one arm on one item, by repeat and number of the turn. */
-  find(runId: string, itemId: string, arm: string): TurnRow[] {
-    return this.#database.guard(() =>
+  /**
+   * As `listByRun`, the parts alone that results are computed from, and as they are stored: for runs of 100,000 turns.
+   * Nothing can be written until the last was read.
+   */
+  listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
+    return resultTurns(this.#database, ofRun(runId, filter));
+  }
+
+  /**
+   * The turns of one arm on one item, by repeat and number of the turn.
+   * @throws BenchError `database` where a turn is not as this program writes it
+   */
+  find(runId: string, itemId: string, arm: string): StoredTurn[] {
+    const rows = this.#database.guard(() =>
       this.#database.query
         .select()
         .from(turns)
-        .where(matches(runId, { itemId, arm }))
+        .where(ofRun(runId, { itemId, arm }))
         .orderBy(asc(turns.repeat), asc(turns.turn))
         .all(),
     );
+    return rows.map(storedTurn);
   }
 
-  /** How many turns a run holds of a user. */
+  /** The number of turns that a run holds of a user. */
   count(runId: string, userId: string): number {
     const row = this.#database.guard(() =>
-      this.#database.query.select({ turns: count() }).from(turns).where(matches(runId, { userId })).get(),
+      this.#database.query.select({ turns: count() }).from(turns).where(ofRun(runId, { userId })).get(),
     );
     return row?.turns ?? 0;
   }
@@ -121,7 +125,7 @@ export class TurnRepository {
    */
   deleteUser(runId: string, userId: string): number {
     const { query } = this.#database;
-    const ofUser = matches(runId, { userId });
+    const ofUser = ofRun(runId, { userId });
     return this.#database.transaction(() => {
       const sessionsOfUser = query
         .select({ id: sessions.id })
@@ -142,21 +146,30 @@ export class TurnRepository {
       return query.delete(turns).where(ofUser).run().changes;
     });
   }
-
-  /** @param pageAfter the rows behind an id, a page at most */
-  *#inPages<Row extends { readonly id: number }>(pageAfter: (id: number) => Row[]): Generator<Row, void, undefined> {
-    let last = 0;
-    for (;;) {
-      const page = this.#database.guard(() => pageAfter(last));
-      yield* page;
-      const end = page.at(-1);
-      if (end === undefined || page.length < pageSize) return;
-      last = end.id;
-    }
-  }
 }
 
-function matches(runId: string, { arm, userId, itemId }: TurnFilter) {
+/** The groups of a record that one of its states does not have. */
+const noColumns = {
+  item: null,
+  facts: null,
+  account: null,
+  answer: null,
+  timings: null,
+  tokens: null,
+  scores: null,
+  observed: null,
+  error: null,
+  given: null,
+  prefill: null,
+  prompt: null,
+};
+
+function storedTurn(row: TurnRow): StoredTurn {
+  const turn = readRecord(turnRecord, row, `the turn of item ${row.itemId}, arm ${row.arm}`);
+  return { ...turn, id: row.id };
+}
+
+function ofRun(runId: string, { arm, userId, itemId }: TurnFilter) {
   return and(
     eq(turns.runId, runId),
     arm === undefined ? undefined : eq(turns.arm, arm),

@@ -1,0 +1,123 @@
+import { asc, inArray, type SQL, sql } from 'drizzle-orm';
+import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
+import type { AnsweredResult, TurnResult } from '../records/turn-result.ts';
+import type { BenchDatabase } from './database.ts';
+import { turns } from './schema.ts';
+
+const columns = {
+  state: turns.state,
+  itemId: turns.itemId,
+  userId: turns.userId,
+  arm: turns.arm,
+  repeat: turns.repeat,
+  turn: turns.turn,
+  position: turns.position,
+  item: turns.item,
+  facts: turns.facts,
+  account: turns.account,
+  answer: sql`${turns.answer} ->> '$.text'`,
+  timings: turns.timings,
+  tokens: turns.tokens,
+  scores: turns.scores,
+  observed: turns.observed,
+  error: turns.error,
+  retrieval: sql`${turns.given} -> '$.retrieval'`,
+} as const;
+
+/** Values in the order of the columns, as SQLite has them. */
+type Values = readonly [
+  state: 'answered' | 'failed',
+  itemId: string,
+  userId: string,
+  arm: string,
+  repeat: number,
+  turn: number,
+  position: number,
+  item: string,
+  facts: string,
+  account: string,
+  answer: string,
+  timings: string,
+  tokens: string,
+  scores: string,
+  observed: string,
+  error: string,
+  retrieval: string,
+];
+
+/**
+ * The turns that match, in the order of writing, as far as results are computed from them. Turns of an item, which are
+ * written one after the other, hold one copy of what is equal in them, so that a long run fits into memory.
+ */
+export function* resultTurns(
+  database: BenchDatabase,
+  matching: SQL | undefined,
+): Generator<TurnResult, void, undefined> {
+  const { query } = database;
+  // Ids first: SQLite then reads the rows in their order, and need not sort what they hold.
+  const ids = query.select({ id: turns.id }).from(turns).where(matching);
+  const rows = query.select(columns).from(turns).where(inArray(turns.id, ids)).orderBy(asc(turns.id));
+  const names = new Shared();
+  let ofItem = new Shared();
+  let itemId = '';
+  for (const values of database.iterate(rows)) {
+    const row = values as unknown as Values;
+    if (row[1] !== itemId) {
+      ofItem = new Shared();
+      itemId = row[1];
+    }
+    yield resultTurn(row, names, ofItem);
+  }
+}
+
+function resultTurn(values: Values, names: Shared, ofItem: Shared): TurnResult {
+  const [state, itemId, userId, arm, repeat, turn, position, ...groups] = values;
+  const key = { itemId: ofItem.text(itemId), userId: names.text(userId), arm: names.text(arm), repeat, turn, position };
+  const [item, facts, account, answer, timings, tokens, scores, observed, error, retrieval] = groups;
+  if (state === 'failed') return { state, ...key, error: ofItem.parsed(error) as FailedTurn['error'] };
+  const scored = JSON.parse(scores) as AnsweredTurn['scores'];
+  // Texts that no table shows, ten and more a turn.
+  const { goldTokens: _, nextTokens: __, ...measured } = JSON.parse(observed) as AnsweredTurn['observed'];
+  return {
+    state,
+    ...key,
+    item: ofItem.parsed(item) as AnsweredTurn['item'],
+    facts: ofItem.parsed(facts) as AnsweredTurn['facts'],
+    account: ofItem.parsed(account) as AnsweredTurn['account'],
+    answer: { text: ofItem.text(answer) },
+    timings: JSON.parse(timings) as AnsweredTurn['timings'],
+    tokens: ofItem.parsed(tokens) as AnsweredTurn['tokens'],
+    scores: { ...scored, passedStages: ofItem.value(scored.passedStages) },
+    observed: {
+      ...measured,
+      sequenceSha256: ofItem.text(measured.sequenceSha256),
+      parity: ofItem.value(measured.parity),
+      agreement: ofItem.value(measured.agreement),
+    },
+    given: ofItem.parsed(`{"retrieval":${retrieval}}`) as AnsweredResult['given'],
+  };
+}
+
+/** One copy of each text and of each document. */
+class Shared {
+  readonly #texts = new Map<string, string>();
+  readonly #documents = new Map<string, unknown>();
+
+  text(text: string): string {
+    const known = this.#texts.get(text);
+    if (known === undefined) this.#texts.set(text, text);
+    return known ?? text;
+  }
+
+  /** The document of a JSON text. */
+  parsed(json: string): unknown {
+    if (!this.#documents.has(json)) this.#documents.set(json, JSON.parse(json));
+    return this.#documents.get(json);
+  }
+
+  value<Value>(value: Value): Value {
+    const json = JSON.stringify(value);
+    if (!this.#documents.has(json)) this.#documents.set(json, value);
+    return this.#documents.get(json) as Value;
+  }
+}
