@@ -1,7 +1,21 @@
-import type { MemorySearchResult } from '../memory/memory-search-result.ts';
-import type { HistoryMessage, Segment } from './prompt/segments.ts';
+import type { Retrieval } from '../retrieval/retriever.ts';
+import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { HistoryMessage, PromptInfo } from '../records/prompt-info.ts';
+import type { RetrievalRecord } from '../records/retrieval-record.ts';
+import type { Timings } from '../records/timings.ts';
+import type { TokenCounts } from '../records/token-counts.ts';
+import type { MemoryText } from './prompt/lines-ahead.ts';
+import type { TurnTrace } from './turn-trace.ts';
 
-/** One answer to "what to recall?" and "how to hand it over?". */
+/**
+ * A system that answers its users with the help of memories.
+ *
+ * @example
+ * import { openSystem } from 'dki-bench';
+ * await using system = await openSystem({ arm: 'dki' });
+ * await system.addMemory('session-1', 'I live in Lyon.', { userId: 'ada' });
+ * const { text, timings } = await system.chat({ query: 'Where do I live?', sessionId: 'session-1', userId: 'ada' });
+ */
 export interface MemorySystem {
   /** Answers one query of one user. @throws BenchError `context-overflow` where the query alone is too long */
   chat(request: ChatRequest): Promise<ChatResponse>;
@@ -9,9 +23,24 @@ export interface MemorySystem {
   addMemory(sessionId: string, content: string, options?: AddMemoryOptions): Promise<string>;
   /** Puts the memories that the database holds for a session into the index; returns how many. */
   loadMemoriesFromDb(sessionId: string): Promise<number>;
-  /** Recall alone, without an answer. */
+  /** Retrieves without answering. */
   searchMemories(query: string, options?: SearchOptions): Promise<readonly MemorySearchResult[]>;
   getStats(): SystemStats;
+}
+
+/** A memory system as the bench and the command line run it. */
+export interface BenchSystem extends MemorySystem, AsyncDisposable {
+  /** Removes a memory, and all K/V that contains it, before it returns; false where there was none. */
+  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean>;
+  /** Deletes all K/V that contains a memory of the user before it returns; gives the number of entries. */
+  forgetMemory(userId: string, memoryId: string): Promise<number>;
+  /**
+   * Computes K/V of memories before a turn asks for them, outside the turn's clock and meter; the next response says what
+   * that took. Missing where nothing is done ahead.
+   */
+  prepare?(userId: string, memories: readonly MemoryText[]): Promise<void>;
+  /** Deletes the K/V that was kept so far. */
+  reset(): Promise<void>;
 }
 
 export interface AddMemoryOptions {
@@ -26,11 +55,21 @@ export interface SearchOptions {
   readonly threshold?: number;
 }
 
+/** Memories that were retrieved for a turn, best first, and the cost of that. */
+export interface RetrievedMemories {
+  readonly memories: readonly MemorySearchResult[];
+  /** Counts in the turn's time to first token. */
+  readonly elapsedMs: number;
+  /** Null where no retriever was asked. */
+  readonly record: RetrievalRecord | null;
+}
+
 export interface ChatRequest {
   readonly query: string;
   readonly sessionId: string;
   readonly userId?: string;
   readonly topK?: number;
+  /** Default: a preset. */
   readonly systemPrompt?: string;
   readonly maxNewTokens?: number;
   readonly temperature?: number;
@@ -38,9 +77,15 @@ export interface ChatRequest {
   readonly includeHistory?: boolean;
   /** A turn is one message of the user and its answer. Default 10. */
   readonly maxHistoryTurns?: number;
-  /** Ends the answer behind the token that is being made; what there is of it is the answer. */
+  /** Memories retrieved beforehand. Default: the system asks its own retriever. */
+  readonly retrieved?: RetrievedMemories;
+  /** The conversation so far, oldest message first. Default: the session's messages in the database. */
+  readonly history?: readonly HistoryMessage[];
+  /** The user's preferences, for a system that injects these alone. Default: those in the database. */
+  readonly preferences?: readonly MemorySearchResult[];
+  /** Ends the answer after the token that is being generated; the text so far is the answer. */
   readonly signal?: AbortSignal;
-  /** Told after every token what there is of the answer so far. */
+  /** Called after every token with the answer so far. */
   readonly onText?: (text: string) => void;
 }
 
@@ -51,81 +96,12 @@ export interface ChatResponse {
   readonly latencyMs: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: { readonly injectionMode: string };
   readonly promptInfo: PromptInfo;
   readonly timings: Timings;
   readonly tokens: TokenCounts;
-}
-
-/** The prompt as the model saw it, and why it is so (seed 004 §2.1, and the budget behind it). */
-export interface PromptInfo {
-  readonly originalQuery: string;
-  readonly systemPrompt: string;
-  readonly retrievedContext: string;
-  readonly historyText: string;
-  readonly historyMessages: readonly HistoryMessage[];
-  readonly finalPrompt: string;
-  readonly segments: readonly PromptSegment[];
-  readonly budget: Budget;
-}
-
-/** A segment of the final sequence with its token ids and where its K/V came from. */
-export interface PromptSegment extends Segment {
-  readonly tokenIds: readonly number[];
-  readonly origin: 'evaluated' | 'injected';
-}
-
-/** How the window was spent, in tokens. */
-export interface Budget {
-  readonly windowTokens: number;
-  readonly reserveTokens: number;
-  /** BOS, system prompt, query and footer. */
-  readonly fixedTokens: number;
-  readonly memoryLimitTokens: number;
-  readonly memoryTokens: number;
-  readonly historyTokens: number;
-  /** Tokens at a position that another token has as well: they take a cell, and no position. */
-  readonly sharedTokens: number;
-  /** Positions left. */
-  readonly freeTokens: number;
-  readonly dropped: readonly DroppedPart[];
-  /** Everything but the query was given up (seed 004 §4.4). */
-  readonly forced: boolean;
-  readonly warnings: readonly string[];
-}
-
-/** What did not make it into the sequence, and the rule that dropped it. */
-export interface DroppedPart {
-  readonly part: 'memory' | 'history' | 'system';
-  readonly id: string;
-  readonly tokens: number;
-  readonly rule: 'memory-budget' | 'history-budget' | 'forced-truncation';
-}
-
-/** Milliseconds. `firstToken` runs from the call of `chat` to the first token; the rest are parts of `total`. */
-export interface Timings {
-  readonly retrieve: number;
-  readonly assemble: number;
-  readonly gate: number;
-  readonly kvLoad: number;
-  readonly kvCompute: number;
-  readonly prefill: number;
-  readonly firstToken: number;
-  readonly decode: number;
-  readonly total: number;
-}
-
-/** The four columns of every table, and positions where they differ from cells. */
-export interface TokenCounts {
-  /** Given as text. */
-  readonly prompt: number;
-  /** Cells filled by injected K/V. */
-  readonly kvResident: number;
-  /** Run through the model in this turn, by its own meter. */
-  readonly evaluated: number;
-  readonly generated: number;
-  /** Positions that the prompt takes; equal to cells unless blocks share positions. */
-  readonly positions: number;
+  /** The turn as the system made it: claims that the runner compares with its own observations. */
+  readonly trace: TurnTrace;
 }
 
 export interface SystemStats {
@@ -133,4 +109,14 @@ export interface SystemStats {
   readonly model: Readonly<Record<string, unknown>> | null;
   readonly config: Readonly<Record<string, unknown>>;
   readonly kvStore?: Readonly<Record<string, unknown>>;
+}
+
+/** Nothing retrieved. */
+export const nothingRetrieved: RetrievedMemories = { memories: [], elapsedMs: 0, record: null };
+
+/** Times a retrieval. */
+export async function timedRetrieval(retrieve: () => Promise<Retrieval>): Promise<RetrievedMemories> {
+  const start = performance.now();
+  const { memories, ...record } = await retrieve();
+  return { memories, elapsedMs: performance.now() - start, record };
 }

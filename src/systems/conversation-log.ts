@@ -2,10 +2,10 @@ import { AuditLogRepository } from '../db/audit-log-repository.ts';
 import { ConversationRepository } from '../db/conversation-repository.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { SessionRepository } from '../db/session-repository.ts';
-import type { HistoryMessage } from './prompt/segments.ts';
+import type { HistoryMessage } from '../records/prompt-info.ts';
 
-/** What a turn leaves behind: two messages and a line of the audit log (seed 004 §6). */
-export interface TurnRecord {
+/** One turn in the log: two messages and a line of the audit log. */
+export interface LogEntry {
   readonly sessionId: string;
   readonly userId: string | undefined;
   readonly query: string;
@@ -17,15 +17,15 @@ export interface TurnRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Where a system reads the conversation so far, and writes what a turn did. */
+/** The conversation so far, read and written by a system. */
 export interface ConversationLog {
   /** The newest messages of a session, in order of time. */
   history(sessionId: string, maxMessages: number): readonly HistoryMessage[];
   /** Writes the whole turn or nothing. */
-  record(turn: TurnRecord): void;
+  record(turn: LogEntry): void;
 }
 
-/** The log in the tables of seed 004: `sessions`, `conversations`, `audit_logs`; one transaction a turn. */
+/** A log in the tables `sessions`, `conversations` and `audit_logs`; one transaction a turn. */
 export class DatabaseConversationLog implements ConversationLog {
   readonly #database: BenchDatabase;
   readonly #sessions: SessionRepository;
@@ -48,7 +48,7 @@ export class DatabaseConversationLog implements ConversationLog {
       .flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));
   }
 
-  record(turn: TurnRecord): void {
+  record(turn: LogEntry): void {
     this.#database.transaction(() => {
       this.#openSession(turn.sessionId, turn.userId);
       this.#conversations.create({ sessionId: turn.sessionId, role: 'user', content: turn.query });

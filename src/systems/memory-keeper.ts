@@ -2,11 +2,11 @@ import type { BenchDatabase } from '../db/database.ts';
 import { MemoryRepository } from '../db/memory-repository.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
-import type { RetrieveOptions, Retriever } from '../memory/retriever.ts';
-import type { AddMemoryOptions } from './contracts.ts';
-import { timedRecall, type Recalled } from './recall.ts';
+import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
+import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
 
-/** Keeps memories in the database and in what recalls them at once: what RAG and DKI share (seed 004 §7). */
+/** Keeps memories in the database and in a retriever; shared by RAG and DKI. */
 export class MemoryKeeper {
   readonly #retriever: Retriever;
   readonly #embeddings: EmbeddingService;
@@ -93,11 +93,26 @@ export class MemoryKeeper {
     return (await this.#retriever.removeMemory(memoryId, userId)) || stored;
   }
 
-  recall(query: string, options: RetrieveOptions): Promise<Recalled> {
-    return timedRecall(() => this.#retriever.retrieve(query, options));
+  retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
+    return timedRetrieval(() => this.#retriever.retrieve(query, options));
   }
 
-  /** Forgets what being asked has left behind in the retriever; the memories stay. */
+  /** As `retrieve`, the memories alone. */
+  async search(query: string, { topK, threshold, userId }: RetrieveOptions): Promise<readonly MemorySearchResult[]> {
+    return (await this.retrieve(query, { topK, threshold, userId })).memories;
+  }
+
+  /** All memories of a user in the database, in the order in which they were stored. */
+  all(userId: string): MemorySearchResult[] {
+    return this.#memories.getByUser(userId).map(({ id, content, metadata }) => ({
+      memoryId: id,
+      content,
+      score: 1,
+      metadata: (metadata ?? {}) as Readonly<Record<string, unknown>>,
+    }));
+  }
+
+  /** Resets access counts and cached queries of the retriever; the memories stay. */
   reset(): Promise<void> {
     return this.#retriever.reset();
   }

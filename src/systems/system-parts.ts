@@ -1,21 +1,29 @@
-import type { LanguageModel } from '../llm/language-model.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineSession } from '../engine/engine-session.ts';
 import type { ConversationLog } from './conversation-log.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import type { PromptRules } from './prompt/build-prompt.ts';
-import type { Recall } from './recall.ts';
 
-/** What two systems share, so that nothing else differs between them. */
+/** An engine, and the session that a system answers in. */
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly session: EngineSession;
+}
+
+/** The parts that all systems share, so that nothing but retrieval and prefill strategy differs between them. */
 export interface SystemParts {
-  /** Asked for at the first turn (seed 004 §9: the model is created when it is needed). */
-  readonly model: () => Promise<LanguageModel>;
+  /**
+   * Called at the first turn, so that retrieval works without a model. Engine and session stay the caller's: a system
+   * closes neither.
+   */
+  readonly open: () => Promise<OpenEngine>;
   readonly memories: MemoryKeeper;
-  readonly log: ConversationLog;
-  /** Default: the keeper's own search. */
-  readonly recall?: Recall;
+  /** Null where somebody else writes down what was said. */
+  readonly log: ConversationLog | null;
   readonly rules: Omit<PromptRules, 'windowTokens'>;
   readonly topK: number;
-  /** Memories that score lower are not recalled; −1 recalls all. */
+  /** Memories that score lower are not retrieved; −1 retrieves all. */
   readonly threshold: number;
-  /** Where warnings go, such as "kept 20/50 history messages". */
+  /** Receives warnings, such as "kept 20/50 history messages". */
   readonly warn: (message: string) => void;
 }

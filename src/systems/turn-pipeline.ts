@@ -1,56 +1,56 @@
 import { grammars } from '../config/grammar.ts';
-import type { LanguageModel } from '../llm/language-model.ts';
-import type { ModelSequence } from '../llm/model-sequence.ts';
-import { answerLimits } from './answer-limits.ts';
-import type { ChatRequest, ChatResponse, PromptSegment, Timings, TokenCounts } from './contracts.ts';
-import type { ConversationLog, TurnRecord } from './conversation-log.ts';
-import type { AheadWork, HandOver, HandOverResult } from './hand-over.ts';
-import { linesToCome, type MemoryToCome } from './lines-to-come.ts';
+import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
+import type { Generation, GenerationLimits } from '../engine/generation.ts';
+import type { PromptSegment } from '../records/prompt-info.ts';
+import type { Timings } from '../records/timings.ts';
+import type { TokenCounts } from '../records/token-counts.ts';
+import type { TurnAccount } from '../records/turn-account.ts';
+import type { ChatRequest, ChatResponse, RetrievedMemories, SystemStats } from './contracts.ts';
+import type { LogEntry } from './conversation-log.ts';
+import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { GateDecision, TurnGate } from './prefill/turn-gate.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
 import { promptFormOf } from './prompt/chat-form.ts';
+import { linesAhead, type MemoryText } from './prompt/lines-ahead.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import type { Recall } from './recall.ts';
-import type { TurnGate } from './turn-gate.ts';
+import type { OpenEngine, SystemParts } from './system-parts.ts';
+import type { TurnTrace } from './turn-trace.ts';
 
 const MAX_HISTORY_TURNS = 10;
-/** Where a request names none. */
+const MAX_NEW_TOKENS = 48;
+/** Default of a request. */
 const PRESET_SYSTEM_PROMPT = grammars.en.systemPrompts[0]!;
 
-/** What every system is made of; two systems differ in `recall`, `openHandOver` and what they log. */
-export interface TurnParts {
-  /** Called at the first turn, so that recall works without a model. */
-  readonly model: () => Promise<LanguageModel>;
-  readonly openHandOver: (model: LanguageModel) => HandOver;
-  readonly recall: Recall;
-  readonly log: ConversationLog;
-  readonly rules: Omit<PromptRules, 'windowTokens'>;
+/** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
+export interface TurnParts extends SystemParts {
+  readonly retrieve: (request: ChatRequest, history: NonNullable<ChatRequest['history']>) => Promise<RetrievedMemories>;
+  /** Called at the first turn. */
+  readonly openStrategy: (opened: OpenEngine) => Promise<PrefillStrategy>;
   /** Memories begin at one position and may take all cells of the context that are left. */
   readonly fillsCells?: boolean;
   /** Multiplies the values of injected memories. Default 1. */
   readonly alpha?: number;
-  /** Decides before the prompt is made whether memories go into it. Without one they do. */
+  /** Decides before the prompt is built whether memories go into it. Without one they do. */
   readonly gate?: TurnGate;
   readonly injectionMode: string;
-  readonly action: TurnRecord['action'];
-  readonly topK: number;
-  readonly threshold: number;
-  readonly warn: (message: string) => void;
+  readonly action: LogEntry['action'];
 }
 
-interface Opened {
-  readonly model: LanguageModel;
-  readonly tokenizer: PromptTokenizer;
+interface Opened extends OpenEngine {
   readonly form: PromptForm;
-  readonly handOver: HandOver;
+  readonly strategy: PrefillStrategy;
 }
 
-/** The one path of a turn through the house: recall → prompt → hand-over → model → response → log. */
-export class TurnPipeline implements AsyncDisposable {
+/** Work done ahead of turns, since the last one. */
+type Ahead = NonNullable<TurnAccount['ahead']>;
+
+/** The one path of a turn: retrieve → build the prompt → prefill → generate → respond → log. */
+export class TurnPipeline {
   readonly #parts: TurnParts;
+  #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
-  /** Done since the last turn. */
-  #ahead: AheadWork | undefined;
+  #ahead: Ahead | undefined;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -59,199 +59,242 @@ export class TurnPipeline implements AsyncDisposable {
   async run(request: ChatRequest): Promise<ChatResponse> {
     const parts = this.#parts;
     const opened = await this.#open();
-    const userId = request.userId ?? '';
+    const { engine, session, form, strategy } = opened;
     const historyStart = performance.now();
-    const history =
-      request.includeHistory === false
-        ? []
-        : parts.log.history(request.sessionId, 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS));
+    const history = this.#historyOf(request);
     const historyMs = performance.now() - historyStart;
-    const recalled = await parts.recall.search(request.query, {
-      topK: request.topK ?? parts.topK,
-      threshold: parts.threshold,
-      ...(request.userId === undefined ? {} : { userId: request.userId }),
-      history,
-    });
-    const meterBefore = opened.handOver.sequence.meter;
+    const retrieved = await parts.retrieve(request, history);
+    const meterBefore = await session.meter();
     const systemPrompt = request.systemPrompt ?? PRESET_SYSTEM_PROMPT;
-    const { contextTokens, cellTokens } = opened.model.info;
-    const cells = parts.fillsCells === true ? { cellTokens } : {};
-    const rules = { ...parts.rules, windowTokens: contextTokens, ...cells };
+    const rules = this.#rules(opened);
+    // Each turn pays for tokenising its own prompt.
+    const tokenizer = new PromptTokenizer(engine);
     const gateStart = performance.now();
-    const gated = await parts.gate?.(opened.handOver.sequence, recalled.memories, () => {
+    const gated = await parts.gate?.(session, retrieved.memories, async () => {
       const bare = { query: request.query, systemPrompt, memories: [], history: [] };
-      return buildPrompt(bare, rules, opened.tokenizer, opened.form).tokenIds;
+      return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
     });
     const assembleStart = performance.now();
     const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
-    const prompt = buildPrompt(
-      {
-        query: request.query,
-        systemPrompt,
-        memories: gated?.inject === false ? [] : recalled.memories,
-        history,
-      },
-      rules,
-      opened.tokenizer,
-      opened.form,
-    );
+    const memories = gated?.inject === false ? [] : retrieved.memories;
+    const prompt = await buildPrompt({ query: request.query, systemPrompt, memories, history }, rules, tokenizer, form);
     prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
     const assemble = historyMs + performance.now() - assembleStart;
 
-    const handOverStart = performance.now();
-    const result = await opened.handOver.answer({
-      prompt,
-      userId,
-      limits: answerLimits(opened.form, prompt.info.budget.reserveTokens, request),
-      alpha: (parts.alpha ?? 1) * (gated?.alpha ?? 1),
-    });
-    const handOverMs = performance.now() - handOverStart;
-    const timings = timingsOf({ retrieve: recalled.elapsedMs, gate: gateMs, assemble }, handOverMs, result);
-    const tokens = countTokens(prompt, result, evaluatedSince(opened.handOver.sequence, meterBefore, result));
+    const prefillStart = performance.now();
+    const alpha = (parts.alpha ?? 1) * (gated?.alpha ?? 1);
+    const prefilled = await strategy.prefill(prompt, { session, userId: request.userId ?? '', alpha });
+    const prefixPositions = session.tokens.length;
+    const limits = answerLimits(form, prompt.info.budget.reserveTokens, request);
+    const generation = await session.generate(prefilled.suffix, limits, signalOf(request));
+    const sessionTokens = session.tokens.slice(0, prompt.tokenIds.length);
+    const keepMs = await timeOf(prefilled.keep);
+    const after = { keepMs, answerMs: performance.now() - prefillStart };
+    const timings = timingsOf({ retrieve: retrieved.elapsedMs, gate: gateMs, assemble }, prefilled, generation, after);
+    const metered = meterDifference(await session.meter(), meterBefore);
+    const account = this.#account(prefilled, prompt, gated);
+    const tokens = countTokens(prompt, account, metered, generation);
+    const trace: TurnTrace = {
+      retrieved: retrieved.memories,
+      retrieval: retrieved.record,
+      prefill: prefilled.record,
+      account,
+      gating: gated?.details ?? null,
+      suffix: prefilled.suffix,
+      prefixPositions,
+      sessionTokens,
+      answer: { text: generation.text, tokenIds: generation.tokens, stop: generation.stop },
+      answerLead: form.answerLead,
+    };
     const response: ChatResponse = {
-      text: result.generation.text,
+      text: generation.text,
       memoriesUsed: prompt.kept,
       latencyMs: timings.total,
       inputTokens: prompt.tokenIds.length,
       outputTokens: tokens.generated,
-      metadata: {
-        injectionMode: parts.injectionMode,
-        recalled: recalled.memories,
-        retrieval: recalled.retrieval ?? null,
-        reuse: result.reuse,
-        builtTokens: result.builtTokens,
-        linkTokens: result.linkTokens,
-        gateTokens: gated?.evaluatedTokens ?? 0,
-        expectedEvaluatedTokens: result.expectedEvaluatedTokens + (gated?.evaluatedTokens ?? 0),
-        sharesPositions: result.positions < prompt.tokenIds.length,
-        ...(gated === undefined ? {} : { gating: gated.details }),
-        ...(this.#ahead === undefined ? {} : { ahead: this.#ahead }),
-        sequenceTokenIds: opened.handOver.sequence.tokens.slice(0, prompt.tokenIds.length),
-        answerTokenIds: result.generation.tokens,
-        stop: result.generation.stop,
-        answerLead: opened.form.answerLead,
-        ...result.details,
-      },
-      promptInfo: { ...prompt.info, segments: withOrigins(prompt, result) },
+      metadata: { injectionMode: parts.injectionMode },
+      promptInfo: { ...prompt.info, segments: withOrigins(prompt, account.resident) },
       timings,
       tokens,
+      trace,
     };
     this.#ahead = undefined;
-    this.#record(request, response, prompt);
+    parts.log?.record(logEntry(request, response, parts.action));
     return response;
   }
 
-  /** Computes what turns that show one of these memories will look for. The work is told with the next turn. */
-  async prepare(userId: string, memories: readonly MemoryToCome[]): Promise<void> {
-    const { model, handOver, tokenizer, form } = await this.#open();
+  /** Computes K/V that turns which show one of these memories will look for; the next turn's account says what it took. */
+  async prepare(userId: string, memories: readonly MemoryText[]): Promise<void> {
+    const { engine, session, form, strategy } = await this.#open();
+    if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
-    const { contextTokens } = model.info;
-    const toCome = linesToCome(
+    const lines = await linesAhead(
       memories,
-      { form, systemPrompt: PRESET_SYSTEM_PROMPT, labels: rules.labels },
-      topK,
-      contextTokens,
-      tokenizer,
+      {
+        form,
+        systemPrompt: PRESET_SYSTEM_PROMPT,
+        labels: rules.labels,
+        places: topK,
+        windowTokens: engine.info.contextTokens,
+      },
+      new PromptTokenizer(engine),
     );
-    const work = await handOver.prepare?.(userId, toCome);
-    if (work === undefined) return;
+    const start = performance.now();
+    const before = await session.meter();
+    await strategy.prepare(lines, { session, userId, alpha: 1 });
+    const { evaluated } = meterDifference(await session.meter(), before);
     const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
-    this.#ahead = { tokens: tokens + work.tokens, ms: ms + work.ms };
+    this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
   }
 
-  /** Brings another sequence to where the last answer began; gives the tokens still to be evaluated there. */
-  async replay(sequence: ModelSequence): Promise<readonly number[]> {
-    return (await this.#open()).handOver.replay(sequence);
+  /** The strategy, opened; what it keeps can be forgotten before the first turn. */
+  async strategy(): Promise<PrefillStrategy> {
+    return (await this.#open()).strategy;
   }
 
-  /** Deletes what the last turn left behind of a memory. */
-  forget(userId: string, memoryId: string): void {
-    this.#opened?.handOver.forget(userId, memoryId);
+  /** Deletes all K/V that was kept so far. */
+  async reset(): Promise<void> {
+    await this.#opened?.strategy.reset();
   }
 
-  /** Drops all K/V that was kept so far. */
-  reset(): void {
-    this.#opened?.handOver.reset();
+  /** The model, and the counts of the K/V store where there is one; no model before the first turn. */
+  stats(): Pick<SystemStats, 'model' | 'kvStore'> {
+    if (this.#opened === undefined) return { model: null };
+    const { engine, strategy } = this.#opened;
+    const kvStore = strategy.stats();
+    return { model: { ...engine.info }, ...(kvStore === null ? {} : { kvStore }) };
   }
 
-  /** Gives the sequence back to the model, which stays open, and deletes what the last turn left behind. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#opened?.handOver.forgetLastTurn();
-    await this.#opened?.handOver.sequence.dispose();
+  async dispose(): Promise<void> {
+    const opened = this.#opened;
     this.#opened = undefined;
-  }
-
-  /** What is known of the model; null before the first turn. */
-  get modelInfo(): Readonly<Record<string, unknown>> | null {
-    return this.#opened === undefined ? null : { ...this.#opened.model.info };
+    this.#opening = undefined;
+    await opened?.strategy.dispose();
   }
 
   async #open(): Promise<Opened> {
-    if (this.#opened === undefined) {
-      const model = await this.#parts.model();
-      const tokenizer = new PromptTokenizer(model, model.info.bosToken);
-      const form = promptFormOf(this.#parts.rules.template, model);
-      this.#opened ??= { model, tokenizer, form, handOver: this.#parts.openHandOver(model) };
+    this.#opening ??= this.#openParts();
+    try {
+      this.#opened = await this.#opening;
+      return this.#opened;
+    } catch (error) {
+      // The next turn tries again.
+      this.#opening = undefined;
+      throw error;
     }
-    return this.#opened;
   }
 
-  #record(request: ChatRequest, response: ChatResponse, prompt: BuiltPrompt): void {
-    this.#parts.log.record({
-      sessionId: request.sessionId,
-      userId: request.userId,
-      query: request.query,
-      answer: response.text,
-      injectionMode: this.#parts.injectionMode,
-      memoryIds: prompt.kept.map((memory) => memory.memoryId),
-      latencyMs: response.latencyMs,
-      action: this.#parts.action,
-      metadata: { timings: response.timings, tokens: response.tokens },
-    });
+  async #openParts(): Promise<Opened> {
+    const opened = await this.#parts.open();
+    const form = await promptFormOf(this.#parts.rules.template, opened.engine);
+    return { ...opened, form, strategy: await this.#parts.openStrategy(opened) };
   }
+
+  #historyOf(request: ChatRequest): NonNullable<ChatRequest['history']> {
+    if (request.includeHistory === false) return [];
+    const messages = 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS);
+    if (request.history === undefined) return this.#parts.log?.history(request.sessionId, messages) ?? [];
+    return request.history.slice(Math.max(0, request.history.length - messages));
+  }
+
+  #rules({ engine }: OpenEngine): PromptRules {
+    const { contextTokens, cellTokens } = engine.info;
+    const cells = this.#parts.fillsCells === true ? { cellTokens } : {};
+    return { ...this.#parts.rules, windowTokens: contextTokens, ...cells };
+  }
+
+  #account({ account, suffix }: Prefilled, prompt: BuiltPrompt, gated: GateDecision | undefined): TurnAccount {
+    const gate = gated?.evaluatedTokens ?? 0;
+    return {
+      ...account,
+      gate,
+      evaluated: suffix.length + account.built + account.recomputed + gate,
+      sharesPositions: account.positions < prompt.tokenIds.length,
+      ...(this.#ahead === undefined ? {} : { ahead: this.#ahead }),
+    };
+  }
+}
+
+/** The entry of a turn in the conversation log. */
+export function logEntry(request: ChatRequest, response: ChatResponse, action: LogEntry['action']): LogEntry {
+  return {
+    sessionId: request.sessionId,
+    userId: request.userId,
+    query: request.query,
+    answer: response.text,
+    injectionMode: response.metadata.injectionMode,
+    memoryIds: response.memoriesUsed.map((memory) => memory.memoryId),
+    latencyMs: response.latencyMs,
+    action,
+    metadata: { timings: response.timings, tokens: response.tokens },
+  };
+}
+
+/** The end of an answer: 48 tokens by default, and never more than the prompt reserved where nothing else is asked for. */
+export function answerLimits(
+  { stopTexts }: Pick<PromptForm, 'stopTexts'>,
+  reserveTokens: number,
+  request: Pick<ChatRequest, 'maxNewTokens' | 'temperature' | 'onText'> = {},
+): GenerationLimits {
+  const { maxNewTokens, temperature = 0, onText } = request;
+  return {
+    maxTokens: maxNewTokens ?? Math.min(MAX_NEW_TOKENS, reserveTokens),
+    stopTexts,
+    temperature,
+    ...(onText === undefined ? {} : { onToken: (id, text) => (id === null ? undefined : onText(text)) }),
+  };
+}
+
+function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+/** Milliseconds of an action; exactly 0 where there is none. */
+async function timeOf(action: (() => Promise<void>) | undefined): Promise<number> {
+  if (action === undefined) return 0;
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
 }
 
 function timingsOf(
   before: Pick<Timings, 'retrieve' | 'gate' | 'assemble'>,
-  handOverMs: number,
-  result: HandOverResult,
+  { kvLoadMs, kvComputeMs }: Prefilled,
+  { firstTokenMs, decodeMs }: Generation,
+  after: { readonly keepMs: number; readonly answerMs: number },
 ): Timings {
-  const { kvLoadMs, kvComputeMs, keepMs, generation } = result;
   const beforeMs = before.retrieve + before.gate + before.assemble;
   return {
     ...before,
     kvLoad: kvLoadMs,
-    kvCompute: kvComputeMs + keepMs,
-    prefill: generation.prefillMs,
-    firstToken: beforeMs + kvLoadMs + kvComputeMs + generation.firstTokenMs,
-    decode: generation.decodeMs,
-    total: beforeMs + handOverMs,
+    kvCompute: kvComputeMs + after.keepMs,
+    prefill: firstTokenMs,
+    firstToken: beforeMs + kvLoadMs + kvComputeMs + firstTokenMs,
+    decode: decodeMs,
+    total: beforeMs + after.answerMs,
   };
 }
 
-/** What the meter of the sequence counted in this turn, less the passes that only generated. */
-function evaluatedSince(sequence: ModelSequence, before: ModelSequence['meter'], result: HandOverResult): number {
-  const after = sequence.meter;
-  const metered = after.inputTokens - before.inputTokens + (after.outputTokens - before.outputTokens);
-  return metered - result.generation.generatingPasses;
-}
-
-function countTokens(prompt: BuiltPrompt, result: HandOverResult, evaluated: number): TokenCounts {
-  const total = prompt.tokenIds.length;
-  const injected = result.reuse === 'none' ? 0 : prompt.prefixTokens;
+function countTokens(
+  prompt: BuiltPrompt,
+  { cache, resident, positions }: TurnAccount,
+  { evaluated }: TokenMeter,
+  { tokens }: Generation,
+): TokenCounts {
+  const injected = cache === 'bypass' ? 0 : prompt.prefixTokens;
   return {
-    prompt: total - injected,
-    kvResident: result.residentTokens,
-    evaluated,
-    generated: result.generation.tokens.length,
-    positions: result.positions,
+    prompt: prompt.tokenIds.length - injected,
+    kvResident: resident,
+    evaluated: evaluated ?? Number.NaN,
+    generated: tokens.length,
+    positions,
   };
 }
 
-function withOrigins(prompt: BuiltPrompt, result: HandOverResult): PromptSegment[] {
+function withOrigins(prompt: BuiltPrompt, residentTokens: number): PromptSegment[] {
   let end = 0;
   return prompt.info.segments.map((segment) => {
     end += segment.tokenIds.length;
-    return end <= result.residentTokens ? { ...segment, origin: 'injected' } : segment;
+    return end <= residentTokens ? { ...segment, origin: 'injected' } : segment;
   });
 }

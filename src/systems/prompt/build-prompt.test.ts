@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import { buildPrompt, reserveFor, type PromptParts, type PromptRules } from './build-prompt.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';
 
@@ -9,7 +9,10 @@ function codePoints(text: string): number[] {
 }
 
 /** One token a code point, so that budgets can be counted by hand. */
-const characters = new PromptTokenizer({ tokenizeText: codePoints, tokenizeControl: codePoints }, 0);
+const characters = new PromptTokenizer({
+  info: { bosToken: 0 },
+  tokenize: async (texts) => texts.map(({ text }) => codePoints(text)),
+});
 const rules: PromptRules = { windowTokens: 400, reserveTokens: 100, placement: 'rank', labels: 'index' };
 
 function memory(memoryId: string, content: string, createdAt = '2026-01-01T00:00:00Z'): MemorySearchResult {
@@ -21,8 +24,8 @@ function parts(change: Partial<PromptParts> = {}): PromptParts {
 }
 
 describe('buildPrompt', () => {
-  it('writes the parts in the order of seed 004', () => {
-    const { info, tokenIds, prefixTokens } = buildPrompt(
+  it('writes header, memories, history, query and footer in this order', async () => {
+    const { info, tokenIds, prefixTokens } = await buildPrompt(
       parts({
         memories: [memory('a', 'I ski.'), memory('b', 'I row.')],
         history: [
@@ -42,30 +45,30 @@ describe('buildPrompt', () => {
     expect(info.budget.freeTokens).toBe(400 - 100 - tokenIds.length);
   });
 
-  it('fills more cells than the window has positions where all lines begin at one, and keeps history within both', () => {
+  it('fills more cells than the window has positions where all lines begin at one, and keeps history within both', async () => {
     // 700 − 100 − 31 = 569 cells for memories; of positions a frame of 23 and the longest line alone.
     const memories = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => memory(id, id.repeat(75)));
     const history = [{ role: 'user' as const, content: 'h'.repeat(60) }];
-    const { info, kept } = buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 700 }, characters);
+    const { info, kept } = await buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 700 }, characters);
     expect(kept).toHaveLength(6);
     expect(info.budget).toMatchObject({ memoryLimitTokens: 569, memoryTokens: 23 + 6 * 80, sharedTokens: 5 * 80 });
     // 66 cells are left, of which a message of 67 tokens and its frame find no place.
     expect(info.historyMessages).toEqual([]);
     expect(info.budget.freeTokens).toBe(400 - 100 - 31 - 23 - 80);
-    const roomy = buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 900 }, characters);
-    expect(roomy.kept).toHaveLength(7);
-    expect(roomy.info.historyMessages).toHaveLength(1);
+    const larger = await buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 900 }, characters);
+    expect(larger.kept).toHaveLength(7);
+    expect(larger.info.historyMessages).toHaveLength(1);
   });
 
-  it('leaves out the header of an empty part', () => {
-    const prompt = buildPrompt(parts(), rules, characters);
+  it('leaves out the header of an empty part', async () => {
+    const prompt = await buildPrompt(parts(), rules, characters);
     expect(prompt.info.finalPrompt).toBe('System: Help.\n\nUser: Who?\n\nAI:');
     expect(prompt.prefixTokens).toBe(0);
   });
 
-  it('stops at the memory that exceeds half of the rest, and skips none', () => {
+  it('stops at the memory that exceeds half of the rest, and skips none', async () => {
     // 300 − 31 fixed = 269; half is 134; frame 23, so 111 for lines of "[3] …\n".
-    const prompt = buildPrompt(
+    const prompt = await buildPrompt(
       parts({ memories: [memory('a', 'x'.repeat(60)), memory('b', 'y'.repeat(60)), memory('c', 'z')] }),
       rules,
       characters,
@@ -78,12 +81,12 @@ describe('buildPrompt', () => {
     ]);
   });
 
-  it('keeps the newest history and says how much', () => {
+  it('keeps the newest history and says how much', async () => {
     const history = Array.from({ length: 50 }, (_, index) => ({
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content: `message ${String(index).padStart(2, '0')}`,
     }));
-    const prompt = buildPrompt(parts({ history }), rules, characters);
+    const prompt = await buildPrompt(parts({ history }), rules, characters);
     const kept = prompt.info.historyMessages.length;
     expect(prompt.info.historyMessages.at(-1)).toEqual(history.at(-1));
     expect(prompt.info.historyMessages).toEqual(history.slice(50 - kept));
@@ -93,14 +96,14 @@ describe('buildPrompt', () => {
     expect(prompt.info.budget.freeTokens).toBeLessThan('User: message 00\n'.length);
   });
 
-  it('places by creation, then id, where asked to, and renumbers', () => {
+  it('places by creation, then id, where asked to, and renumbers', async () => {
     const memories = [memory('b', 'new', '2026-03-01T00:00:00Z'), memory('c', 'old'), memory('a', 'old too')];
-    const prompt = buildPrompt(parts({ memories }), { ...rules, placement: 'chronological' }, characters);
+    const prompt = await buildPrompt(parts({ memories }), { ...rules, placement: 'chronological' }, characters);
     expect(prompt.info.retrievedContext).toBe('Relevant information:\n[1] old too\n[2] old\n[3] new\n');
   });
 
-  it('falls back to the query alone where the fixed part is too long', () => {
-    const prompt = buildPrompt(
+  it('falls back to the query alone where the fixed part is too long', async () => {
+    const prompt = await buildPrompt(
       parts({ systemPrompt: 's'.repeat(300), memories: [memory('a', 'x')], history: [{ role: 'user', content: 'h' }] }),
       rules,
       characters,
@@ -111,28 +114,28 @@ describe('buildPrompt', () => {
     expect(prompt.info.budget.warnings.at(-1)).toContain('forced truncation: 326 tokens > 300');
   });
 
-  it('names both numbers where the query alone is too long', () => {
-    expect(() => buildPrompt(parts({ query: 'q'.repeat(500) }), rules, characters)).toThrow(
+  it('names both numbers where the query alone is too long', async () => {
+    await expect(buildPrompt(parts({ query: 'q'.repeat(500) }), rules, characters)).rejects.toThrow(
       'the query alone takes 511 tokens; 300 of the window of 400 are for the prompt',
     );
   });
 
-  it('refuses a reserve that is not smaller than the window', () => {
-    expect(() => buildPrompt(parts(), { ...rules, reserveTokens: 400 }, characters)).toThrow(
+  it('refuses a reserve that is not smaller than the window', async () => {
+    await expect(buildPrompt(parts(), { ...rules, reserveTokens: 400 }, characters)).rejects.toThrow(
       '--reserve 400: not smaller than the window of 400 tokens',
     );
   });
 
-  it('never exceeds the window, whatever it is given', () => {
+  it('never exceeds the window, whatever it is given', async () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 60 });
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(text, { maxLength: 12 }),
         fc.array(text, { maxLength: 12 }),
         text,
         fc.constantFrom('index' as const, 'bullet' as const),
-        (memories, history, query, labels) => {
-          const prompt = buildPrompt(
+        async (memories, history, query, labels) => {
+          const prompt = await buildPrompt(
             parts({
               query,
               memories: memories.map((content, index) => memory(String(index), content)),

@@ -1,18 +1,18 @@
 import { BenchError } from '../../config/bench-error.ts';
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
-import type { Budget, DroppedPart, PromptInfo, PromptSegment } from '../contracts.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from '../../records/prompt-info.ts';
 import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import { plainForm, type PromptForm } from './prompt-form.ts';
-import { joinSegments, memorySegment, type HistoryMessage, type LabelStyle, type Segment } from './segments.ts';
+import { joinSegments, memorySegment, type LabelStyle, type Segment } from './segments.ts';
 import { selectHistory, selectMemories } from './select.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
-/** Memories get at most this share of what the fixed part leaves (seed 004 §5.1). */
+/** Memories get at most this share of what the fixed part leaves. */
 const MEMORY_SHARE = 0.5;
 
-/** What a prompt is made of. */
+/** The contents of a prompt, before selection. */
 export interface PromptParts {
   readonly query: string;
   readonly systemPrompt: string;
@@ -22,13 +22,13 @@ export interface PromptParts {
   readonly history: readonly HistoryMessage[];
 }
 
-/** How a prompt is made. */
+/** The settings by which a prompt is built. */
 export interface PromptRules {
   readonly windowTokens: number;
   readonly reserveTokens?: number;
   readonly placement: Placement;
   readonly labels: LabelStyle;
-  /** In the words of the bench, or in the model's own. Default `plain`. */
+  /** The bench's own template, or the model's chat template. Default `plain`. */
   readonly template?: PromptForm['name'];
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
@@ -41,11 +41,11 @@ export interface PromptRules {
   readonly prefix?: PrefixMemories;
 }
 
-/** A prompt, its ids and where its K/V prefix ends. */
+/** A prompt, its ids and the end of its K/V prefix. */
 export interface BuiltPrompt {
   readonly info: PromptInfo;
   readonly tokenIds: readonly number[];
-  /** Tokens of header and memory lines, up to the last that is injected; 0 where none is. */
+  /** Tokens of header and memory lines, up to the last that can be injected; 0 where none can. */
   readonly prefixTokens: number;
   /** In the order in which they stand. */
   readonly kept: readonly MemorySearchResult[];
@@ -53,7 +53,7 @@ export interface BuiltPrompt {
 
 /**
  * The tokens kept free for generation: as many as are asked for, else 512, at most a quarter of the window.
- * @throws BenchError `bad-option` where that leaves no room for a prompt
+ * @throws BenchError `bad-option` where that leaves nothing for a prompt
  */
 export function reserveFor(windowTokens: number, askedTokens?: number): number {
   const reserveTokens = askedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
@@ -70,7 +70,7 @@ function positionsShared(lineTokens: readonly number[]): number {
   return lineTokens.reduce((sum, tokens) => sum + tokens, 0) - Math.max(0, ...lineTokens);
 }
 
-/** From the first segment of these roles to the last. */
+/** The text from the first segment of these roles to the last. */
 function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
   const isWanted = ({ role }: Segment): boolean => roles.includes(role);
   const first = segments.findIndex(isWanted);
@@ -111,14 +111,22 @@ function finished(
 /**
  * Builds the final sequence within the window: the fixed part, then memories in at most half of the rest,
  * then history from the newest backwards; where even the fixed part is too long, the query alone.
- * @throws BenchError `bad-option` where the reserve leaves no room, `context-overflow` where the query alone is too long
- * @see seed 004 §3.2
+ * @throws BenchError `bad-option` where the reserve leaves nothing, `context-overflow` where the query alone is too long
  */
 export function buildPrompt(
   parts: PromptParts,
   rules: PromptRules,
   tokenizer: PromptTokenizer,
   form: PromptForm = plainForm,
+): Promise<BuiltPrompt> {
+  return tokenizer.settle(() => plannedPrompt(parts, rules, tokenizer, form));
+}
+
+function plannedPrompt(
+  parts: PromptParts,
+  rules: PromptRules,
+  tokenizer: PromptTokenizer,
+  form: PromptForm,
 ): BuiltPrompt {
   const { windowTokens } = rules;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
@@ -162,7 +170,7 @@ export function buildPrompt(
     : forced(parts, form, tokenizer, budget, total, memories.kept, history.kept);
 }
 
-/** Seed 004 §4.4: the query alone, no system prompt, context and history cleared, a warning. */
+/** Truncates to the query alone: no system prompt, context and history cleared, a warning. */
 function forced(
   parts: PromptParts,
   form: PromptForm,

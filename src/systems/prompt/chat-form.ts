@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { ChatTemplate, type ChatMessage } from '../../llm/chat-template.ts';
+import { ChatTemplate, type ChatMessage } from './chat-template.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { HistoryMessage } from '../../records/prompt-info.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { type FormParts, plainForm, type PromptForm } from './prompt-form.ts';
-import { chatMemoryHeaderSegment, contentSegment, type HistoryMessage, type Segment } from './segments.ts';
+import { chatMemoryHeaderSegment, contentSegment, type Segment } from './segments.ts';
 
-/** What the form needs to know of a model. */
-export interface ChatModel {
-  readonly info: {
-    readonly name: string;
-    readonly chatTemplate: string | undefined;
-    readonly bosToken: number | undefined;
+/** The engine as a chat form sees it. */
+export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
+  readonly info: Pick<Engine['info'], 'bosToken' | 'markers' | 'endTokens'> & {
+    readonly model: Pick<Engine['info']['model'], 'name' | 'chatTemplate'>;
   };
-  /** The texts of the tokens that templates write themselves; empty where the model has none. */
-  readonly markers: { readonly bos: string; readonly eos: string };
-  tokenizeControl(text: string): readonly number[];
-  detokenize(tokens: readonly number[]): string;
-  /** Whether generation ends where the model gives this token. */
-  endsText(token: number): boolean;
 }
 
 type Role = HistoryMessage['role'];
@@ -35,24 +29,35 @@ interface Place {
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
   readonly answerLead = '';
-  readonly stopTexts: readonly string[];
   readonly memoryFrame: readonly Segment[] = [chatMemoryHeaderSegment];
+  #stopTexts: readonly string[] = [];
   readonly #template: ChatTemplate;
   readonly #bos: string;
   readonly #pieces = new Map<string, readonly string[]>();
 
+  private constructor(name: string, source: string, info: ChatEngine['info']) {
+    this.#template = new ChatTemplate(name, source, info.markers);
+    // Where the tokenizer puts one in front of every text, the template's own would be a second.
+    this.#bos = info.bosToken === null ? '' : info.markers.bos;
+  }
+
   /**
+   * Reads the model's template.
    * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, knows
    * no system message, or writes the date
    */
-  constructor(model: ChatModel) {
-    const { name, chatTemplate, bosToken } = model.info;
-    if (chatTemplate === undefined) throw withoutTemplate(name);
-    this.#template = new ChatTemplate(name, chatTemplate, model.markers);
-    // Where the tokenizer puts one in front of every text, the template's own would be a second.
-    this.#bos = bosToken === undefined ? '' : model.markers.bos;
-    this.#piecesOf([], false);
-    this.stopTexts = this.#stopTexts(this.#piecesOf(['user', 'assistant'], true).at(-2)!, model);
+  static async open(engine: ChatEngine): Promise<ChatForm> {
+    const { name, chatTemplate } = engine.info.model;
+    if (chatTemplate === null) throw withoutTemplate(name);
+    const form = new ChatForm(name, chatTemplate, engine.info);
+    form.#piecesOf([], false);
+    const behindAnswer = form.#piecesOf(['user', 'assistant'], true).at(-2)!;
+    form.#stopTexts = await form.#stopTextsOf(behindAnswer, engine);
+    return form;
+  }
+
+  get stopTexts(): readonly string[] {
+    return this.#stopTexts;
   }
 
   segments({ systemPrompt, lines, history, query }: FormParts): Segment[] {
@@ -130,15 +135,16 @@ export class ChatForm implements PromptForm {
     return pieces;
   }
 
-  /** Where an answer ends: with a token that llama.cpp itself stops at, or with a text that must be watched for. */
-  #stopTexts(behindAnswer: string, model: ChatModel): readonly string[] {
+  /** The end of an answer: a token at which the engine itself stops, or a text that must be watched for. */
+  async #stopTextsOf(behindAnswer: string, engine: ChatEngine): Promise<readonly string[]> {
     const ending = behindAnswer.trimStart();
-    const [first] = model.tokenizeControl(ending);
-    if (first !== undefined && model.endsText(first)) return [];
+    const [[first] = []] = await engine.tokenize([{ text: ending, as: 'template' }]);
+    if (first !== undefined && engine.info.endTokens.includes(first)) return [];
     const line = ending.split('\n')[0]!.trimEnd();
-    if (first !== undefined && line !== '' && model.detokenize([first]) !== '') return [line];
+    const [text = ''] = first === undefined ? [] : await engine.detokenize([[first]]);
+    if (line !== '' && text !== '') return [line];
     throw this.#template.refusal(
-      `its turns end with ${JSON.stringify(line)}, at which llama.cpp does not stop: the file names another end of turn`,
+      `its turns end with ${JSON.stringify(line)}, at which the engine does not stop: the file names another end of turn`,
     );
   }
 }
@@ -156,6 +162,6 @@ function withoutTemplate(name: string): BenchError {
 }
 
 /** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
-export function promptFormOf(name: PromptForm['name'] | undefined, model: ChatModel): PromptForm {
-  return name === 'chat' ? new ChatForm(model) : plainForm;
+export async function promptFormOf(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
+  return name === 'chat' ? ChatForm.open(engine) : plainForm;
 }

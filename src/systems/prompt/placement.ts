@@ -1,6 +1,6 @@
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 
-/** The order in which selected memories stand: as ranked (seed 004), or by creation, then id. */
+/** The order of the selected memories in the sequence: as ranked, or by creation, then id. */
 export type Placement = 'rank' | 'chronological';
 
 function createdAt(memory: MemorySearchResult): string {
@@ -17,15 +17,15 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
   return [...memories].sort((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
 }
 
-/** Which memories stand in front, where K/V can be injected: all, or those that are preferences of the user. */
+/** The memories that form the prefix, which can be injected: all, or the user's preferences. */
 export type PrefixMemories = 'all' | 'preferences';
 
-/** Whether a memory was added as a preference. */
+/** True for a memory that was added as a preference. */
 export function isPreference(memory: MemorySearchResult): boolean {
   return memory.metadata['preference'] === true;
 }
 
-/** The selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
+/** Orders the selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
 export function placed(
   memories: readonly MemorySearchResult[],
   placement: Placement,

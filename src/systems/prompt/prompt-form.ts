@@ -1,4 +1,5 @@
-import type { HistoryMessage, Segment } from './segments.ts';
+import type { HistoryMessage } from '../../records/prompt-info.ts';
+import type { Segment } from './segments.ts';
 import {
   forcedSegments,
   historyMessageSegment,
@@ -9,7 +10,7 @@ import {
   systemSegment,
 } from './segments.ts';
 
-/** What a prompt is made of, once it is decided what goes into it. */
+/** The parts of a prompt after selection. */
 export interface FormParts {
   readonly systemPrompt: string;
   /** The memory lines, in order. */
@@ -19,28 +20,28 @@ export interface FormParts {
   readonly query: string;
 }
 
-/** How the parts of a prompt become segments: in the words of the bench, or in a model's own markers. */
+/** Turns the parts of a prompt into segments: with the bench's own template, or with a model's chat template. */
 export interface PromptForm {
   readonly name: 'plain' | 'chat';
-  /** Where generation ends besides the end of text. */
+  /** Texts at which generation ends, besides the end of text. */
   readonly stopTexts: readonly string[];
-  /** What stands between the prompt and an answer that follows it. */
+  /** The text between the prompt and an answer that follows it. */
   readonly answerLead: string;
-  /** The whole prompt. The first memory line stands behind the system prompt and its header, in front of all else. */
+  /** The whole prompt. The first memory line stands right after the system prompt and the memory header. */
   segments(parts: FormParts): Segment[];
   /** The prompt of a forced truncation: the query alone. */
   forced(query: string): Segment[];
   system(content: string): Segment;
   message(message: HistoryMessage): Segment;
-  /** What memories take beside their lines. */
+  /** Segments around the memory lines, which memories cost besides their lines. */
   readonly memoryFrame: readonly Segment[];
   /** Tokens that those messages take beside their own segments. */
   historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number;
-  /** Whether the messages that are kept may begin with this one. */
+  /** True where the messages that are kept may begin with this one. */
   mayBegin(message: HistoryMessage): boolean;
 }
 
-/** The form of seed 004, which every model can read. */
+/** The bench's own template, which every model can read. */
 export const plainForm: PromptForm = {
   name: 'plain',
   // Where a model that knows no end-of-text would start to write the user's next line.

@@ -1,54 +1,72 @@
-import type { PromptSegment } from '../contracts.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { TokenizeRequest } from '../../engine/tokenize-request.ts';
+import type { PromptSegment } from '../../records/prompt-info.ts';
 import type { Segment } from './segments.ts';
 
-/** What prompts need of a model's tokenizer. */
-export interface SegmentTokenizer {
-  /** Ids of a text with special tokens off; `first` where it opens the sequence. */
-  tokenizeText(text: string, options?: { readonly first?: boolean }): readonly number[];
-  /** Ids of a template's own text, with special tokens on. */
-  tokenizeControl(text: string): readonly number[];
-}
+/** The engine as a tokenizer sees it. */
+export type TokenizingEngine = Pick<Engine, 'tokenize'> & { readonly info: Pick<Engine['info'], 'bosToken'> };
 
-/** Tokenises each segment alone, so that every arm, and training, shares every token id. */
+/**
+ * Tokenises each segment alone, so that every arm, and training, shares every token id. A prompt is planned synchronously
+ * over many candidates, while engines tokenise in batches: `settle` brings the two together.
+ */
 export class PromptTokenizer {
-  readonly #tokenizer: SegmentTokenizer;
-  readonly #bosToken: number | undefined;
-  /** Of the pieces of a template, which are few and the same in every prompt. */
-  readonly #templateIds = new Map<string, readonly number[]>();
+  readonly #engine: TokenizingEngine;
+  readonly #ids = new Map<string, readonly TokenId[]>();
+  #missing = new Map<string, TokenizeRequest>();
 
-  constructor(tokenizer: SegmentTokenizer, bosToken: number | undefined) {
-    this.#tokenizer = tokenizer;
-    this.#bosToken = bosToken;
+  constructor(engine: TokenizingEngine) {
+    this.#engine = engine;
   }
 
   /** Tokens of BOS, where the model asks for one: 1 or 0. */
   get bosTokens(): number {
-    return this.#bosToken === undefined ? 0 : 1;
+    return this.#engine.info.bosToken === null ? 0 : 1;
   }
 
+  /**
+   * The result of a computation that counts and tokenises segments. It runs again after each batch of segments that it
+   * asked for and that were not tokenised yet; until then they count as empty.
+   */
+  async settle<T>(compute: () => T): Promise<T> {
+    for (;;) {
+      const result = compute();
+      if (this.#missing.size === 0) return result;
+      const batch = [...this.#missing];
+      this.#missing = new Map();
+      const ids = await this.#engine.tokenize(batch.map(([, request]) => request));
+      batch.forEach(([key], index) => this.#ids.set(key, ids[index]!));
+    }
+  }
+
+  /** Inside `settle` only. */
   count(segment: Segment): number {
     return this.#idsOf(segment, false).length;
   }
 
+  /** Inside `settle` only. */
   countAll(segments: readonly Segment[]): number {
     return segments.reduce((sum, segment) => sum + this.count(segment), 0);
   }
 
-  /** BOS, then the segments, each with its ids. */
+  /** BOS, then the segments, each with its ids. Inside `settle` only. */
   tokenize(segments: readonly Segment[]): PromptSegment[] {
     const texts = segments.map((segment, index): PromptSegment => ({
       ...segment,
       tokenIds: this.#idsOf(segment, index === 0),
       origin: 'evaluated',
     }));
-    if (this.#bosToken === undefined) return texts;
-    return [{ role: 'bos', text: '', tokenIds: [this.#bosToken], origin: 'evaluated' }, ...texts];
+    const { bosToken } = this.#engine.info;
+    if (bosToken === null) return texts;
+    return [{ role: 'bos', text: '', tokenIds: [bosToken], origin: 'evaluated' }, ...texts];
   }
 
-  #idsOf({ role, text }: Segment, first: boolean): readonly number[] {
-    if (role !== 'template') return this.#tokenizer.tokenizeText(text, { first });
-    const ids = this.#templateIds.get(text) ?? this.#tokenizer.tokenizeControl(text);
-    this.#templateIds.set(text, ids);
-    return ids;
+  #idsOf({ role, text }: Segment, first: boolean): readonly TokenId[] {
+    const request: TokenizeRequest = { text, as: role === 'template' ? 'template' : 'text', first };
+    const key = `${request.as} ${first} ${text}`;
+    const known = this.#ids.get(key);
+    if (known === undefined) this.#missing.set(key, request);
+    return known ?? [];
   }
 }

@@ -1,18 +1,5 @@
 import { templates } from '../../config/templates.ts';
-
-/** What a segment of the final sequence stands for; `template` is a piece of a model's own chat template, markers and all. */
-export type SegmentRole =
-  | 'bos'
-  | 'system'
-  | 'memoryHeader'
-  | 'memory'
-  | 'memoryFooter'
-  | 'historyHeader'
-  | 'history'
-  | 'historyFooter'
-  | 'query'
-  | 'footer'
-  | 'template';
+import type { HistoryMessage, SegmentRole } from '../../records/prompt-info.ts';
 
 /** A piece of the final sequence that is tokenised alone. */
 export interface Segment {
@@ -23,18 +10,12 @@ export interface Segment {
   readonly memoryId?: string;
 }
 
-/** A message of the conversation so far. */
-export interface HistoryMessage {
-  readonly role: 'user' | 'assistant';
-  readonly content: string;
-}
-
-/** How a memory line is labelled: `[1] …`, or `- …`, which does not depend on its place. */
+/** The label of a memory line: `[1] …`, or `- …`, which does not depend on its place. */
 export type LabelStyle = 'index' | 'bullet';
 
 const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;
 
-/** Puts text from outside into a template, on one line: with a line break of its own it could begin another role. */
+/** Fills text from outside into a template, on one line: with a line break of its own it could begin another role. */
 function fill(template: string, content: string, label = ''): string {
   const line = content.replace(LINE_BREAKS, ' ');
   return template.replace(/\{(content|i)\}/g, (_, slot: string) => (slot === 'i' ? label : line));
@@ -50,7 +31,7 @@ export function systemSegment(content: string): Segment {
 /** `Relevant information:\n` */
 export const memoryHeaderSegment: Segment = { role: 'memoryHeader', text: texts.memoryHeader };
 
-/** What stands between the system prompt and the memories where both are one message. */
+/** The header of the memories where they stand in the system message. */
 export const chatMemoryHeaderSegment: Segment = { role: 'memoryHeader', text: `\n\n${texts.memoryHeader}` };
 
 /** Text from outside without a word of the bench around it, on one line. */
@@ -90,7 +71,7 @@ export function querySegments(query: string): [Segment, Segment] {
   ];
 }
 
-/** The whole prompt of a forced truncation, `User: {query}\nAI:` (seed 004 §4.4). */
+/** The whole prompt of a forced truncation, `User: {query}\nAI:`. */
 export function forcedSegments(query: string): [Segment, Segment] {
   return [
     { role: 'query', text: fill(texts.query, query) },
@@ -98,7 +79,7 @@ export function forcedSegments(query: string): [Segment, Segment] {
   ];
 }
 
-/** The text of a list of segments: what `finalPrompt` shows. */
+/** The text of a list of segments, as `finalPrompt` shows it. */
 export function joinSegments(segments: readonly Segment[]): string {
   return segments.map((segment) => segment.text).join('');
 }

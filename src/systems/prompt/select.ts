@@ -1,10 +1,10 @@
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
-import type { DroppedPart } from '../contracts.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { DroppedPart, HistoryMessage } from '../../records/prompt-info.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import type { PromptForm } from './prompt-form.ts';
-import { memorySegment, type HistoryMessage, type LabelStyle } from './segments.ts';
+import { memorySegment, type LabelStyle } from './segments.ts';
 
-/** What fitted into a part of the budget, and what did not. */
+/** The items that fit into a part of the budget, and those that do not. */
 export interface Selection<T> {
   readonly kept: readonly T[];
   readonly tokens: number;
@@ -12,9 +12,8 @@ export interface Selection<T> {
 }
 
 /**
- * Memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
+ * Selects memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
  * Each counts with the widest label that it can get; header and footer are part of the budget.
- * @see seed 004 §3.2 step 2
  */
 export function selectMemories(
   ranked: readonly MemorySearchResult[],
@@ -47,8 +46,7 @@ export function selectMemories(
 }
 
 /**
- * Messages from the newest backwards while they fit, with all that stands around them; the order of time is kept.
- * @see seed 004 §5.2
+ * Selects messages from the newest backwards while they fit, with the segments around them; the order of time is kept.
  */
 export function selectHistory(
   messages: readonly HistoryMessage[],

@@ -1,4 +1,6 @@
-import type { TurnGate } from '../turn-gate.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import { normalisedEntropy } from '../../engine/sequence-score.ts';
+import type { TurnGate } from './turn-gate.ts';
 
 /** The threshold of the paper, for the paper's embedder. */
 export const PAPER_RELEVANCE_THRESHOLD = 0.7;
@@ -6,13 +8,13 @@ export const PAPER_RELEVANCE_THRESHOLD = 0.7;
 const LEAST_ALPHA = 0.1;
 const LARGEST_ALPHA = 1;
 
-/** What the gate looks at. */
+/** The factors of the gate. */
 interface GateFactors {
-  /** Best score of the recall. */
+  /** Best score of the retrieval. */
   readonly relevance: number;
   /** Entropy of the next token on the bare query, from 0, certain, to 1, uniform. */
   readonly uncertainty: number;
-  /** How far the best score is above the second. */
+  /** Best score less the second. */
   readonly margin: number;
 }
 
@@ -23,25 +25,36 @@ function gatedAlpha({ relevance, uncertainty, margin }: GateFactors, threshold: 
 }
 
 /**
- * Injects where the best memory is relevant enough, the more strongly the less certain the model is of itself.
- * The pass that measures the uncertainty is the arm's own, and is paid for in every turn that recalls something.
+ * Injects if the best memory is relevant enough, with the larger α the less certain the model is of its next token.
+ * The pass that measures the uncertainty is paid for in every turn that retrieves something.
  * @param threshold of the relevance; calibrated for the embedder
+ * @throws BenchError `unsupported` where the engine gives only a part of the next-token distribution
  */
 export function dualFactorGate(threshold: number): TurnGate {
-  return async (sequence, recalled, bareTokens) => {
-    const [best, second] = recalled;
+  return async (session, retrieved, bareTokens) => {
+    const [best, second] = retrieved;
     if (best === undefined) {
       return { inject: false, alpha: 1, evaluatedTokens: 0, details: { inject: false, threshold } };
     }
-    const tokens = bareTokens();
-    await sequence.clear();
+    const tokens = await bareTokens();
+    await session.clear();
+    const { next } = await session.score(tokens, []);
+    if (next.span !== 'all') throw partial();
     const factors: GateFactors = {
       relevance: best.score,
-      uncertainty: await sequence.nextTokenEntropy(tokens),
+      uncertainty: normalisedEntropy(next, next.probabilities.length),
       margin: best.score - (second?.score ?? 0),
     };
     const inject = factors.relevance > threshold;
     const alpha = gatedAlpha(factors, threshold);
     return { inject, alpha, evaluatedTokens: tokens.length, details: { ...factors, threshold, alpha, inject } };
   };
+}
+
+function partial(): BenchError {
+  return new BenchError(
+    'unsupported',
+    'the gate needs the whole next-token distribution, and the engine gives its likeliest tokens alone',
+    'choose an arm without a gate, such as dki',
+  );
 }

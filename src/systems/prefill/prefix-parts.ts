@@ -1,23 +1,16 @@
+import type { TokenId } from '../../engine/token-id.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-
-/** A memory line of the prefix. */
-export interface MemoryLine {
-  readonly memoryId: string;
-  readonly tokenIds: readonly number[];
-}
+import type { LinesAhead, MemoryLine } from '../prompt/lines-ahead.ts';
 
 /** A prompt as injection sees it. */
-export interface PrefixParts {
-  /** All before the first memory line. */
-  readonly header: readonly number[];
-  readonly lines: readonly MemoryLine[];
-  /** All behind the last line that is injected: what is evaluated in every turn. */
-  readonly suffix: readonly number[];
+export interface PrefixParts extends LinesAhead {
+  /** All behind the last line that is injected: evaluated in every turn. */
+  readonly suffix: readonly TokenId[];
 }
 
 /** Cuts a prompt at its memory lines; there are none where nothing is to be injected. */
 export function prefixParts({ info, tokenIds, prefixTokens }: BuiltPrompt): PrefixParts {
-  const header: number[] = [];
+  const header: TokenId[] = [];
   const lines: MemoryLine[] = [];
   let end = 0;
   for (const segment of info.segments) {

@@ -1,0 +1,58 @@
+import type { CapabilityName } from '../../engine/engine-capabilities.ts';
+import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { BenchSystem } from '../contracts.ts';
+import type { OpenStore } from '../prefill/arm-store.ts';
+import type { SystemParts } from '../system-parts.ts';
+
+/** Traits of one arm that hold whatever else runs. */
+export type OwnTraits = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
+
+/** Everything that an arm may be made of. */
+export interface ArmParts extends SystemParts {
+  /** A store of the arm's own: arms never find each other's K/V. */
+  readonly openStore: OpenStore;
+  /** Multiplies the values of injected memories. */
+  readonly alpha: number;
+  /** Least relevance at which a gate injects. */
+  readonly gatingThreshold: number;
+}
+
+/**
+ * One arm: an answer to what is retrieved and to how it gets in front of the question. The registry is the only list of
+ * arms; a caller's own arm has the same traits and passes the same checks.
+ *
+ * @example
+ * import { armRegistry, type ArmDefinition, RAGSystem } from 'dki-bench';
+ * const shout: ArmDefinition = {
+ *   name: 'rag-shout',
+ *   traits: () => ({
+ *     retrieves: 'retrieved',
+ *     injects: 'nothing',
+ *     equivalence: 'none',
+ *     control: null,
+ *     comparison: 'exploratory',
+ *     keepsSession: false,
+ *     summary: 'RAG that asks in capitals',
+ *     mark: { colour: '#555555', shape: 'cross', dash: [1, 0] },
+ *   }),
+ *   open: (parts) => new RAGSystem({ ...parts, rules: { ...parts.rules, labels: 'bullet' } }),
+ * };
+ * const arms = armRegistry.with(shout);
+ * console.log(arms.names);
+ */
+export interface ArmDefinition {
+  /** Without argument and settings. */
+  readonly name: string;
+  /** The argument behind a colon, where the arm takes one. */
+  readonly argument?: {
+    readonly example: string;
+    readonly pattern: RegExp;
+  };
+  /** @param alpha by the name's setting, else the run's */
+  traits(argument: string | null, alpha: number): OwnTraits;
+  /** Capabilities without which the arm cannot run. Default: none. */
+  requires?(argument: string | null, alpha: number): readonly CapabilityName[];
+  /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
+  readonly gated?: boolean;
+  open(parts: ArmParts, argument: string | null): BenchSystem;
+}

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
+import { hasCapability } from '../../engine/engine-capabilities.ts';
+import type { BenchSystem } from '../contracts.ts';
+import type { ArmDefinition, ArmParts } from './arm-definition.ts';
+import { armRegistry, type Arm } from './arm-registry.ts';
+
+const defaults = { alpha: 1, gatingThreshold: 0.7 };
+
+const named = (name: string, alpha = 1): Arm => armRegistry.named([name], { ...defaults, alpha })[0]!;
+const referencesOf = (...names: string[]) =>
+  armRegistry.named(names, defaults).map(({ traits }) => [traits.name, traits.reference]);
+
+const ownTraits: ReturnType<ArmDefinition['traits']> = {
+  retrieves: 'retrieved',
+  injects: 'memories',
+  equivalence: 'tokens',
+  control: null,
+  comparison: 'planned',
+  keepsSession: false,
+  summary: 'an arm of a test',
+  mark: { colour: '#123456', shape: 'cross', dash: [1, 0] },
+};
+
+/** An arm that a caller brings, and the parts and arguments that it was opened with. */
+function ownArm(changes: Partial<ArmDefinition> = {}): {
+  readonly definition: ArmDefinition;
+  readonly opened: { readonly parts: ArmParts; readonly argument: string | null }[];
+} {
+  const opened: { readonly parts: ArmParts; readonly argument: string | null }[] = [];
+  const definition: ArmDefinition = {
+    name: 'own',
+    traits: () => ownTraits,
+    open: (parts, argument) => {
+      opened.push({ parts, argument });
+      return {} as BenchSystem;
+    },
+    ...changes,
+  };
+  return { definition, opened };
+}
+
+/** Parts of which a test reads the rules alone. */
+const bareParts = { rules: { placement: 'rank', labels: 'index' } } as unknown as Parameters<Arm['open']>[0];
+
+describe('the arms that ship', () => {
+  it('have one name, one summary and one description each', () => {
+    const { names, summaries } = armRegistry;
+    expect(new Set(names).size).toBe(names.length);
+    expect(summaries.map(({ name }) => name)).toEqual(names);
+    expect(new Set(summaries.map(({ summary }) => summary)).size).toBe(names.length);
+    for (const arm of armRegistry.named(names, defaults)) {
+      expect(arm.traits.summary).toMatch(/^\S[^\n]{10,119}$/);
+      expect(arm.traits).toMatchObject({ base: arm.traits.name, settings: {} });
+    }
+  });
+
+  it('claim the bits of the text where their sequence is that of the text', () => {
+    const claims = new Map(
+      armRegistry.named(armRegistry.names, defaults).map(({ traits }) => [traits.name, traits.equivalence]),
+    );
+    const having = (claim: string) => [...claims].filter(([, found]) => found === claim).map(([name]) => name);
+    expect(having('bitwise')).toEqual(['rag', 'rag-cached', 'rag-twin', 'dki', 'dki-resident']);
+    expect(having('tokens')).toEqual(['dki-blocks', 'dki-blocks+ahead', 'dki-link:4']);
+    expect([named('dki', 0.5), named('dki@alpha=0.5')].map(({ traits }) => traits.equivalence)).toEqual([
+      'tokens',
+      'tokens',
+    ]);
+  });
+
+  it('are planned to be compared, or explored', () => {
+    const arms = armRegistry.named(
+      [...armRegistry.names, 'dki-link:8', 'dki@labels=bullet', 'rag@placement=rank'],
+      defaults,
+    );
+    const of = (comparison: string) =>
+      arms.filter(({ traits }) => traits.comparison === comparison).map(({ traits }) => traits.name);
+    expect(of('baseline')).toEqual(['rag']);
+    expect(of('primary')).toEqual(['dki']);
+    expect(of('planned')).toEqual(['rag-cached', 'dki-blocks', 'dki-link:4', 'dki-parallel']);
+    expect(of('exploratory')).toEqual(
+      expect.arrayContaining(['dki-link:8', 'dki@labels=bullet', 'rag@placement=rank', 'dki-blocks+ahead']),
+    );
+  });
+
+  it('are controls by their plain name alone', () => {
+    const controlOf = (name: string) => named(name).traits.control;
+    expect([controlOf('none'), controlOf('dki-wrong'), controlOf('rag-twin')]).toEqual([
+      'negative',
+      'negative',
+      'twin',
+    ]);
+    expect([controlOf('rag'), controlOf('dki'), controlOf('dki-wrong@labels=bullet')]).toEqual([null, null, null]);
+  });
+
+  it('need the capabilities that their K/V takes, scaled values those of cells too', () => {
+    expect(named('rag').requires).toEqual([]);
+    expect(named('rag-cached').requires).toEqual(['checkpoints']);
+    expect(named('dki').requires).toEqual(['checkpoints']);
+    expect(named('dki', 0.5).requires).toEqual(['checkpoints', 'cells']);
+    expect(named('dki@alpha=0.5').requires).toEqual(['checkpoints', 'cells']);
+    expect(named('dki-blocks', 0.5).requires).toEqual(['cells']);
+    expect(named('dki-parallel').requires).toEqual(['cells', 'sharedPositions']);
+    expect(named('dki-gated').requires).toEqual(['checkpoints', 'cells', 'fullDistribution']);
+  });
+
+  it('that an engine lacks a capability for are known by it', async () => {
+    await using whole = await fakeAdapter.opener({}).open({ model: 'fake' });
+    await using part = await fakeAdapter.opener({ cells: false, probabilities: 5 }).open({ model: 'fake' });
+    const runnable = ({ capabilities }: typeof whole) =>
+      armRegistry
+        .named(armRegistry.names, defaults)
+        .filter(({ requires }) => requires.every((name) => hasCapability(capabilities, name)))
+        .map(({ traits }) => traits.name);
+    expect(runnable(whole)).toEqual(armRegistry.names);
+    expect(runnable(part)).toEqual([
+      ...['none', 'oracle', 'full', 'rag', 'rag-cached', 'rag-twin'],
+      ...['dki', 'dki-resident', 'dki-hybrid', 'dki-wrong'],
+    ]);
+  });
+});
+
+describe('a name', () => {
+  it('has an argument where the arm takes one, and settings behind it', () => {
+    const { traits, template } = named('dki-link:16@alpha=0.5@labels=bullet@template=chat');
+    expect(traits).toMatchObject({
+      name: 'dki-link:16@alpha=0.5@labels=bullet@template=chat',
+      base: 'dki-link:16',
+      settings: { alpha: 0.5, labels: 'bullet', template: 'chat' },
+    });
+    expect(template).toBe('chat');
+    expect(named('dki').template).toBeUndefined();
+  });
+
+  it.each([
+    ['dki-blokcs', 'did you mean dki-blocks?'],
+    ['dki-link', 'did you mean dki-link:4?'],
+    ['dki-link:x', 'did you mean dki-link:4?'],
+    ['dki-link:', 'did you mean dki-link:4?'],
+    ['dki:4', 'did you mean dki?'],
+    ['dki@labels=roman', '--arms: no arm "dki@labels=roman"'],
+    ['dki@colour=red', '--arms: no arm "dki@colour=red"'],
+    ['', '--arms: no arm ""'],
+  ])('that is none is refused with the nearest: %s', (name, message) => {
+    expect(armRegistry.has(name)).toBe(false);
+    expect(() => named(name)).toThrow(message);
+    expect(() => named(name)).toThrow(expect.objectContaining({ code: 'bad-option' }));
+  });
+
+  it('given twice is one arm, and the order is that of the names', () => {
+    const arms = armRegistry.named(['dki', 'rag', 'dki'], defaults);
+    expect(arms.map(({ traits }) => traits.name)).toEqual(['dki', 'rag']);
+  });
+
+  it('with an alpha is refused for an arm that injects nothing, a run of such arms alone too', () => {
+    expect(() => named('rag@alpha=0.5')).toThrow('--arms rag@alpha=0.5: rag injects no K/V to scale');
+    expect(() => armRegistry.named(['none', 'rag'], { ...defaults, alpha: 0.5 })).toThrow(
+      '--alpha 0.5: none of none, rag injects K/V that it could scale',
+    );
+    expect(armRegistry.named(['none', 'dki'], { ...defaults, alpha: 0.5 })).toHaveLength(2);
+  });
+});
+
+describe('the reference of an arm', () => {
+  it('is the text arm of the run whose prompt is built by the same settings', () => {
+    expect(referencesOf('none', 'rag', 'rag-twin', 'dki', 'dki@alpha=0.5')).toEqual([
+      ['none', 'rag'],
+      ['rag', null],
+      ['rag-twin', 'rag'],
+      ['dki', 'rag'],
+      ['dki@alpha=0.5', 'rag'],
+    ]);
+    expect(referencesOf('rag', 'rag@labels=bullet', 'dki@labels=bullet', 'dki@placement=rank')).toEqual([
+      ['rag', null],
+      ['rag@labels=bullet', null],
+      ['dki@labels=bullet', 'rag@labels=bullet'],
+      ['dki@placement=rank', null],
+    ]);
+    expect(referencesOf('dki')).toEqual([['dki', null]]);
+  });
+
+  it('does not depend on the order of settings', () => {
+    expect(referencesOf('rag@labels=bullet@placement=rank', 'dki@placement=rank@labels=bullet')[1]).toEqual([
+      'dki@placement=rank@labels=bullet',
+      'rag@labels=bullet@placement=rank',
+    ]);
+  });
+});
+
+describe("a caller's own arm", () => {
+  it('has the traits of any other, and takes settings', () => {
+    const { definition, opened } = ownArm();
+    const arms = armRegistry.with(definition);
+    expect(arms.names).toEqual(['own', ...armRegistry.names]);
+    expect(arms.has('own@labels=bullet')).toBe(true);
+    expect(armRegistry.has('own')).toBe(false);
+    const [rag, own, other] = arms.named(['rag', 'own', 'own@alpha=0.5@labels=bullet'], defaults);
+    expect(own!.traits).toEqual({ ...ownTraits, name: 'own', base: 'own', settings: {}, reference: rag!.traits.name });
+    expect(other!.traits).toMatchObject({ base: 'own', comparison: 'exploratory', reference: null });
+    own!.open(bareParts);
+    other!.open(bareParts);
+    expect(opened).toMatchObject([
+      { argument: null, parts: { alpha: 1, gatingThreshold: 0.7, rules: { labels: 'index' } } },
+      { argument: null, parts: { alpha: 0.5, gatingThreshold: 0.7, rules: { labels: 'bullet', placement: 'rank' } } },
+    ]);
+  });
+
+  it('takes an argument', () => {
+    const { definition, opened } = ownArm({ argument: { example: 'a', pattern: /^[abc]$/ } });
+    const arms = armRegistry.with(definition);
+    expect(arms.names[0]).toBe('own:a');
+    arms.named(['own:c@budget=all'], defaults)[0]!.open(bareParts);
+    expect(opened).toMatchObject([{ argument: 'c', parts: { rules: { memoryShare: 1 } } }]);
+    expect(arms.has('own:d')).toBe(false);
+  });
+
+  it('comes before one that ships with the same name, which is listed once', () => {
+    const { definition } = ownArm({ name: 'dki' });
+    const arms = armRegistry.with(definition);
+    expect(new Set(arms.names)).toEqual(new Set(armRegistry.names));
+    expect(arms.summaries.filter(({ name }) => name === 'dki')).toEqual([{ name: 'dki', summary: ownTraits.summary }]);
+    expect(arms.named(['dki@alpha=0.5'], defaults)[0]!.traits.summary).toBe(ownTraits.summary);
+  });
+});

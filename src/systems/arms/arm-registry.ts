@@ -1,0 +1,155 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { didYouMean } from '../../config/nearest-name.ts';
+import type { CapabilityName } from '../../engine/engine-capabilities.ts';
+import type { ArmSettings, ArmTraits } from '../../records/arm-traits.ts';
+import type { BenchSystem } from '../contracts.ts';
+import type { SystemParts } from '../system-parts.ts';
+import type { ArmDefinition, ArmParts } from './arm-definition.ts';
+import { type ArmName, armSettingsHelp, parseArmName } from './arm-name.ts';
+import { injectingArms } from './injecting-arms.ts';
+import { textArms } from './text-arms.ts';
+
+/** Options of a run that an arm's own settings override. */
+export interface ArmDefaults {
+  /** Multiplies the values of injected memories. */
+  readonly alpha: number;
+  /** Least relevance at which a gate injects. */
+  readonly gatingThreshold: number;
+}
+
+/** One arm of a run. */
+export interface Arm {
+  readonly traits: ArmTraits;
+  readonly requires: readonly CapabilityName[];
+  /** The form of its prompts, where it differs from the run's. */
+  readonly template: ArmSettings['template'];
+  /** A gate decides on each turn, by the threshold of the run's embedder. */
+  readonly gated: boolean;
+  readonly open: (parts: Omit<ArmParts, keyof ArmDefaults>) => BenchSystem;
+}
+
+/** The arms that `--arms` may name. */
+export class ArmRegistry {
+  readonly #definitions: readonly ArmDefinition[];
+
+  constructor(definitions: readonly ArmDefinition[]) {
+    this.#definitions = definitions;
+  }
+
+  /** This registry and a caller's own arms, which come before others of the same name. */
+  with(...definitions: readonly ArmDefinition[]): ArmRegistry {
+    return new ArmRegistry([...definitions, ...this.#definitions]);
+  }
+
+  /** An example of each name, for help and messages: `dki-link:4`. */
+  get names(): readonly string[] {
+    return [...new Set(this.#definitions.map(exampleName))];
+  }
+
+  /** Name and summary of each arm, for `--help`. */
+  get summaries(): readonly { readonly name: string; readonly summary: string }[] {
+    return this.names.map((name) => {
+      const definition = this.#definitions.find((candidate) => exampleName(candidate) === name)!;
+      return { name, summary: definition.traits(definition.argument?.example ?? null, 1).summary };
+    });
+  }
+
+  /** True for the name of an arm, with settings that there are. */
+  has(name: string): boolean {
+    return this.#find(name) !== undefined;
+  }
+
+  /**
+   * The arms of those names, each once.
+   * @throws BenchError `bad-option` for a name that no arm has, and for an alpha that no arm would use
+   */
+  named(names: readonly string[], defaults: ArmDefaults): readonly Arm[] {
+    const found = [...new Set(names)].map((name) => this.#named(name, defaults));
+    const injects = ({ traits }: Arm): boolean => traits.injects !== 'nothing';
+    if (defaults.alpha !== 1 && !found.some(({ arm }) => injects(arm))) {
+      throw new BenchError(
+        'bad-option',
+        `--alpha ${defaults.alpha}: none of ${names.join(', ')} injects K/V that it could scale`,
+        'add an arm that does, such as dki, or drop --alpha',
+      );
+    }
+    return found.map(({ arm, rulesKey, isBaseline }) => {
+      const baseline = found.find((other) => other.isBaseline && other.rulesKey === rulesKey);
+      const reference = isBaseline && baseline?.arm === arm ? null : (baseline?.arm.traits.name ?? null);
+      return { ...arm, traits: { ...arm.traits, reference } };
+    });
+  }
+
+  #find(name: string): { readonly definition: ArmDefinition; readonly parsed: ArmName } | undefined {
+    const own = this.#definitions.find((definition) => definition.name === name);
+    if (own !== undefined && own.argument === undefined) {
+      return { definition: own, parsed: { base: name, arm: name, argument: null, settings: {} } };
+    }
+    const parsed = parseArmName(name);
+    const definition = this.#definitions.find((candidate) => candidate.name === parsed?.arm);
+    if (parsed === undefined || definition === undefined) return undefined;
+    const { argument } = definition;
+    const fits = argument === undefined ? parsed.argument === null : argument.pattern.test(parsed.argument ?? '');
+    return fits ? { definition, parsed } : undefined;
+  }
+
+  #named(
+    name: string,
+    defaults: ArmDefaults,
+  ): { readonly arm: Arm; readonly rulesKey: string; readonly isBaseline: boolean } {
+    const found = this.#find(name);
+    if (found === undefined) {
+      throw new BenchError(
+        'bad-option',
+        `--arms: no arm "${name}"${didYouMean(name, this.names)}`,
+        `choose among ${this.names.join(', ')}; each may have ${armSettingsHelp}`,
+      );
+    }
+    const { definition, parsed } = found;
+    const { argument, settings } = parsed;
+    const alpha = settings.alpha ?? defaults.alpha;
+    const traits = definition.traits(argument, alpha);
+    if (settings.alpha !== undefined && traits.injects === 'nothing') {
+      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no K/V to scale`, 'drop @alpha');
+    }
+    const rules = promptRulesOf(settings);
+    const isPlain = Object.keys(settings).length === 0;
+    return {
+      arm: {
+        traits: {
+          ...traits,
+          // With settings it is another arm, which nobody planned to compare.
+          ...(isPlain ? {} : { control: null, comparison: 'exploratory' as const }),
+          ...{ name, base: parsed.base, settings, reference: null },
+        },
+        requires: definition.requires?.(argument, alpha) ?? [],
+        template: settings.template,
+        gated: definition.gated ?? false,
+        open: (parts) =>
+          definition.open({ ...parts, ...defaults, alpha, rules: { ...parts.rules, ...rules } }, argument),
+      },
+      rulesKey: JSON.stringify(Object.entries(rules).sort()),
+      isBaseline: definition.name === BASELINE,
+    };
+  }
+}
+
+/** The arm that others are compared with. */
+const BASELINE = 'rag';
+
+/** All arms that ship. */
+export const armRegistry = new ArmRegistry([...textArms, ...injectingArms]);
+
+function exampleName({ name, argument }: ArmDefinition): string {
+  return argument === undefined ? name : `${name}:${argument.example}`;
+}
+
+/** The settings that decide how an arm's prompt is built. */
+function promptRulesOf({ labels, placement, budget, template }: ArmSettings): Partial<SystemParts['rules']> {
+  return {
+    ...(labels === undefined ? {} : { labels }),
+    ...(placement === undefined ? {} : { placement }),
+    ...(template === undefined ? {} : { template }),
+    ...(budget === undefined ? {} : { memoryShare: budget === 'all' ? 1 : 0.5 }),
+  };
+}

@@ -1,0 +1,163 @@
+import type { CapabilityName } from '../../engine/engine-capabilities.ts';
+import { DKISystem, type DKISystemParts } from '../dki-system.ts';
+import type { JoinRecipe } from '../prefill/join-recipe.ts';
+import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
+
+const blocks: JoinRecipe = { positions: 'contiguous', recomputedTokens: 0 };
+const parallel: JoinRecipe = { positions: 'parallel', recomputedTokens: 0 };
+
+type Difference = Partial<Omit<DKISystemParts, keyof ArmParts>>;
+
+/** An arm that injects; `of` gives what sets it apart from the others. */
+function injecting(
+  name: string,
+  traits: Pick<OwnTraits, 'summary' | 'mark'> & Partial<OwnTraits>,
+  needs: readonly CapabilityName[],
+  of: (parts: ArmParts, argument: string | null) => Difference = () => ({}),
+): ArmDefinition {
+  return {
+    name,
+    traits: () => ({
+      retrieves: 'retrieved',
+      injects: 'memories',
+      equivalence: 'none',
+      control: null,
+      comparison: 'exploratory',
+      keepsSession: false,
+      ...traits,
+    }),
+    // Scaled values are edited cells.
+    requires: (_, alpha) => (alpha === 1 || needs.includes('cells') ? needs : [...needs, 'cells']),
+    open: (parts, argument) => new DKISystem({ ...parts, ...of(parts, argument) }),
+  };
+}
+
+/** An arm whose sequence is bitwise that of text while its values are not scaled. */
+function exact(definition: ArmDefinition): ArmDefinition {
+  return {
+    ...definition,
+    traits: (argument, alpha) => ({
+      ...definition.traits(argument, alpha),
+      equivalence: alpha === 1 ? 'bitwise' : 'tokens',
+    }),
+  };
+}
+
+/** An arm whose quality is tested with one argument, planned before anything was measured. */
+function planned(planned: string, definition: ArmDefinition): ArmDefinition {
+  return {
+    ...definition,
+    traits: (argument, alpha) => ({
+      ...definition.traits(argument, alpha),
+      comparison: argument === planned ? 'planned' : 'exploratory',
+    }),
+  };
+}
+
+/** Arms that inject K/V, from exact to bold, and their control. */
+export const injectingArms: readonly ArmDefinition[] = [
+  exact(
+    injecting(
+      'dki',
+      {
+        comparison: 'primary',
+        summary: 'header and retrieved memories as one exact K/V prefix, computed once for a set of memories',
+        mark: { colour: '#d95f0e', shape: 'triangle-up', dash: [1, 0] },
+      },
+      ['checkpoints'],
+    ),
+  ),
+  exact(
+    injecting(
+      'dki-resident',
+      {
+        keepsSession: true,
+        summary: 'as dki, the prefix left in the session from turn to turn, so that it is not even loaded',
+        mark: { colour: '#808080', shape: 'circle', dash: [4, 4] },
+      },
+      ['checkpoints'],
+      () => ({ keepsSession: true }),
+    ),
+  ),
+  injecting(
+    'dki-blocks',
+    {
+      equivalence: 'tokens',
+      comparison: 'planned',
+      summary: 'each memory as a K/V block computed once, blocks joined at contiguous positions, keys re-rotated',
+      mark: { colour: '#2b8c4b', shape: 'diamond', dash: [6, 3] },
+    },
+    ['cells'],
+    () => ({ prefill: blocks }),
+  ),
+  injecting(
+    'dki-blocks+ahead',
+    {
+      equivalence: 'tokens',
+      summary: 'as dki-blocks, each block computed when its memory is added, and charged there',
+      mark: { colour: '#5d8a1f', shape: 'triangle-right', dash: [10, 3] },
+    },
+    ['cells'],
+    () => ({ prefill: blocks, ahead: true }),
+  ),
+  {
+    ...planned(
+      '4',
+      injecting(
+        'dki-link',
+        {
+          equivalence: 'tokens',
+          summary:
+            'as dki-blocks, the first K tokens of every block recomputed in sight of what precedes it (LegoLink)',
+          mark: { colour: '#b8458a', shape: 'triangle-down', dash: [2, 2] },
+        },
+        ['cells'],
+        (_, argument) => ({ prefill: { positions: 'contiguous', recomputedTokens: Number(argument) } }),
+      ),
+    ),
+    argument: { example: '4', pattern: /^\d{1,6}$/ },
+  },
+  injecting(
+    'dki-parallel',
+    {
+      comparison: 'planned',
+      summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
+      mark: { colour: '#9c7c14', shape: 'cross', dash: [8, 3, 2, 3] },
+    },
+    ['cells', 'sharedPositions'],
+    () => ({ prefill: parallel }),
+  ),
+  injecting(
+    'dki-hybrid',
+    {
+      injects: 'preferences',
+      summary: "the user's preferences as K/V, all else that is retrieved as text behind them",
+      mark: { colour: '#8a63d2', shape: 'triangle-right', dash: [4, 2] },
+    },
+    ['checkpoints'],
+    () => ({ preferencesOnly: true }),
+  ),
+  {
+    ...injecting(
+      'dki-gated',
+      {
+        summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty',
+        mark: { colour: '#c0504d', shape: 'triangle-left', dash: [2, 3] },
+      },
+      ['checkpoints', 'cells', 'fullDistribution'],
+      ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
+    ),
+    gated: true,
+  },
+  injecting(
+    'dki-wrong',
+    {
+      retrieves: 'donor',
+      control: 'negative',
+      summary: "as dki, with another user's memories in place of those retrieved: a control that must not answer",
+      mark: { colour: '#808080', shape: 'circle', dash: [4, 4] },
+    },
+    ['checkpoints'],
+    () => ({ retrieves: 'donor' }),
+  ),
+];

@@ -1,0 +1,93 @@
+import { RAGSystem } from '../rag-system.ts';
+import type { ArmDefinition, OwnTraits } from './arm-definition.ts';
+
+/** Traits that arms share which put memories into the prompt as text. */
+const text = {
+  retrieves: 'retrieved',
+  injects: 'nothing',
+  equivalence: 'none',
+  control: null,
+  comparison: 'exploratory',
+  keepsSession: false,
+} as const satisfies Partial<OwnTraits>;
+
+/** Arms that inject nothing: bounds, the baseline, its prefix cache and its twin. */
+export const textArms: readonly ArmDefinition[] = [
+  {
+    name: 'none',
+    traits: () => ({
+      ...text,
+      retrieves: 'nothing',
+      control: 'negative',
+      summary: 'the same prompt without any memory: the lower bound',
+      mark: { colour: '#808080', shape: 'stroke', dash: [2, 4] },
+    }),
+    open: (parts) => new RAGSystem({ ...parts, retrieves: 'nothing', injectionMode: 'none' }),
+  },
+  {
+    name: 'oracle',
+    traits: () => ({
+      ...text,
+      retrieves: 'evidence',
+      summary: 'the evidence memories and no others as text, in order of creation: the upper bound of retrieval',
+      mark: { colour: '#7a7f2a', shape: 'square', dash: [3, 3] },
+    }),
+    open: (parts) =>
+      new RAGSystem({
+        ...parts,
+        rules: { ...parts.rules, placement: 'chronological' },
+        retrieves: 'evidence',
+        injectionMode: 'oracle',
+      }),
+  },
+  {
+    name: 'full',
+    traits: () => ({
+      ...text,
+      retrieves: 'all',
+      summary: "all of the user's memories as text, as many of the newest as the budget takes, in order of creation",
+      mark: { colour: '#a0644a', shape: 'diamond', dash: [5, 5] },
+    }),
+    open: (parts) =>
+      new RAGSystem({
+        ...parts,
+        rules: { ...parts.rules, placement: 'chronological' },
+        retrieves: 'all',
+        injectionMode: 'full-context',
+      }),
+  },
+  {
+    name: 'rag',
+    traits: () => ({
+      ...text,
+      equivalence: 'bitwise',
+      comparison: 'baseline',
+      summary: 'retrieved memories as text, evaluated from the first token: the baseline',
+      mark: { colour: '#3f78c1', shape: 'circle', dash: [1, 0] },
+    }),
+    open: (parts) => new RAGSystem({ ...parts, injectionMode: 'rag' }),
+  },
+  {
+    name: 'rag-cached',
+    traits: () => ({
+      ...text,
+      equivalence: 'bitwise',
+      comparison: 'planned',
+      summary: 'as rag, reusing the longest prefix that any earlier prompt of the user shares (prefix caching)',
+      mark: { colour: '#1b93a8', shape: 'square', dash: [6, 3] },
+    }),
+    requires: () => ['checkpoints'],
+    open: (parts) => new RAGSystem({ ...parts, prefixCache: parts.openStore, injectionMode: 'rag-cached' }),
+  },
+  {
+    name: 'rag-twin',
+    traits: () => ({
+      ...text,
+      equivalence: 'bitwise',
+      control: 'twin',
+      summary: 'rag again: its difference to rag is the noise of the measurement (A/A)',
+      mark: { colour: '#5b7fa6', shape: 'circle', dash: [1, 2] },
+    }),
+    open: (parts) => new RAGSystem({ ...parts, injectionMode: 'rag-twin' }),
+  },
+];

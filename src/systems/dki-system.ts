@@ -1,0 +1,174 @@
+import type { Engine } from '../engine/engine.ts';
+import { BlockStore } from '../kv/block-store.ts';
+import type { ArmTraits } from '../records/arm-traits.ts';
+import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type {
+  AddMemoryOptions,
+  BenchSystem,
+  ChatRequest,
+  ChatResponse,
+  RetrievedMemories,
+  SearchOptions,
+  SystemStats,
+} from './contracts.ts';
+import type { OpenStore } from './prefill/arm-store.ts';
+import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';
+import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
+import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
+import { JoinedPrefill } from './prefill/joined-prefill.ts';
+import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { MemoryText } from './prompt/lines-ahead.ts';
+import { isPreference } from './prompt/placement.ts';
+import { retrieveFor, withPreferences } from './retrieve.ts';
+import type { SystemParts } from './system-parts.ts';
+import { TurnPipeline } from './turn-pipeline.ts';
+
+/** The parts of a system that injects its memories as keys and values. */
+export interface DKISystemParts extends SystemParts {
+  /** Keeps K/V on disk; blocks in memory too, within as many bytes. */
+  readonly openStore: OpenStore;
+  /** The prefill strategy: one exact prefix, or joined blocks. Default `prefix`. */
+  readonly prefill?: 'prefix' | JoinRecipe;
+  /** The memories that it retrieves for itself. Default `retrieved`. */
+  readonly retrieves?: ArmTraits['retrieves'];
+  /** Leaves the K/V of a prefix in the session, so that the same set of memories is not even loaded. Default false. */
+  readonly keepsSession?: boolean;
+  /** Computes the blocks of a memory when it is added, for every place that a prompt may give it. Default false. */
+  readonly ahead?: boolean;
+  /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
+  readonly alpha?: number;
+  /** Injects only if retrieval is relevant enough, with the larger α the less certain the model is. Default off. */
+  readonly gating?: {
+    readonly kind: 'dual-factor';
+    /** Least relevance, for the embedder that retrieves. Default 0.7, the paper's for its own embedder. */
+    readonly threshold?: number;
+  };
+  /** Hybrid: the user's preferences as K/V in front, all else that is retrieved as text behind them. Default false. */
+  readonly preferencesOnly?: boolean;
+}
+
+/**
+ * Dynamic K/V injection: the K/V of memories is computed once, kept, and loaded in front of the rest of the prompt; as one
+ * prefix, exactly what RAG has in its prompt, or as joined blocks, which do not see each other. It saves evaluation; the
+ * cells are filled all the same.
+ *
+ * @example
+ * import { openSystem } from 'dki-bench';
+ * await using system = await openSystem({ arm: 'dki-blocks' });
+ * const { trace } = await system.chat({ query: 'Where do I live?', sessionId: 'session-1', userId: 'ada' });
+ * console.log(trace.account.resident, 'cells injected,', trace.account.evaluated, 'tokens evaluated');
+ */
+export class DKISystem implements BenchSystem {
+  readonly #parts: DKISystemParts;
+  readonly #pipeline: TurnPipeline;
+  /** Memories whose blocks were computed ahead. */
+  readonly #prepared = new Set<string>();
+
+  constructor(parts: DKISystemParts) {
+    const { gating, prefill = 'prefix', preferencesOnly = false } = parts;
+    this.#parts = parts;
+    this.#pipeline = new TurnPipeline({
+      ...parts,
+      retrieve: (request, history) => this.#retrieve(request, history),
+      rules: preferencesOnly ? { ...parts.rules, prefix: 'preferences' } : parts.rules,
+      // Its memories share positions: where all that is left is theirs, that is all cells.
+      fillsCells: prefill !== 'prefix' && prefill.positions === 'parallel' && parts.rules.memoryShare === 1,
+      openStrategy: ({ engine }) => this.#openStrategy(engine),
+      ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
+      injectionMode: `dki-${preferencesOnly ? 'hybrid' : this.#prefillName}`,
+      action: 'dki_generate',
+    });
+  }
+
+  chat(request: ChatRequest): Promise<ChatResponse> {
+    return this.#pipeline.run(request);
+  }
+
+  /** Replacing a memory deletes all K/V that contains the old one before the call returns. */
+  async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
+    if (options.memoryId !== undefined) await this.forgetMemory(options.userId ?? '', options.memoryId);
+    const memoryId = await this.#parts.memories.add(sessionId, content, options);
+    await this.prepare(options.userId ?? '', [{ memoryId, content }]);
+    return memoryId;
+  }
+
+  /** Computes the blocks of memories that were not given before, where that is done ahead. */
+  async prepare(userId: string, memories: readonly MemoryText[]): Promise<void> {
+    if (this.#parts.ahead !== true) return;
+    const keyOf = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
+    const added = memories.filter((memory) => !this.#prepared.has(keyOf(memory)));
+    if (added.length === 0) return;
+    await this.#pipeline.prepare(userId, added);
+    for (const memory of added) this.#prepared.add(keyOf(memory));
+  }
+
+  async removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
+    await this.forgetMemory(userId ?? '', memoryId);
+    return this.#parts.memories.remove(sessionId, memoryId, userId);
+  }
+
+  loadMemoriesFromDb(sessionId: string): Promise<number> {
+    return this.#parts.memories.load(sessionId);
+  }
+
+  searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+    return this.#parts.memories.search(query, { ...this.#parts, ...options });
+  }
+
+  getStats(): SystemStats {
+    const { memories, rules, topK, threshold, alpha = 1, ahead = false, gating, preferencesOnly = false } = this.#parts;
+    return {
+      router: memories.stats(),
+      config: {
+        ...rules,
+        topK,
+        threshold,
+        prefill: this.#prefillName,
+        alpha,
+        ahead,
+        gating: gating ?? null,
+        hybrid: preferencesOnly,
+      },
+      ...this.#pipeline.stats(),
+    };
+  }
+
+  async forgetMemory(userId: string, memoryId: string): Promise<number> {
+    // A memory that is given again is looked for: K/V that is still there is found.
+    this.#prepared.clear();
+    return (await this.#pipeline.strategy()).forget(userId, memoryId);
+  }
+
+  async reset(): Promise<void> {
+    this.#prepared.clear();
+    await this.#pipeline.reset();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pipeline.dispose();
+  }
+
+  get #prefillName(): string {
+    const { prefill = 'prefix' } = this.#parts;
+    return prefill === 'prefix' ? prefill : recipeName(prefill);
+  }
+
+  async #retrieve(request: ChatRequest, history: NonNullable<ChatRequest['history']>): Promise<RetrievedMemories> {
+    const { memories, retrieves = 'retrieved', preferencesOnly = false } = this.#parts;
+    const retrieved = await retrieveFor(request, { ...this.#parts, retrieves }, history);
+    if (!preferencesOnly) return retrieved;
+    return withPreferences(
+      retrieved,
+      () => request.preferences ?? memories.all(request.userId ?? '').filter(isPreference),
+    );
+  }
+
+  async #openStrategy(engine: Engine): Promise<PrefillStrategy> {
+    const { openStore, rules, prefill = 'prefix', keepsSession = false } = this.#parts;
+    const { store, diskTiming } = await openStore(engine);
+    const template = `${rules.template ?? 'plain'}/${rules.labels}`;
+    if (prefill === 'prefix') return new ExactPrefixPrefill({ engine, store, template, keepsSession });
+    const blocks = new BlockStore(store, store.stats().maxBytes, diskTiming);
+    return new JoinedPrefill({ engine, store: blocks, recipe: prefill, template });
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { BenchError } from '../../config/bench-error.ts';
+import type { Checkpoint } from '../../engine/checkpoint.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
+import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import { commonLength } from './common-length.ts';
+import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
+
+interface CachedPrompt {
+  readonly key: string;
+  readonly tokenIds: readonly TokenId[];
+}
+
+/**
+ * The prompt as text with prefix caching: checkpoints of earlier prompts of the same user are kept, within as many bytes
+ * as K/V injection may keep, and the one with the longest common beginning saves its evaluation.
+ */
+export class CachedTextPrefill implements PrefillStrategy {
+  readonly #store: KvStore;
+  readonly #leastTokens: number;
+  readonly #cached = new Map<string, CachedPrompt[]>();
+
+  /** @param leastTokens of the suffix: the engine's shortest call whose bits are those of longer ones */
+  constructor(store: KvStore, leastTokens: number) {
+    this.#store = store;
+    this.#leastTokens = leastTokens;
+  }
+
+  async prefill(prompt: BuiltPrompt, { session, userId }: TurnContext): Promise<Prefilled> {
+    const { tokenIds } = prompt;
+    const start = performance.now();
+    const kept = await this.#restoreLongest(session, userId, tokenIds);
+    return {
+      suffix: tokenIds.slice(kept),
+      record: null,
+      account: { cache: 'bypass', built: 0, recomputed: 0, resident: kept, positions: tokenIds.length },
+      kvLoadMs: performance.now() - start,
+      kvComputeMs: 0,
+      keep: () => this.#keep(session, userId, prompt),
+    };
+  }
+
+  forget(userId: string, memoryId: string): Promise<number> {
+    return this.#store.forgetMemory(userId, memoryId);
+  }
+
+  async reset(): Promise<void> {
+    this.#cached.clear();
+    await this.#store.clear();
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    return { ...this.#store.stats() };
+  }
+
+  async dispose(): Promise<void> {
+    this.#cached.clear();
+  }
+
+  /** Restores the checkpoint with the longest common beginning, cut down to it, and gives its length. */
+  async #restoreLongest(session: EngineSession, userId: string, tokenIds: readonly TokenId[]): Promise<number> {
+    const longest = tokenIds.length - this.#leastTokens;
+    const candidates = (this.#cached.get(userId) ?? [])
+      .map((cached) => ({ cached, tokens: Math.min(commonLength(cached.tokenIds, tokenIds), longest) }))
+      .filter(({ tokens }) => tokens >= this.#leastTokens)
+      .sort((a, b) => b.tokens - a.tokens);
+    for (const { cached, tokens } of candidates) {
+      const checkpoint = await this.#store.findCheckpoint(userId, cached.key);
+      if (checkpoint !== undefined && (await this.#restored(session, userId, cached.key, checkpoint))) {
+        await session.truncate(tokens);
+        return tokens;
+      }
+      this.#drop(userId, cached.key);
+    }
+    await session.clear();
+    return 0;
+  }
+
+  async #restored(session: EngineSession, userId: string, key: string, checkpoint: Checkpoint): Promise<boolean> {
+    try {
+      await session.restore(checkpoint);
+      return true;
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
+      await this.#store.reject(userId, key);
+      return false;
+    }
+  }
+
+  async #keep(session: EngineSession, userId: string, { tokenIds, kept }: BuiltPrompt): Promise<void> {
+    const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
+    const known = this.#cached.get(userId) ?? [];
+    if (known.some((cached) => cached.key === key)) return;
+    await session.truncate(tokenIds.length);
+    const memoryIds = kept.map((memory) => memory.memoryId);
+    await this.#store.keepCheckpoint(userId, key, memoryIds, (id) => session.checkpoint({ id }));
+    this.#cached.set(userId, [...known, { key, tokenIds }]);
+  }
+
+  #drop(userId: string, key: string): void {
+    const others = (this.#cached.get(userId) ?? []).filter((cached) => cached.key !== key);
+    this.#cached.set(userId, others);
+  }
+}

@@ -1,0 +1,173 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { Checkpoint } from '../../engine/checkpoint.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import { kvKey } from '../../kv/kv-key.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
+import type { PrefillRecord } from '../../records/prefill-record.ts';
+import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import { type PrefixParts, prefixParts } from './prefix-parts.ts';
+import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
+import { scalePrefix } from './scale-prefix.ts';
+
+/** Settings of an exact prefix. */
+export interface ExactPrefixOptions {
+  readonly engine: Engine;
+  readonly store: KvStore;
+  /** Template and labels, part of each key. */
+  readonly template: string;
+  /** Leaves the K/V of a turn in the session, so that the same set of memories is not even loaded. Default false. */
+  readonly keepsSession?: boolean;
+}
+
+/** K/V that is in the session, in front of the suffix. */
+interface Loaded {
+  readonly sizeBytes: number;
+  readonly tokens: number;
+  readonly origin: 'resident' | 'disk' | 'computed';
+}
+
+interface Resident extends Pick<Loaded, 'sizeBytes' | 'tokens'> {
+  readonly key: string;
+  readonly userId: string;
+  readonly alpha: number;
+}
+
+/**
+ * Header and memories as one contiguous K/V prefix: computed once for a set of memories, kept as a checkpoint, restored in
+ * every turn, never evaluated again. The very token sequence of text, so that next-token probabilities are bitwise those of
+ * text while values are not scaled.
+ * @see Knowledge Packs, arXiv 2604.03270
+ */
+export class ExactPrefixPrefill implements PrefillStrategy {
+  readonly #options: ExactPrefixOptions;
+  /** The beginning of the session since the last turn, where it stays there. */
+  #resident: Resident | undefined;
+
+  constructor(options: ExactPrefixOptions) {
+    this.#options = options;
+  }
+
+  async prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled> {
+    const parts = prefixParts(prompt);
+    const resident = this.#resident;
+    this.#resident = undefined;
+    if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
+    const start = performance.now();
+    const prefix = prompt.tokenIds.slice(0, prompt.prefixTokens);
+    const key = this.#key(prefix);
+    const found =
+      (await this.#goOn(resident, key, turn, prefix.length)) ?? (await this.#loadKept(key, turn, parts.header.length));
+    const { loaded, computeMs: kvComputeMs } =
+      found === undefined ? await this.#compute(key, turn, prefix, parts) : { loaded: found, computeMs: 0 };
+    const { userId, alpha } = turn;
+    if (this.#options.keepsSession === true) this.#resident = { ...loaded, key, userId, alpha };
+    return {
+      suffix: parts.suffix,
+      record: recordOf(key, loaded, turn, parts, kvComputeMs),
+      account: {
+        cache: found === undefined ? 'miss' : 'hit',
+        built: found === undefined ? prefix.length : 0,
+        recomputed: 0,
+        resident: prefix.length,
+        positions: prompt.tokenIds.length,
+      },
+      kvLoadMs: performance.now() - start - kvComputeMs,
+      kvComputeMs,
+    };
+  }
+
+  forget(userId: string, memoryId: string): Promise<number> {
+    this.#resident = undefined;
+    return this.#options.store.forgetMemory(userId, memoryId);
+  }
+
+  async reset(): Promise<void> {
+    this.#resident = undefined;
+    await this.#options.store.clear();
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    return { ...this.#options.store.stats() };
+  }
+
+  async dispose(): Promise<void> {
+    this.#resident = undefined;
+  }
+
+  #key(tokenIds: readonly TokenId[]): string {
+    const { engine, template } = this.#options;
+    return kvKey({ stateIdentity: engine.info.stateIdentity ?? '', template, tokenIds });
+  }
+
+  /** Goes on behind the prefix of the last turn; undefined where that was another. */
+  async #goOn(
+    resident: Resident | undefined,
+    key: string,
+    { session, userId, alpha }: TurnContext,
+    prefixTokens: number,
+  ): Promise<Loaded | undefined> {
+    if (resident?.key !== key || resident.userId !== userId || resident.alpha !== alpha) return undefined;
+    await session.truncate(prefixTokens);
+    return { ...resident, origin: 'resident' };
+  }
+
+  /** Undefined where nothing is kept; a checkpoint that the engine refuses counts as that. */
+  async #loadKept(key: string, turn: TurnContext, headerTokens: number): Promise<Loaded | undefined> {
+    const { store } = this.#options;
+    const checkpoint = await store.findCheckpoint(turn.userId, key);
+    if (checkpoint === undefined) return undefined;
+    try {
+      await this.#load(checkpoint, turn, headerTokens);
+      return { sizeBytes: checkpoint.bytes, tokens: checkpoint.tokens.length, origin: 'disk' };
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
+      await store.reject(turn.userId, key);
+      return undefined;
+    }
+  }
+
+  async #load(checkpoint: Checkpoint, { session, alpha }: TurnContext, headerTokens: number): Promise<void> {
+    await session.restore(checkpoint);
+    if (alpha !== 1) await scalePrefix(session, headerTokens, alpha, this.#options.engine);
+  }
+
+  /** Computes and keeps a prefix, and loads what was kept, before another process can find it and evict it. */
+  async #compute(
+    key: string,
+    turn: TurnContext,
+    prefix: readonly TokenId[],
+    parts: PrefixParts,
+  ): Promise<{ readonly loaded: Loaded; readonly computeMs: number }> {
+    const { session, userId } = turn;
+    const start = performance.now();
+    let loadMs = 0;
+    const { bytes } = await this.#options.store.keepCheckpoint(userId, key, memoryIdsOf(parts), async (id) => {
+      await session.clear();
+      await session.evaluate(prefix);
+      const checkpoint = await session.checkpoint({ id });
+      const loadStart = performance.now();
+      await this.#load(checkpoint, turn, parts.header.length);
+      loadMs = performance.now() - loadStart;
+      return checkpoint;
+    });
+    return {
+      loaded: { sizeBytes: bytes, tokens: prefix.length, origin: 'computed' },
+      computeMs: performance.now() - start - loadMs,
+    };
+  }
+}
+
+function memoryIdsOf({ lines }: PrefixParts): string[] {
+  return lines.map(({ memoryId }) => memoryId);
+}
+
+function recordOf(
+  key: string,
+  { sizeBytes, tokens, origin }: Loaded,
+  { alpha }: TurnContext,
+  parts: PrefixParts,
+  computeMs: number,
+): PrefillRecord {
+  return { strategy: 'prefix', alpha, key, memoryIds: memoryIdsOf(parts), tokens, origin, computeMs, sizeBytes };
+}

@@ -1,0 +1,93 @@
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { SequenceState } from '../../engine/sequence-state.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { BlockStore } from '../../kv/block-store.ts';
+import { kvKey } from '../../kv/kv-key.ts';
+import type { LinesAhead } from '../prompt/lines-ahead.ts';
+
+/** Everything that work on blocks needs. */
+export interface BlockContext {
+  readonly engine: Engine;
+  /** Its meter counts every block that is built. */
+  readonly session: EngineSession;
+  readonly store: BlockStore;
+  /** Template and labels, part of each key. */
+  readonly template: string;
+}
+
+/** Cells that were found or computed. */
+export interface GatheredBlock {
+  readonly key: string;
+  readonly state: SequenceState;
+  readonly origin: 'computed' | 'memory' | 'disk';
+  /** 0 for a block that was found. */
+  readonly computeMs: number;
+}
+
+/** Header and blocks of a prompt, and the cost of getting them. */
+export interface GatheredBlocks {
+  readonly header: GatheredBlock;
+  /** One of each memory line, in order, as evaluated directly behind the header. */
+  readonly blocks: readonly GatheredBlock[];
+  readonly builtTokens: number;
+  readonly findMs: number;
+  readonly computeMs: number;
+}
+
+/**
+ * Finds the header and the block of every memory line, and computes those that are not in the store: a line is evaluated
+ * directly behind the header, so that it sees the header and itself, and its own cells alone are kept.
+ */
+export async function gatherBlocks(
+  context: BlockContext,
+  userId: string,
+  { header: headerIds, lines }: LinesAhead,
+): Promise<GatheredBlocks> {
+  const start = performance.now();
+  const { session, store } = context;
+  const header = await headerOf(context, userId, headerIds);
+  let computeMs = header.computeMs;
+  let builtTokens = header.origin === 'computed' ? headerIds.length : 0;
+  let sessionHoldsHeader = header.origin === 'computed';
+  const blocks: GatheredBlock[] = [];
+  for (const { memoryId, tokenIds } of lines) {
+    const key = keyOf(context, `block behind ${headerIds.length}`, [...headerIds, ...tokenIds]);
+    const found = await store.find(userId, key);
+    if (found !== undefined) {
+      blocks.push({ key, state: found.state, origin: found.tier, computeMs: 0 });
+      continue;
+    }
+    const computeStart = performance.now();
+    if (sessionHoldsHeader) await session.truncate(headerIds.length);
+    else {
+      await session.importCells(header.state);
+      sessionHoldsHeader = true;
+    }
+    await session.evaluate(tokenIds);
+    using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
+    const state = await store.keep(userId, key, tokenIds.length, [memoryId], block);
+    const elapsedMs = performance.now() - computeStart;
+    builtTokens += tokenIds.length;
+    computeMs += elapsedMs;
+    blocks.push({ key, state, origin: 'computed', computeMs: elapsedMs });
+  }
+  return { header, blocks, builtTokens, findMs: performance.now() - start - computeMs, computeMs };
+}
+
+async function headerOf(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
+  const { session, store } = context;
+  const key = keyOf(context, 'header', tokenIds);
+  const found = await store.find(userId, key);
+  if (found !== undefined) return { key, state: found.state, origin: found.tier, computeMs: 0 };
+  const start = performance.now();
+  await session.clear();
+  await session.evaluate(tokenIds);
+  using cells = await session.exportCells();
+  const state = await store.keep(userId, key, tokenIds.length, [], cells);
+  return { key, state, origin: 'computed', computeMs: performance.now() - start };
+}
+
+function keyOf({ engine, template }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
+  return kvKey({ stateIdentity: engine.info.stateIdentity ?? '', template: `${template}/${part}`, tokenIds });
+}

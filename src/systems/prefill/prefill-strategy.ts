@@ -1,0 +1,61 @@
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { PrefillRecord } from '../../records/prefill-record.ts';
+import type { TurnAccount } from '../../records/turn-account.ts';
+import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import type { LinesAhead } from '../prompt/lines-ahead.ts';
+
+/** The place and the owner of one turn. */
+export interface TurnContext {
+  /** Its content before the turn is unknown, unless the arm keeps its session. */
+  readonly session: EngineSession;
+  readonly userId: string;
+  /** Multiplies the values of injected memories; 1 leaves them as they are. Text has none to scale. */
+  readonly alpha: number;
+}
+
+/** A strategy's claims of one turn, in tokens. */
+export type PrefillAccount = Pick<TurnAccount, 'cache' | 'built' | 'recomputed' | 'resident' | 'positions'>;
+
+/** A session that holds the prefix of a prompt, and what remains to be evaluated. */
+export interface Prefilled {
+  readonly suffix: readonly TokenId[];
+  /** Null where nothing was injected. */
+  readonly record: PrefillRecord | null;
+  readonly account: PrefillAccount;
+  /** Milliseconds for loading K/V, and for computing K/V that was not in the store. */
+  readonly kvLoadMs: number;
+  readonly kvComputeMs: number;
+  /** Keeps what later turns may find; called after the answer, so that it counts in `total` and not in TTFT. */
+  readonly keep?: () => Promise<void>;
+}
+
+/** Puts the memories of a prompt in front of the question: as text, cached text, an exact K/V prefix or joined blocks. */
+export interface PrefillStrategy {
+  /** Brings the session to where the suffix begins; never generates. */
+  prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled>;
+  /**
+   * Computes and keeps K/V of lines that turns to come may hold; missing where K/V depends on what precedes a line.
+   */
+  prepare?(lines: LinesAhead, turn: TurnContext): Promise<void>;
+  /** Deletes all K/V that contains a memory of the user before it returns; gives the number of entries. */
+  forget(userId: string, memoryId: string): Promise<number>;
+  /** Deletes all K/V that it keeps. */
+  reset(): Promise<void>;
+  /** Counts of its store; null where it keeps nothing. */
+  stats(): Readonly<Record<string, unknown>> | null;
+  /** Gives memory back; what is on disk stays. */
+  dispose(): Promise<void>;
+}
+
+/** Leaves a prompt that is evaluated whole, as text: an empty session, and everything in the suffix. */
+export async function prefillAsText(session: EngineSession, tokenIds: readonly TokenId[]): Promise<Prefilled> {
+  await session.clear();
+  return {
+    suffix: tokenIds,
+    record: null,
+    account: { cache: 'bypass', built: 0, recomputed: 0, resident: 0, positions: tokenIds.length },
+    kvLoadMs: 0,
+    kvComputeMs: 0,
+  };
+}

@@ -1,0 +1,68 @@
+import { Template } from '@huggingface/jinja';
+import { BenchError } from '../../config/bench-error.ts';
+
+/** A message as chat templates know it. */
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** The date of Llama 3's own template where nobody gives one: today's would make every prompt another tomorrow. */
+const FIXED_DATE = '26 Jul 2024';
+
+/** In place of the engine's clock; the line break behind it is dropped, as behind every statement. */
+const OWN_CLOCK = '{% set strftime_now = today %}\n';
+
+/** A model's own Jinja template: messages in, text with control tokens out. Never for text from outside. */
+export class ChatTemplate {
+  readonly #name: string;
+  readonly #template: Template;
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  /**
+   * @param name of the model, for messages
+   * @param tokens the texts of the tokens that many templates write themselves
+   * @throws BenchError `bad-model` where it is no template
+   */
+  constructor(name: string, source: string, tokens: { readonly bos: string; readonly eos: string }) {
+    this.#name = name;
+    this.#values = {
+      bos_token: tokens.bos,
+      eos_token: tokens.eos,
+      tools: null,
+      // Where a model can think first, the few tokens of an answer would all be thoughts.
+      enable_thinking: false,
+      date_string: FIXED_DATE,
+      today: () => {
+        throw new Error("it writes today's date, so that no prompt could be repeated");
+      },
+    };
+    try {
+      this.#template = new Template(OWN_CLOCK + source);
+    } catch (cause) {
+      throw this.refusal((cause as Error).message, cause);
+    }
+  }
+
+  /**
+   * @param opensAnswer whether the text ends where the answer of the assistant begins
+   * @throws BenchError `bad-model` with the template's own words where it refuses the messages
+   */
+  render(messages: readonly ChatMessage[], opensAnswer: boolean): string {
+    try {
+      return this.#template.render({ ...this.#values, messages, add_generation_prompt: opensAnswer });
+    } catch (cause) {
+      throw this.refusal((cause as Error).message, cause);
+    }
+  }
+
+  /** The template cannot be used; `why` completes the sentence. */
+  refusal(why: string, cause?: unknown): BenchError {
+    return new BenchError(
+      'bad-model',
+      `the chat template of ${this.#name} cannot be used: ${why.split('\n')[0]}`,
+      'use the plain form of prompts: --template plain',
+      cause,
+    );
+  }
+}

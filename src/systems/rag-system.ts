@@ -1,0 +1,97 @@
+import type { ArmTraits } from '../records/arm-traits.ts';
+import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type {
+  AddMemoryOptions,
+  BenchSystem,
+  ChatRequest,
+  ChatResponse,
+  SearchOptions,
+  SystemStats,
+} from './contracts.ts';
+import type { OpenStore } from './prefill/arm-store.ts';
+import { CachedTextPrefill } from './prefill/cached-text-prefill.ts';
+import { TextPrefill } from './prefill/text-prefill.ts';
+import { retrieveFor } from './retrieve.ts';
+import type { SystemParts } from './system-parts.ts';
+import { TurnPipeline } from './turn-pipeline.ts';
+
+/** The parts of a system that puts its memories into the prompt as text. */
+export interface RAGSystemParts extends SystemParts {
+  /** Opens a store for checkpoints of earlier prompts, whose longest common beginning is reused. Default: no prefix cache. */
+  readonly prefixCache?: OpenStore;
+  /** The memories that it retrieves for itself. Default `retrieved`. */
+  readonly retrieves?: ArmTraits['retrieves'];
+  /** Written into the conversation log. Default `rag`. */
+  readonly injectionMode?: string;
+}
+
+/**
+ * Retrieval-augmented generation: retrieved memories as text in the prompt, within half of the window that is left, then as
+ * much of the newest history as fits.
+ *
+ * @example
+ * import { openSystem } from 'dki-bench';
+ * await using system = await openSystem({ arm: 'rag' });
+ * const { text } = await system.chat({ query: 'Where do I live?', sessionId: 'session-1', userId: 'ada' });
+ * console.log(text);
+ */
+export class RAGSystem implements BenchSystem {
+  readonly #parts: RAGSystemParts;
+  readonly #pipeline: TurnPipeline;
+
+  constructor(parts: RAGSystemParts) {
+    const { prefixCache, retrieves = 'retrieved' } = parts;
+    this.#parts = parts;
+    this.#pipeline = new TurnPipeline({
+      ...parts,
+      retrieve: (request, history) => retrieveFor(request, { ...parts, retrieves }, history),
+      openStrategy: async ({ engine }) =>
+        prefixCache === undefined
+          ? new TextPrefill()
+          : new CachedTextPrefill((await prefixCache(engine)).store, engine.capabilities.leastTokens),
+      injectionMode: parts.injectionMode ?? 'rag',
+      action: 'rag_generate',
+    });
+  }
+
+  chat(request: ChatRequest): Promise<ChatResponse> {
+    return this.#pipeline.run(request);
+  }
+
+  /** Replacing a memory deletes all K/V of earlier prompts that contains the old one before the call returns. */
+  async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
+    if (options.memoryId !== undefined) await this.forgetMemory(options.userId ?? '', options.memoryId);
+    return this.#parts.memories.add(sessionId, content, options);
+  }
+
+  async removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
+    await this.forgetMemory(userId ?? '', memoryId);
+    return this.#parts.memories.remove(sessionId, memoryId, userId);
+  }
+
+  loadMemoriesFromDb(sessionId: string): Promise<number> {
+    return this.#parts.memories.load(sessionId);
+  }
+
+  searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+    return this.#parts.memories.search(query, { ...this.#parts, ...options });
+  }
+
+  getStats(): SystemStats {
+    const { rules, topK, threshold, memories } = this.#parts;
+    return { router: memories.stats(), config: { ...rules, topK, threshold }, ...this.#pipeline.stats() };
+  }
+
+  async forgetMemory(userId: string, memoryId: string): Promise<number> {
+    // Text alone keeps no K/V: its engine need not be opened for that.
+    return this.#parts.prefixCache === undefined ? 0 : (await this.#pipeline.strategy()).forget(userId, memoryId);
+  }
+
+  async reset(): Promise<void> {
+    await this.#pipeline.reset();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pipeline.dispose();
+  }
+}

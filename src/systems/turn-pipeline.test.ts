@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { foundMemories, openParts } from '../../scripts/open-parts.ts';
+import { fakeAdapter } from '../../test/fixtures/fake-engine/fake-adapter.ts';
+import { BenchError } from '../config/bench-error.ts';
+import { type BenchDatabase, openDatabase } from '../db/database.ts';
+import type { HistoryMessage } from '../records/prompt-info.ts';
+import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { ChatRequest } from './contracts.ts';
+import { DatabaseConversationLog } from './conversation-log.ts';
+import { RAGSystem } from './rag-system.ts';
+import type { OpenEngine, SystemParts } from './system-parts.ts';
+import { answerLimits } from './turn-pipeline.ts';
+
+let opened: OpenEngine;
+let database: BenchDatabase;
+let parts: SystemParts;
+
+beforeAll(async () => {
+  const engine = await fakeAdapter.opener({}).open({ model: 'fake' });
+  opened = { engine, session: await engine.openSession('turns') };
+});
+afterAll(async () => opened.engine[Symbol.asyncDispose]());
+beforeEach(() => {
+  database = openDatabase({ path: ':memory:' });
+  parts = openParts(opened, database);
+});
+
+const dog: MemorySearchResult = { memoryId: 'm1', content: 'My dog is called Brenko.', score: 0.9, metadata: {} };
+const request: ChatRequest = {
+  query: 'What is my dog called?',
+  sessionId: 's',
+  userId: 'ann',
+  maxNewTokens: 4,
+  retrieved: foundMemories([dog]),
+};
+const messages = (count: number): HistoryMessage[] =>
+  Array.from({ length: count }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `message ${index}`,
+  }));
+
+it('traces the turn that it made: retrieved memories, suffix, account, answer', async () => {
+  await using system = new RAGSystem(parts);
+  const retrieved = { memories: [dog], elapsedMs: 3, record: null };
+  const { trace, promptInfo, tokens, timings, text } = await system.chat({ ...request, retrieved });
+  const ids = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
+  expect(trace).toMatchObject({ retrieved: [dog], retrieval: null, prefill: null, gating: null, prefixPositions: 0 });
+  expect(trace.suffix).toEqual(ids);
+  expect(trace.sessionTokens).toEqual(ids);
+  expect(trace.account).toEqual({
+    cache: 'bypass',
+    evaluated: ids.length,
+    ...{ built: 0, recomputed: 0, gate: 0, resident: 0 },
+    positions: ids.length,
+    sharesPositions: false,
+  });
+  expect(trace.answer).toMatchObject({ text, stop: 'length' });
+  expect(trace.answer.tokenIds).toHaveLength(4);
+  expect(tokens).toEqual({
+    ...{ prompt: ids.length, kvResident: 0, evaluated: ids.length },
+    ...{ generated: 4, positions: ids.length },
+  });
+  expect(timings).toMatchObject({ retrieve: 3, gate: 0, kvLoad: 0, kvCompute: 0 });
+  expect(timings.firstToken).toBeCloseTo(3 + timings.assemble + timings.prefill, 6);
+});
+
+it('takes the history of the request, its newest turns, and asks the log where it brings none', async () => {
+  await using system = new RAGSystem(parts);
+  const shown = async (changes: Partial<ChatRequest>) =>
+    (await system.chat({ ...request, ...changes })).promptInfo.historyMessages.map(({ content }) => content);
+  expect(await shown({ history: messages(6), maxHistoryTurns: 2 })).toEqual([
+    ...['message 2', 'message 3', 'message 4', 'message 5'],
+  ]);
+  expect(await shown({ history: messages(6), maxHistoryTurns: 0 })).toEqual([]);
+  expect(await shown({ history: messages(6), includeHistory: false })).toEqual([]);
+  expect(await shown({ history: messages(30) })).toHaveLength(20);
+  new DatabaseConversationLog(database).seed('said', 'ann', messages(3));
+  expect(await shown({ sessionId: 'said' })).toEqual(['message 0', 'message 1', 'message 2']);
+  expect(await shown({ sessionId: 'said', history: [] })).toEqual([]);
+});
+
+it('writes down what was said, or nothing without a log', async () => {
+  const log = new DatabaseConversationLog(database);
+  await using silent = new RAGSystem({ ...parts, log: null });
+  await silent.chat(request);
+  expect(log.history('s', 10)).toEqual([]);
+  await using system = new RAGSystem(parts);
+  const { text } = await system.chat(request);
+  expect(log.history('s', 10)).toEqual([
+    { role: 'user', content: request.query },
+    { role: 'assistant', content: text },
+  ]);
+});
+
+it('tries again to open its engine after a failure', async () => {
+  let failures = 1;
+  const open = async (): Promise<OpenEngine> => {
+    if (failures-- > 0) throw new BenchError('not-found', 'no such model', 'name another');
+    return opened;
+  };
+  await using system = new RAGSystem({ ...parts, open });
+  await expect(system.chat(request)).rejects.toThrow('no such model');
+  expect(system.getStats().model).toBeNull();
+  expect((await system.chat(request)).trace.answer.tokenIds).toHaveLength(4);
+  expect(system.getStats().model).toMatchObject({ engine: 'fake' });
+});
+
+it('shows the text so far, and ends where it is aborted with what there is', async () => {
+  await using system = new RAGSystem(parts);
+  const texts: string[] = [];
+  const controller = new AbortController();
+  const onText = (text: string): void => {
+    texts.push(text);
+    if (texts.length === 2) controller.abort();
+  };
+  const { text, trace } = await system.chat({ ...request, maxNewTokens: 9, onText, signal: controller.signal });
+  expect(trace.answer.stop).toBe('aborted');
+  expect(trace.answer.tokenIds).toHaveLength(2);
+  expect(texts).toHaveLength(2);
+  expect(text.startsWith(texts[0]!)).toBe(true);
+});
+
+it('generates 48 tokens where nobody asks for more, and never more than were reserved', () => {
+  const form = { stopTexts: ['\n'] };
+  expect(answerLimits(form, 512)).toEqual({ maxTokens: 48, stopTexts: ['\n'], temperature: 0 });
+  expect(answerLimits(form, 16)).toMatchObject({ maxTokens: 16 });
+  expect(answerLimits(form, 16, { maxNewTokens: 99, temperature: 0.5 })).toMatchObject({
+    maxTokens: 99,
+    temperature: 0.5,
+  });
+});

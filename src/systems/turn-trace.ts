@@ -1,0 +1,26 @@
+import type { TokenId } from '../engine/token-id.ts';
+import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { PrefillRecord } from '../records/prefill-record.ts';
+import type { RetrievalRecord } from '../records/retrieval-record.ts';
+import type { TurnAccount } from '../records/turn-account.ts';
+import type { AnswerRecord } from '../records/turn-record.ts';
+
+/** One turn as its system made it. */
+export interface TurnTrace {
+  /** Best first, before selection. */
+  readonly retrieved: readonly MemorySearchResult[];
+  readonly retrieval: RetrievalRecord | null;
+  readonly prefill: PrefillRecord | null;
+  readonly account: TurnAccount;
+  /** The factors of the gate; null without one. */
+  readonly gating: Readonly<Record<string, unknown>> | null;
+  /** The tokens that were evaluated behind the prefix: the end of the prompt. */
+  readonly suffix: readonly TokenId[];
+  /** Positions of the session in front of the suffix: where scoring begins again. */
+  readonly prefixPositions: number;
+  /** The prompt's tokens, as the session holds them after the turn. */
+  readonly sessionTokens: readonly TokenId[];
+  readonly answer: AnswerRecord;
+  /** The text between the prompt and an answer that follows it. */
+  readonly answerLead: string;
+}
