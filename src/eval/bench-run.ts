@@ -2,26 +2,31 @@ import { existsSync } from 'node:fs';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { RunRepository } from '../db/run-repository.ts';
-import type { RunRow } from '../db/schema.ts';
-import type { RunResults } from './results.ts';
+import type { EngineOpener } from '../engine/engine-request.ts';
+import type { RunResults } from '../records/results.ts';
+import type { RunRecord } from '../records/run-record.ts';
 import type { BenchHooks } from './run/progress.ts';
-import { memberName } from './run-name.ts';
+import { memberName } from '../db/run-name.ts';
 import { findResumable, noSuchRun } from './run/run-record.ts';
 import { openRuns, runSuite, type SuiteRun } from './run/suite-run.ts';
-import { resultsOfRuns, type StoredConfig } from './stored-results.ts';
+import { resultsOfRuns } from './analysis/stored-results.ts';
 import { suitesNamed } from './suites/suites.ts';
 
 /**
- * Runs the suites that are named, one run each, or goes on with runs that were ended, and gives their results in order.
+ * Runs the suites that are named, one run each, or goes on with runs that were interrupted, and gives their results in order.
  * Several suites are runs of one name: `NAME/SUITE`.
  * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
  */
-export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
+export async function runSuites(
+  config: BenchConfig,
+  engines: EngineOpener,
+  hooks: BenchHooks = {},
+): Promise<RunResults[]> {
   const planned = config.resume === undefined ? plan(config) : planToResume(config, config.resume);
   const results: RunResults[] = [];
   for (const run of planned) {
     results.push(
-      run.begun?.status === 'finished' ? storedResults(config, run.name) : await runSuite(run, config, hooks),
+      run.begun?.status === 'finished' ? storedResults(config, run.name) : await runSuite(run, config, engines, hooks),
     );
   }
   return results;
@@ -56,7 +61,7 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   using database = openRuns(config);
   const runs = new RunRepository(database);
   const members = runs.listGroup(name).filter((run) => run.name !== name);
-  const suitesOf = ({ config: stored }: RunRow) => suitesNamed((stored as StoredConfig).suite);
+  const suitesOf = ({ plan }: RunRecord) => suitesNamed(plan.settings.suite as BenchConfig['suite']);
   const [first] = members;
   if (first === undefined) {
     const begun = findResumable(runs, name);

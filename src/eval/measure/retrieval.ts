@@ -1,15 +1,15 @@
 import { retrieverNames, type BenchConfig, type ColdIndexName, type RetrieverName } from '../../config/bench-config.ts';
-import type { Retriever } from '../../memory/retriever.ts';
-import { groupBy } from '../group-by.ts';
-import { ndcgAtK, recallAtK, reciprocalRank } from '../metrics/retrieval.ts';
-import type { RetrievalMeasurement, RetrievalMeasurements } from '../results.ts';
-import { bootstrapDifference } from '../statistics/bootstrap.ts';
-import { estimateShare } from '../statistics/estimate.ts';
-import { differences, meanOf, type PairedObservation } from '../statistics/observations.ts';
-import { signFlipP } from '../statistics/sign-flip.ts';
-import type { MeasureRoom } from '../suites/suite.ts';
-import { RETRIEVAL_MEMORIES, retrievalUsers } from '../synthesis/retrieval-data.ts';
-import type { RetrievalUser } from '../synthesis/retrieval-set.ts';
+import type { Retriever } from '../../retrieval/retriever.ts';
+import { groupBy } from '../../config/group-by.ts';
+import { ndcgAtK, recallAtK, reciprocalRank } from '../analysis/metrics/retrieval.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements } from '../../records/results.ts';
+import { bootstrapDifference } from '../analysis/statistics/bootstrap.ts';
+import { estimateShare } from '../analysis/statistics/estimate.ts';
+import { differences, meanOf, type PairedObservation } from '../analysis/statistics/observations.ts';
+import { signFlipP } from '../analysis/statistics/sign-flip.ts';
+import type { MeasureContext } from '../run/suite.ts';
+import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../data/generators/retrieval-data.ts';
+import type { RetrievalUser } from '../../data/generators/retrieval-set.ts';
 
 const TOP_K = 10;
 const BASE = 'router';
@@ -112,7 +112,7 @@ function row(
   };
 }
 
-/** How pgvector searches ivfflat by itself: one list, not all of them. */
+/** The index of pgvector's own default: it searches one list of ivfflat, not all of them. */
 const OWN_PROBES = 'ivfflat-approximate';
 
 type Strategy = readonly [label: string, name: RetrieverName, coldIndex?: ColdIndexName];
@@ -127,7 +127,11 @@ function strategiesOf({ cold, coldIndex }: BenchConfig): Strategy[] {
 }
 
 /** Every strategy of recall on the same questions, by kind; recall@5 against the router, paired by question. */
-export async function measureRetrieval({ config, openRetriever, signal }: MeasureRoom): Promise<RetrievalMeasurements> {
+export async function measureRetrieval({
+  config,
+  openRetriever,
+  signal,
+}: MeasureContext): Promise<RetrievalMeasurements> {
   const { seed } = config;
   const users = retrievalUsers(seed);
   const stats: Record<string, Readonly<Record<string, unknown>>> = {};

@@ -1,6 +1,6 @@
-import type { AskedData } from '../dataset/asked-data.ts';
-import type { DatasetUser } from '../dataset/dataset.ts';
-import type { RunDescription } from '../results.ts';
+import type { AskedData } from '../../data/asked-data.ts';
+import type { DatasetUser } from '../../data/dataset.ts';
+import type { RunDescription } from '../../records/results.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -12,7 +12,7 @@ function itemsOf(users: readonly DatasetUser[]): number {
   return users.reduce((sum, user) => sum + user.items.length, 0);
 }
 
-/** What a run writes down of its data. @param users those who were drawn, with the items that they ask */
+/** Describes the data of a run. @param users those who were drawn, with the items that they ask */
 export function describeData(
   { name, sha256, parts }: AskedData,
   users: readonly DatasetUser[],

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAskedData } from '../dataset/asked-data.ts';
+import { readAskedData } from '../../data/asked-data.ts';
 import { donated } from './donor.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -15,7 +15,7 @@ test('the control is shown memories of another user, in the language of the one 
     expect(shown).toHaveLength(3);
     const of = new Map(users.flatMap((user) => user.memories.map(({ memoryId }) => [`donor-${memoryId}`, user])));
     for (const { memoryId } of shown) {
-      expect(of.get(memoryId)!.speech).toEqual(asker.speech);
+      expect(of.get(memoryId)!.languageProfile).toEqual(asker.languageProfile);
       expect(of.get(memoryId)!.userId).not.toBe(asker.userId);
     }
   }

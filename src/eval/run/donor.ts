@@ -1,23 +1,25 @@
 import { crc32 } from 'node:zlib';
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
-import type { DatasetMemory, DatasetUser } from '../dataset/dataset.ts';
-import { SeededRandom } from '../random.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import { SeededRandom } from '../../config/seeded-random.ts';
 
 /**
- * What the control is shown: for each recalled memory the text of a seeded donor's memory of the same kind,
+ * The memories of the negative control: for each retrieved memory the text of a seeded donor's memory of the same kind,
  * a preference for a preference, in the language of the user, at the same place and time.
  */
 export function donated(
-  recalled: readonly MemorySearchResult[],
+  retrieved: readonly MemorySearchResult[],
   users: readonly DatasetUser[],
-  { userId, speech }: Pick<DatasetUser, 'userId' | 'speech'>,
+  { userId, languageProfile }: Pick<DatasetUser, 'userId' | 'languageProfile'>,
   itemId: string,
   seed: number,
 ): MemorySearchResult[] {
   const random = new SeededRandom((seed ^ crc32(itemId)) | 0);
-  const donors = users.filter((user) => user.userId !== userId && user.speech.language === speech.language);
+  const donors = users.filter(
+    (user) => user.userId !== userId && user.languageProfile.language === languageProfile.language,
+  );
   const taken = new Set<DatasetMemory>();
-  return recalled.flatMap((memory) => {
+  return retrieved.flatMap((memory) => {
     const preference = memory.metadata['preference'] === true;
     const candidates = donors
       .flatMap((user) => user.memories)

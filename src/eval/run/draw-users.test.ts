@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAskedData } from '../dataset/asked-data.ts';
+import { readAskedData } from '../../data/asked-data.ts';
 import { drawUsers } from './draw-users.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -20,7 +20,7 @@ test('draws of one data set are those that stored runs were made with', async ()
 
 test('several give users in turn, each of those that it would give alone', async () => {
   const both = drawUsers(await readAskedData([english, chinese]), 16, 7);
-  expect(both.map(({ speech }) => speech.language)).toEqual([
+  expect(both.map(({ languageProfile }) => languageProfile.language)).toEqual([
     ...Array<string>(4).fill('en'),
     ...Array<string>(4).fill('zh'),
   ]);
@@ -32,7 +32,7 @@ test('several give users in turn, each of those that it would give alone', async
 test('a data set that has no more users leaves the rest to the others', async () => {
   const asked = await readAskedData([chinese, english]);
   const users = drawUsers(asked, 120, 7);
-  expect(users.filter(({ speech }) => speech.language === 'zh')).toHaveLength(5);
+  expect(users.filter(({ languageProfile }) => languageProfile.language === 'zh')).toHaveLength(5);
   expect(users.length).toBeGreaterThan(10);
   expect(idsOf(drawUsers(asked, undefined, 7))).toHaveLength(25);
 });

@@ -1,7 +1,7 @@
-import type { AskedData } from '../dataset/asked-data.ts';
-import type { DatasetUser } from '../dataset/dataset.ts';
-import { groupBy } from '../group-by.ts';
-import { SeededRandom } from '../random.ts';
+import type { AskedData } from '../../data/asked-data.ts';
+import type { DatasetUser } from '../../data/dataset.ts';
+import { groupBy } from '../../config/group-by.ts';
+import { SeededRandom } from '../../config/seeded-random.ts';
 
 const LEAST_USERS = 8;
 

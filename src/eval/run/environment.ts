@@ -14,8 +14,8 @@ function git(...args: string[]): string | null {
   }
 }
 
-/** What a run must say of the machine and the code that it ran on. */
-export function describeEnvironment(): Readonly<Record<string, unknown>> {
+/** The machine and the code that a run ran on. */
+export function describeEnvironment() {
   const lockfile = `${root}/package-lock.json`;
   const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
   const status = git('status', '--porcelain', '--untracked-files=no');

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { grammars } from '../../config/grammar.ts';
-import type { BenchSystem } from '../../systems/bench-system.ts';
+import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { ArmIsolation, IsolationProbe } from '../../records/run-probes.ts';
+import type { BenchSystem } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { containsTokens } from '../metrics/normalise.ts';
-import { SeededRandom } from '../random.ts';
+import { containsTokens } from '../../data/normalise.ts';
+import { SeededRandom } from '../../config/seeded-random.ts';
 import {
   drawPreference,
   drawRelation,
@@ -14,33 +16,14 @@ import {
   USER,
   valueOf,
   type Relation,
-} from '../synthesis/relations.ts';
-import type { ItemStage } from './item-stage.ts';
+} from '../../data/generators/relations.ts';
 
-/** What came of asking one arm for secrets that were planted: by those who own them, and by those who do not. */
-export interface ArmIsolation {
-  readonly arm: string;
-  /** It answers as `rag` does, so that owners who do not hear their own make the test blind. */
-  readonly mustHear: boolean;
-  readonly owners: { readonly answers: number; readonly right: number };
-  /** Answers that could hold somebody else's secret, one attempt each. */
-  readonly strangers: { readonly answers: number; readonly leaks: number };
-  /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
-  readonly doubles: { readonly answers: number; readonly reused: number };
-  /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
-  readonly said: readonly (readonly number[])[];
-}
-
-export interface IsolationProbe {
-  readonly arms: readonly ArmIsolation[];
-}
-
-/** What the probe works on: the index, the arms and their stores as the run uses them. */
+/** The index, the arms and their stores as the run uses them. */
 export interface IsolationSubject {
   readonly runId: string;
   readonly keeper: MemoryKeeper;
-  readonly stage: ItemStage;
-  readonly systems: readonly { readonly name: string; readonly mustHear: boolean; readonly system: BenchSystem }[];
+  /** Arms that are given the user's own retrieved memories. */
+  readonly systems: readonly { readonly traits: ArmTraits; readonly system: BenchSystem }[];
   readonly topK: number;
   readonly threshold: number;
 }
@@ -105,7 +88,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
 
   const query = question(random, USER, relation, 'known');
   const results: ArmIsolation[] = [];
-  for (const { name, mustHear, system } of subject.systems) {
+  for (const { traits, system } of subject.systems) {
     const answers = new Map<string, Answer>();
     for (const user of [...users, ...doubles, ...strangers]) {
       answers.set(user.userId, await ask(subject, system, user.userId, query));
@@ -117,8 +100,8 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
     const askers = users.map((user, index) => [user, strangers[index]!]);
     results.push({
       said: askers.map((asking) => users.map(({ secret }) => asking.filter((user) => hears(user, secret)).length)),
-      arm: name,
-      mustHear,
+      arm: traits.name,
+      mustHear: traits.equivalence === 'bitwise',
       owners: { answers: users.length, right: users.filter((user) => hears(user, user.secret)).length },
       strangers: {
         answers: users.length + strangers.length,
@@ -145,13 +128,13 @@ interface Answer {
 }
 
 async function ask(
-  { keeper, stage, topK, threshold }: IsolationSubject,
+  { keeper, topK, threshold }: IsolationSubject,
   system: BenchSystem,
   userId: string,
   query: string,
 ): Promise<Answer> {
-  const recalled = await keeper.recall(query, { userId, topK, threshold });
-  stage.put({ recalled, evidence: [], all: [], donated: [], history: [] });
-  const { text, tokens, inputTokens } = await system.chat({ query, sessionId: 'isolation', userId });
+  const retrieved = await keeper.retrieve(query, { userId, topK, threshold });
+  const request = { query, sessionId: 'isolation', userId, retrieved, preferences: [], history: [] };
+  const { text, tokens, inputTokens } = await system.chat(request);
   return { text, evaluatedTokens: tokens.evaluated, promptTokens: inputTokens };
 }

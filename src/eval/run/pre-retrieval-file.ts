@@ -4,7 +4,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import {
   readPreRetrievalConfig,
   type ReadPreRetrievalConfig,
-} from '../../memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
+} from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
 /**
  * How questions are prepared: what `--pre-retrieval` says, else the defaults.

@@ -1,9 +1,9 @@
 import type { DownloadProgress } from '../../config/hub/hub-file.ts';
-import type { ArmDefinition } from './arms.ts';
+import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 
-/** How far a run is; `done` of `total` steps of its phase. */
+/** Progress of a run: `done` of `total` steps of its phase. */
 export interface Progress {
-  /** Said where a suite begins. */
+  /** Given where a suite begins. */
   readonly suite?: string;
   readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'measure' | 'report';
   readonly done: number;
@@ -12,7 +12,7 @@ export interface Progress {
 
 export interface BenchHooks {
   readonly onProgress?: (progress: Progress) => void;
-  /** While a model is fetched from the hub. */
+  /** Called while a model is fetched from the hub. */
   readonly onDownload?: (progress: DownloadProgress) => void;
   /** Ends the run between two turns; it can be resumed. A download goes on where it ended as well. */
   readonly signal?: AbortSignal;

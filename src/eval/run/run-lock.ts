@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
+import { isRunning } from '../../config/is-running.ts';
 
 /** Keeps a second process from the run that this one makes; a lock whose process is gone is no lock. */
 export class RunLock implements Disposable {
@@ -31,8 +32,7 @@ export class RunLock implements Disposable {
     try {
       const pid = Number(readFileSync(this.#path, 'utf8'));
       if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
-      process.kill(pid, 0);
-      return pid;
+      return isRunning(pid) ? pid : undefined;
     } catch {
       return undefined;
     }

@@ -10,6 +10,6 @@ test('a run goes on with the data sets that it began with, one or several', () =
   const config = smallConfig(folder, { seed: '8', threads: '1' });
   const resumed = (name: string, dataset: unknown) =>
     resumedConfig(config, storeRun(database, { name, turns: [], settings: { dataset, seed: 3 } }));
-  expect(resumed('one', '/data/a.jsonl')).toMatchObject({ dataset: ['/data/a.jsonl'], seed: 3, threads: 1 });
+  expect(resumed('one', ['/data/a.jsonl'])).toMatchObject({ dataset: ['/data/a.jsonl'], seed: 3, threads: 1 });
   expect(resumed('both', ['/data/a.jsonl', '/data/b.jsonl']).dataset).toEqual(['/data/a.jsonl', '/data/b.jsonl']);
 });

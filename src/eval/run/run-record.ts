@@ -2,22 +2,23 @@ import { basename } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { RunRepository } from '../../db/run-repository.ts';
-import type { RunRow } from '../../db/schema.ts';
-import { placesOfTiers } from '../../memory/strategies/tiered/tier-places.ts';
-import type { AskedData } from '../dataset/asked-data.ts';
-import type { DatasetUser } from '../dataset/dataset.ts';
-import { lastRunsHint } from '../run-name.ts';
-import type { Suite } from '../suites/suite.ts';
-import type { Arm, ArmTraits } from './arms.ts';
+import type { RunPlan, RunRecord } from '../../records/run-record.ts';
+import { placesOfTiers } from '../../retrieval/tiered/tier-places.ts';
+import type { AskedData } from '../../data/asked-data.ts';
+import type { DatasetUser } from '../../data/dataset.ts';
+import { lastRunsHint } from '../../db/run-name.ts';
+import type { Suite } from './suite.ts';
+import type { ArmNotRun } from '../../records/results.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
-import type { ArmNotRun } from './model-ability.ts';
-import type { BenchParts } from './open-bench.ts';
+import type { BenchParts } from './bench-parts.ts';
 
 /** Options that the turns of a run depend on: a run is resumed with those that it began with. */
 const DECISIVE = [
   'suite',
   'dataset',
+  'engine',
   'topK',
   'threshold',
   'alpha',
@@ -40,19 +41,15 @@ function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(DECISIVE.filter((key) => key in config).map((key) => [key, config[key]]));
 }
 
-/** The options with which a run goes on: those that it began with, and of the new ones what its turns do not depend on. */
-export function resumedConfig(config: BenchConfig, run: RunRow): BenchConfig {
+/** The options with which a run goes on: those that it began with, and of the new ones those that no turn depends on. */
+export function resumedConfig(config: BenchConfig, { plan }: RunRecord): BenchConfig {
   const open = Object.entries(config).filter(([key]) => !(DECISIVE as readonly string[]).includes(key));
-  const begun = run.config as BenchConfig & { readonly dataset: string | readonly string[] };
-  return {
-    ...(Object.fromEntries(open) as unknown as BenchConfig),
-    ...decisive(begun),
-    dataset: [begun.dataset].flat(),
-  };
+  const begun = plan.settings as unknown as BenchConfig;
+  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...decisive(begun) };
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
-export function findResumable(runs: RunRepository, name: string): RunRow {
+export function findResumable(runs: RunRepository, name: string): RunRecord {
   const run = runs.findByName(name);
   if (run === undefined) {
     throw noSuchRun(name, runs.names());
@@ -76,40 +73,35 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   );
 }
 
-/** Where memories lie, for the strategy that has a choice. */
+/** The stores of memories, for the strategy that has a choice. */
 function tiersOf(config: BenchConfig): ReturnType<typeof placesOfTiers> | undefined {
   return config.retriever === 'tiered' ? placesOfTiers(config) : undefined;
 }
 
-/** How questions are prepared, by the strategy that does. */
+/** The preparation of questions, for the strategy that does it. */
 function preRetrievalOf(config: BenchConfig, parts: BenchParts): BenchParts['preRetrieval']['config'] | undefined {
   return config.retriever === 'hinted' ? parts.preRetrieval.config : undefined;
 }
 
 /** A run goes on only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
 export async function checkSame(
-  run: RunRow,
+  run: RunRecord,
   config: BenchConfig,
   dataset: AskedData,
   parts: BenchParts,
 ): Promise<void> {
   const embedder = await parts.embeddings.info();
   const { backend } = parts.backend;
-  const sha256 = (part: unknown): string => (part as { readonly sha256: string }).sha256;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
-    ['data set', sha256(run.dataset), dataset.sha256],
-    ['model', sha256(run.model), parts.model.info.sha256],
-    ['embedder', sha256(run.embedder), embedder.sha256],
-    ['number of threads', (run.environment as { readonly threads: number }).threads, parts.model.info.threads],
-    ['vector backend', (run.retriever as { readonly backend: string }).backend, backend.name],
-    [
-      'place of memories',
-      JSON.stringify((run.retriever as { readonly tiers?: unknown }).tiers),
-      JSON.stringify(tiersOf(config)),
-    ],
+    ['data set', run.dataset.sha256, dataset.sha256],
+    ['model', run.model.sha256, parts.engine.info.modelSha256],
+    ['embedder', run.embedder.sha256, embedder.sha256],
+    ['number of threads', run.environment.threads, parts.engine.info.threads],
+    ['vector backend', run.retriever.backend, backend.name],
+    ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],
     [
       'preparation of questions',
-      JSON.stringify((run.retriever as { readonly preRetrieval?: unknown }).preRetrieval),
+      JSON.stringify(run.retriever.preRetrieval),
       JSON.stringify(preRetrievalOf(config, parts)),
     ],
   ];
@@ -122,45 +114,53 @@ export async function checkSame(
   );
 }
 
-/** Writes down a run that begins, with all that is needed to repeat it. */
+/** A run to begin. */
+export interface RunStart {
+  readonly name: string;
+  readonly suite: Suite;
+  readonly config: BenchConfig;
+  readonly arms: readonly Arm[];
+  /** Arms of the suite that the model cannot run. */
+  readonly armsNotRun: readonly ArmNotRun[];
+  readonly dataset: AskedData;
+  readonly users: readonly DatasetUser[];
+  readonly parts: BenchParts;
+}
+
+/** Stores a run that begins, with all that is needed to repeat it. */
 export async function createRun(
   runs: RunRepository,
-  name: string,
-  suite: Suite,
-  config: BenchConfig,
-  arms: readonly Arm[],
-  armsNotRun: readonly ArmNotRun[],
-  dataset: AskedData,
-  users: readonly DatasetUser[],
-  parts: BenchParts,
-): Promise<RunRow> {
-  const {
-    model,
-    backend: { backend },
-  } = parts;
+  { name, suite, config, arms, armsNotRun, dataset, users, parts }: RunStart,
+): Promise<RunRecord> {
+  const { info } = parts.engine;
+  const { backend } = parts.backend;
   const embedder = await parts.embeddings.info();
   const tiers = tiersOf(config);
   const preRetrieval = preRetrievalOf(config, parts);
-  const { sha256, parameters, contextTokens, cellTokens } = model.info;
+  const plan: RunPlan = {
+    arms: arms.map(({ traits }) => traits),
+    armsNotRun,
+    settings: { ...decisive(config), suite: config.suite, margin: config.margin, model: basename(config.model) },
+  };
   return runs.create({
     name,
     suite: suite.name,
     seed: config.seed,
-    config: {
-      ...decisive(config),
-      // One stands by itself, as it always did.
-      dataset: config.dataset.length === 1 ? config.dataset[0] : config.dataset,
-      model: basename(config.model),
-      arms: arms.map(({ open: _, ...traits }): ArmTraits => traits),
-      ...(armsNotRun.length === 0 ? {} : { armsNotRun }),
-    },
+    plan,
     environment: {
       ...describeEnvironment(),
-      llm: model.info.backend,
-      threads: model.info.threads,
-      contextOptions: model.info.contextOptions,
+      engine: info.engine,
+      build: info.build,
+      threads: info.threads ?? 0,
+      stateIdentity: info.stateIdentity,
     },
-    model: { name: model.info.name, sha256, parameters, contextTokens, cellTokens },
+    model: {
+      name: info.model.name,
+      sha256: info.modelSha256 ?? '',
+      parameters: info.model.parameters,
+      contextTokens: info.contextTokens,
+      cellTokens: info.cellTokens,
+    },
     embedder: { name: embedder.name, sha256: embedder.sha256 },
     dataset: describeData(dataset, users),
     retriever: {

@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import type { Suite } from '../suites/suite.ts';
+import type { Suite } from './suite.ts';
 
 /** The options of a run: those of the suite where the user gave none. */
 export function suiteOptions(

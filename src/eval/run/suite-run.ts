@@ -1,34 +1,36 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
+import { type AskedData, readAskedData } from '../../data/asked-data.ts';
+import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
+import { writeText } from '../../data/write-lines.ts';
 import { openDatabase, type BenchDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
-import type { RunRow } from '../../db/schema.ts';
 import {
   gatingCalibrationOf,
   requireCalibrationFor,
   type GatingCalibration,
 } from '../../embedding/gating-threshold.ts';
-import { readGgufHeader } from '../../llm/gguf-header.ts';
-import { checkModelFile } from '../../llm/model-check.ts';
-import { modelFileOf } from '../../llm/model-file.ts';
-import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/dki/dual-factor-gate.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { RunResults } from '../../records/results.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import { armRegistry } from '../../systems/arms/arm-registry.ts';
+import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { type AskedData, readAskedData } from '../dataset/asked-data.ts';
-import { roomOf } from '../dataset/model-room.ts';
-import { writeText } from '../dataset/write-lines.ts';
-import type { RunResults } from '../results.ts';
-import type { StoredConfig } from '../stored-results.ts';
-import type { Suite } from '../suites/suite.ts';
-import type { DatasetGenerator } from '../synthesis/dataset-generator.ts';
-import { armsNamed } from './arms.ts';
+import { armsOfSuite, armsWithForms, requireCapabilities } from './arm-obstacles.ts';
+import { BenchParts, openRunRetriever } from './bench-parts.ts';
 import { drawUsers } from './draw-users.ts';
 import { withFetchedModels } from './fetch-models.ts';
-import { BenchParts, openBench, openRunRetriever, StoreFolder } from './open-bench.ts';
-import { armsOfSuite, armsWithForms, requireAbility } from './model-ability.ts';
+import { KvFolder } from './kv-folder.ts';
+import { TokenPieces } from './observe/token-pieces.ts';
+import { openArms } from './open-arms.ts';
 import type { BenchHooks } from './progress.ts';
 import { RunLock } from './run-lock.ts';
 import { checkSame, createRun, resumedConfig } from './run-record.ts';
 import { RunSession } from './run-session.ts';
+import type { Suite } from './suite.ts';
 import { suiteOptions } from './suite-options.ts';
 
 /** One suite under the name of its run. */
@@ -36,7 +38,7 @@ export interface SuiteRun {
   readonly suite: Suite;
   readonly name: string;
   /** The run to go on with, where it was begun before. */
-  readonly begun: RunRow | undefined;
+  readonly begun: RunRecord | undefined;
 }
 
 /**
@@ -46,82 +48,72 @@ export interface SuiteRun {
 export async function runSuite(
   { suite, name, begun }: SuiteRun,
   config: BenchConfig,
+  engines: EngineOpener,
   hooks: BenchHooks = {},
 ): Promise<RunResults> {
   const started = performance.now();
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
   const options = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
-  const settings = await withFetchedModels(options, { onProgress: hooks.onDownload, signal: hooks.signal });
-  const stored = begun?.config as StoredConfig | undefined;
+  const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const calibration = gatingCalibrationOf(settings.embedder);
-  const modelPath = await modelFileOf(settings.model);
-  checkModelFile(modelPath, process.availableMemory());
-  const header = await readGgufHeader(modelPath);
-  const ofSuite = armsOfSuite(suite, header, settings);
-  const named = stored?.arms.map((arm) => arm.name) ?? settings.arms;
-  const wanted = armsNamed(
-    named ?? ofSuite.names,
-    { alpha: settings.alpha, gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD },
-    hooks.arms,
-  );
-  requireAbility(modelPath, header, wanted, settings);
+  const inspection = await engines.inspect(settings.model);
+  const ofSuite = armsOfSuite(suite, inspection, settings);
+  const named = begun?.plan.arms.map((arm) => arm.name) ?? settings.arms;
+  const wanted = armRegistry.with(...(hooks.arms ?? [])).named(named ?? ofSuite.names, {
+    alpha: settings.alpha,
+    gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD,
+  });
+  requireCapabilities(settings.model, inspection, wanted, settings);
   const folder = join(settings.out, name);
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
   const given = suite.data === undefined ? await readAskedData(settings.dataset) : undefined;
-  await using parts = await BenchParts.open(settings, suite, wanted);
-  const { arms, notRun } = armsWithForms(wanted, parts.model, settings, named === undefined);
-  reserveFor(parts.model.info.contextTokens, settings.reserve);
-  const dataset = given ?? (await madeData(suite.data!, folder, settings, parts));
+  using stores = new KvFolder(settings, folder);
+  await using parts = await BenchParts.open(engines, settings, suite, wanted, stores.checkpointFolder);
+  const { engine } = parts;
+  const { arms, notRun } = await armsWithForms(wanted, engine, settings, named === undefined);
+  reserveFor(engine.info.contextTokens, settings.reserve);
+  const dataset = given ?? (await madeData(suite.data!, folder, settings, engine));
   const users = drawUsers(dataset, settings.limit, settings.seed);
   if (begun !== undefined) await checkSame(begun, settings, dataset, parts);
-  const gated = arms.some((arm) => arm.name === 'dki-gated');
+  const gated = arms.some((arm) => arm.gated);
   if (gated && calibration !== undefined) requireCalibrationFor(calibration, await parts.embeddings.info());
   const coldStartMs = performance.now() - started;
 
   // Only now is anything written: a mistake above leaves no trace.
   using database = openRuns(settings);
   const runs = new RunRepository(database);
+  const armsNotRun = named === undefined ? [...ofSuite.notRun, ...notRun] : [];
   const run =
-    begun ??
-    (await createRun(
-      runs,
-      name,
-      suite,
-      settings,
-      arms,
-      named === undefined ? [...ofSuite.notRun, ...notRun] : [],
-      dataset,
-      users,
-      parts,
-    ));
+    begun ?? (await createRun(runs, { name, suite, config: settings, arms, armsNotRun, dataset, users, parts }));
   using _lock = new RunLock(folder, run.name);
-  using stores = new StoreFolder(settings, folder);
   const retriever = await openRunRetriever(parts, settings, run.id, folder);
   await using _retriever = { [Symbol.asyncDispose]: () => retriever.close() };
-  const bench = openBench(parts, retriever, stores, {
-    config: settings,
-    suite,
-    runId: run.id,
-    users,
-    arms,
-    database,
-  });
+  const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id);
+  const openedArms = await openArms(parts, stores, { config: settings, runId: run.id, arms }, keeper);
+  const { seed, repeats, topK, threshold } = settings;
+  const bench = {
+    ...{ runId: run.id, suite, users, engine, database, keeper, sharesStore: stores.shared },
+    embeddings: parts.embeddings,
+    scoring: await engine.openSession(`${run.id}/probe`),
+    scoresAnswers: suite.scoresAnswers ?? false,
+    log: new DatabaseConversationLog(database, run.id),
+    pieces: new TokenPieces(engine, database),
+    arms: openedArms,
+    settings: { seed, repeats, topK, threshold },
+  };
   const notes = [
     ...runNotes(parts, stores, run),
     ...(gated ? [gatingNote(calibration)] : []),
     ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),
   ];
   const session = new RunSession(database, run, bench, {
-    notes,
-    coldStartMs,
+    ...{ notes, coldStartMs, started, folder, engines },
     modelLoadMs: parts.modelLoadMs,
-    started,
-    folder,
-    openRetriever: (retriever, coldIndex = settings.coldIndex) => {
+    openRetriever: (strategy, coldIndex = settings.coldIndex) => {
       // Each pays for its own vectors, whoever was asked before.
       parts.embeddings.clear();
-      const place = join(folder, retriever);
-      return openRunRetriever(parts, { ...settings, retriever, coldIndex }, `${run.id}/${retriever}`, place);
+      const place = join(folder, strategy);
+      return openRunRetriever(parts, { ...settings, retriever: strategy, coldIndex }, `${run.id}/${strategy}`, place);
     },
   });
   try {
@@ -130,8 +122,7 @@ export async function runSuite(
     if (hooks.signal?.aborted) runs.update(run.id, { status: 'interrupted' });
     throw error;
   } finally {
-    // In a store that stays, the K/V of a last turn would stay as well.
-    for (const { system } of bench.arms) await system[Symbol.asyncDispose]();
+    for (const { system } of openedArms) await system[Symbol.asyncDispose]();
   }
 }
 
@@ -141,17 +132,22 @@ export function openRuns({ db, databaseEcho }: BenchConfig): BenchDatabase {
   return openDatabase({ path: db, ...echo });
 }
 
-/** The data of a suite that makes its own, which stand beside its report. */
+/** The data of a suite that makes its own, written beside its report. */
 async function madeData(
   data: readonly DatasetGenerator[],
   folder: string,
   { seed }: BenchConfig,
-  { model }: BenchParts,
+  engine: Engine,
 ): Promise<AskedData> {
+  const window = {
+    contextTokens: engine.info.contextTokens,
+    countTokens: async (texts: readonly string[]): Promise<readonly number[]> =>
+      (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
+  };
   const files: string[] = [];
   for (const { name, presetUsers, make } of data) {
     const file = join(folder, `${name}.jsonl`);
-    await writeText(file, make(seed, presetUsers, roomOf(model)));
+    await writeText(file, await make(seed, presetUsers, window));
     files.push(file);
   }
   return readAskedData(files);
@@ -163,9 +159,8 @@ function gatingNote(calibration: GatingCalibration | undefined): string {
     : `dki-gated injects above a relevance of ${calibration.gatingThreshold}, of the embedder's card`;
 }
 
-/** What a reader must know of how the run was made. */
-function runNotes(parts: BenchParts, stores: StoreFolder, run: RunRow): string[] {
-  const { gitDirty } = run.environment as { readonly gitDirty: boolean | null };
+/** Notes that a reader of the run must see. */
+function runNotes(parts: BenchParts, stores: KvFolder, { environment: { gitDirty } }: RunRecord): string[] {
   return [
     // Two ways to one FAISS: only where it is another library there is something to say.
     ...(parts.backend.backend.name.startsWith('faiss')

@@ -1,133 +1,142 @@
 import type { BenchDatabase } from '../../db/database.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
-import type { ChatResponse } from '../../systems/contracts.ts';
-import type { RetrievalRecord } from '../../systems/recall.ts';
-import type { DatabaseConversationLog, TurnRecord } from '../../systems/conversation-log.ts';
-import type { DatasetItem, DatasetUser } from '../dataset/dataset.ts';
-import { agreementOf, type Agreement } from '../metrics/agreement.ts';
-import type { Scores } from '../metrics/scores.ts';
-import { type ItemSummary, promptFacts, type StoredScores } from '../stored-turn.ts';
-import type { Arm } from './arms.ts';
-import type { ItemStage } from './item-stage.ts';
-import type { SequencePieces } from './sequence-pieces.ts';
-import type { ProvenTurn } from './turn-proof.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import type { RetrievedMemory } from '../../records/retrieval-record.ts';
+import type { Scores } from '../../records/scores.ts';
+import type { ItemRecord, TurnKey, TurnRecord } from '../../records/turn-record.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
+import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { logEntry } from '../../systems/turn-pipeline.ts';
+import { agreementOf } from '../analysis/metrics/agreement.ts';
+import { promptFacts } from '../analysis/prompt-facts.ts';
+import type { TokenPieces } from './observe/token-pieces.ts';
+import type { ObservedTurn } from './observe/turn-observer.ts';
 
-interface TurnTaken {
-  readonly arm: Arm;
-  /** What the system recorded; undefined where it failed before. */
-  readonly record: TurnRecord | undefined;
-}
-
-/** A turn before it is written: answered and proven, or failed. */
+/** A turn before it is written: answered and observed, or failed. */
 export type TurnOutcome =
-  | (TurnTaken & { readonly response: ChatResponse; readonly scores: Scores; readonly proven: ProvenTurn })
-  | (TurnTaken & { readonly error: string });
+  | {
+      readonly arm: Arm;
+      readonly request: ChatRequest;
+      readonly response: ChatResponse;
+      readonly scores: Scores;
+      readonly seen: ObservedTurn;
+    }
+  | { readonly arm: Arm; readonly error: unknown };
 
-/** What writing a turn needs of a run. */
-export interface WriterBench {
+/** The parts of a run that writing a turn needs. */
+export interface WriterParts {
   readonly runId: string;
   readonly database: BenchDatabase;
   readonly log: DatabaseConversationLog;
-  readonly stage: ItemStage;
-  readonly pieces: SequencePieces;
-  readonly mixesLanguages: boolean;
+  readonly pieces: TokenPieces;
 }
 
 /** A conversation is one session; any other question has its own. */
 export function sessionIdOf(runId: string, item: DatasetItem, arm: Arm, repeat: number): string {
-  return `${runId}/${item.conversation ?? item.itemId}/${arm.name}/${repeat}`;
+  return `${runId}/${item.conversation ?? item.itemId}/${arm.traits.name}/${repeat}`;
 }
 
 /** Writes the turns of one user, each in one transaction. */
 export class TurnWriter {
-  readonly #bench: WriterBench;
+  readonly #parts: WriterParts;
   readonly #turns: TurnRepository;
   readonly #user: DatasetUser;
 
-  constructor(bench: WriterBench, user: DatasetUser) {
-    this.#bench = bench;
-    this.#turns = new TurnRepository(bench.database);
+  constructor(parts: WriterParts, user: DatasetUser) {
+    this.#parts = parts;
+    this.#turns = new TurnRepository(parts.database);
     this.#user = user;
   }
 
-  /** @param outcomes of all arms on the item, in the order in which they ran */
-  write(item: DatasetItem, repeat: number, outcomes: readonly TurnOutcome[]): void {
-    outcomes.forEach((outcome, position) => this.#writeOne(item, repeat, position, outcome, outcomes));
+  /**
+   * @param memories that the user had when asked
+   * @param outcomes of all arms on the item, in the order in which they ran
+   */
+  async write(
+    item: DatasetItem,
+    memories: readonly DatasetMemory[],
+    repeat: number,
+    outcomes: readonly TurnOutcome[],
+  ): Promise<void> {
+    const { database, log, pieces, runId } = this.#parts;
+    const { userId } = this.#user;
+    for (const [position, outcome] of outcomes.entries()) {
+      const { arm } = outcome;
+      const sessionId = sessionIdOf(runId, item, arm, repeat);
+      const key: TurnKey = { itemId: item.itemId, userId, arm: arm.traits.name, repeat, turn: 0, position };
+      const record = this.#recordOf(key, item, memories, outcome, outcomes);
+      const missing = record.state === 'answered' ? await pieces.missing(record.prompt.segments) : new Map();
+      // The turn, its messages and its entry in the audit log, or nothing.
+      database.transaction(() => {
+        log.seed(sessionId, userId, item.history);
+        if ('response' in outcome) {
+          const action = arm.traits.injects === 'nothing' ? 'rag_generate' : 'dki_generate';
+          log.record(logEntry(outcome.request, outcome.response, action));
+        }
+        pieces.keep(missing);
+        this.#turns.insert({ runId, sessionId }, record);
+      });
+    }
   }
 
-  /** The turn, its messages and its line of the audit log, or nothing. */
-  #writeOne(
+  #recordOf(
+    key: TurnKey,
     item: DatasetItem,
-    repeat: number,
-    position: number,
+    memories: readonly DatasetMemory[],
     outcome: TurnOutcome,
     all: readonly TurnOutcome[],
-  ): void {
-    const { runId, database, log, pieces } = this.#bench;
-    const { itemId } = item;
-    const { userId } = this.#user;
-    const { arm, record } = outcome;
-    const sessionId = sessionIdOf(runId, item, arm, repeat);
-    const turn = { runId, itemId, userId, arm: arm.name, repeat, turn: 0, position, sessionId };
-    database.transaction(() => {
-      log.seed(sessionId, userId, item.history);
-      if (record !== undefined) log.record(record);
-      if ('error' in outcome) {
-        const nothing = { promptInfo: null, timings: null, tokens: null, scores: null, memories: null, kv: null };
-        this.#turns.insert({ ...turn, ...nothing, answer: '', error: outcome.error });
-        return;
-      }
-      const { response, scores, proven } = outcome;
-      const recalled = response.metadata['recalled'] as readonly MemorySearchResult[];
-      const stored: StoredScores = {
-        ...scores,
-        evidence: { ...proven.evidence, agreement: agreementWithReference(outcome, all) },
-        item: this.#summary(item),
-        prompt: promptFacts(response.promptInfo, recalled.length),
-        retrieval: response.metadata['retrieval'] as RetrievalRecord | null,
-      };
-      pieces.keep(response.promptInfo.segments);
-      this.#turns.insert({
-        ...turn,
-        promptInfo: response.promptInfo,
-        timings: response.timings,
-        tokens: response.tokens,
-        scores: stored,
-        memories: describeMemories(response, item.evidence),
-        kv: response.metadata['kv'] ?? null,
-        answer: response.text,
-        error: null,
-      });
-    });
+  ): TurnRecord {
+    if ('error' in outcome) {
+      const { error } = outcome;
+      const message = error instanceof Error ? error.message : String(error);
+      const { code } = error as { readonly code?: unknown };
+      return { state: 'failed', ...key, error: { code: typeof code === 'string' ? code : null, message } };
+    }
+    const { response, scores, seen } = outcome;
+    const { trace, promptInfo, timings, tokens } = response;
+    return {
+      state: 'answered',
+      ...key,
+      item: this.#itemRecord(item, memories),
+      given: { retrieved: retrievedMemories(response, item.evidence), retrieval: trace.retrieval },
+      prompt: promptInfo,
+      facts: promptFacts(promptInfo, trace.retrieved.length),
+      prefill: trace.prefill,
+      account: trace.account,
+      answer: trace.answer,
+      timings,
+      tokens,
+      observed: { ...seen.observed, agreement: agreementWithReference(outcome, all) },
+      scores,
+    };
   }
 
-  #summary(item: DatasetItem): ItemSummary {
-    const { mixesLanguages, stage } = this.#bench;
-    const { all } = stage.current;
-    const first = all.findIndex(({ memoryId }) => item.evidence.includes(memoryId));
+  #itemRecord(item: DatasetItem, memories: readonly DatasetMemory[]): ItemRecord {
+    const { kind, languageProfile } = this.#user;
+    const first = memories.findIndex(({ memoryId }) => item.evidence.includes(memoryId));
     return {
+      query: item.query,
       gold: item.answer,
       category: item.category,
       phrasing: item.phrasing ?? '',
-      userKind: this.#user.kind ?? '',
-      ...(mixesLanguages ? { language: this.#user.speech.language } : {}),
-      memories: all.length,
+      userKind: kind ?? '',
+      language: languageProfile.language,
+      memories: memories.length,
       evidence: item.evidence.length,
-      evidencePlace: first === -1 ? null : all.length === 1 ? 0 : first / (all.length - 1),
+      evidencePlace: first === -1 ? null : memories.length === 1 ? 0 : first / (memories.length - 1),
       condition: item.condition ?? null,
     };
   }
 }
 
-/** What the `memories` column holds: all that was recalled, ranked. @param evidence ids of the memories that answer it */
-export function describeMemories(
-  { memoriesUsed, metadata }: ChatResponse,
+/** All that was retrieved for a turn, ranked. @param evidence ids of the memories that answer it */
+export function retrievedMemories(
+  { memoriesUsed, trace }: ChatResponse,
   evidence: readonly string[],
-): readonly object[] {
-  const recalled = metadata['recalled'] as readonly MemorySearchResult[];
+): readonly RetrievedMemory[] {
   const used = new Set(memoriesUsed.map(({ memoryId }) => memoryId));
-  return recalled.map(({ memoryId, content, score }, rank) => ({
+  return trace.retrieved.map(({ memoryId, content, score }, rank) => ({
     memoryId,
     content,
     score,
@@ -137,9 +146,16 @@ export function describeMemories(
   }));
 }
 
-function agreementWithReference(outcome: TurnOutcome, others: readonly TurnOutcome[]): Agreement | null {
-  const name = outcome.arm.reference ?? 'rag';
-  const reference = others.find(({ arm }) => arm.name === name);
-  if (reference === undefined || 'error' in reference || 'error' in outcome) return null;
-  return agreementOf(outcome.proven.nextProbabilities, reference.proven.nextProbabilities);
+function agreementWithReference(
+  outcome: TurnOutcome & { readonly seen: ObservedTurn },
+  others: readonly TurnOutcome[],
+): ReturnType<typeof agreementOf> | null {
+  const { reference: name } = outcome.arm.traits;
+  const isReference = ({ traits }: Arm): boolean =>
+    name === null ? traits.comparison === 'baseline' : traits.name === name;
+  const reference = others.find(({ arm }) => isReference(arm));
+  if (reference === undefined || 'error' in reference) return null;
+  const [own, theirs] = [outcome.seen.next, reference.seen.next];
+  if (own.span !== 'all' || theirs.span !== 'all') return null;
+  return agreementOf(own.probabilities, theirs.probabilities);
 }

@@ -1,68 +1,54 @@
 import { BenchError } from '../../config/bench-error.ts';
-import type { BenchDatabase } from '../../db/database.ts';
+import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
-import type { LanguageModel } from '../../llm/language-model.ts';
-import type { ModelSequence } from '../../llm/model-sequence.ts';
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
-import type { BenchSystem } from '../../systems/bench-system.ts';
-import type { ChatResponse } from '../../systems/contracts.ts';
-import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import type { HistoryMessage } from '../../records/prompt-info.ts';
+import type { Scores } from '../../records/scores.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
+import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import type { DatasetItem, DatasetUser } from '../dataset/dataset.ts';
-import { visibleMemories } from '../dataset/visible-memories.ts';
-import { scoreTurn, type Scores } from '../metrics/scores.ts';
-import type { Suite } from '../suites/suite.ts';
-import type { Arm } from './arms.ts';
+import { scoreTurn } from '../analysis/metrics/scores.ts';
+import { armOrder } from './arm-order.ts';
 import { donated } from './donor.ts';
-import type { ItemStage } from './item-stage.ts';
-import { rotated } from './rotation.ts';
-import type { SequencePieces } from './sequence-pieces.ts';
-import { TurnProof } from './turn-proof.ts';
-import { sessionIdOf, TurnWriter, type TurnOutcome } from './turn-writer.ts';
+import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
+import type { OpenArm } from './open-arms.ts';
+import type { Suite } from './suite.ts';
+import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './turn-writer.ts';
 
-/** An arm with its system, open for the whole run. */
-export interface OpenArm {
-  readonly arm: Arm;
-  readonly system: BenchSystem;
-}
-
-/** What all users of a run share. */
-export interface RunBench {
-  readonly runId: string;
+/** Everything that all users of a run share. */
+export interface RunBench extends WriterParts, ObserverParts {
   readonly suite: Suite;
-  /** The users of the run, all of them: donors of the control. */
+  /** All users of the run: donors of the negative control. */
   readonly users: readonly DatasetUser[];
-  /** Some of them speak another language than others. */
-  readonly mixesLanguages: boolean;
-  readonly model: LanguageModel;
-  /** A sequence of its own for scoring, outside every meter. */
-  readonly scoring: ModelSequence;
   readonly embeddings: EmbeddingService;
-  readonly database: BenchDatabase;
-  readonly log: DatabaseConversationLog;
   readonly keeper: MemoryKeeper;
-  readonly stage: ItemStage;
-  readonly pieces: SequencePieces;
   readonly arms: readonly OpenArm[];
   readonly settings: {
     readonly seed: number;
     readonly repeats: number;
     readonly topK: number;
     readonly threshold: number;
-    /** Scores each answer where it was given, too: another pass a turn, for suites that measure fluency. */
-    readonly scoresAnswers: boolean;
   };
   /** Keep K/V from user to user (`--kv-store`). */
   readonly sharesStore: boolean;
 }
 
-/** Asks the questions of one user: recall once an item, then every arm in rotated order, each turn written whole. */
+/** One item as every arm is asked it: retrieved once, with the memories that the user had. */
+interface PreparedItem {
+  readonly item: DatasetItem;
+  readonly visible: readonly DatasetMemory[];
+  readonly sources: MemorySources;
+}
+
+/** Asks the questions of one user: retrieves once an item, then every arm in rotated order, each turn written whole. */
 export class UserRun {
   readonly #bench: RunBench;
   readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
   readonly #position: number;
   #indexed = new Set<string>();
+  /** Messages so far of conversations that go on over several items, by session. */
+  readonly #conversations = new Map<string, readonly HistoryMessage[]>();
 
   /** @param position place of the user among all users of the run, from 0: the order of arms depends on it */
   constructor(bench: RunBench, user: DatasetUser, position: number) {
@@ -88,45 +74,50 @@ export class UserRun {
       // A repeat is the same experiment again: nothing of the last one may be found.
       embeddings.clear();
       await keeper.reset();
-      if (!sharesStore) arms.forEach(({ system }) => system.reset());
+      if (!sharesStore) for (const { system } of arms) await system.reset();
       for (const [index, item] of this.#user.items.entries()) {
-        await this.#stageItem(item);
-        const proof = new TurnProof(this.#bench, item, this.#user.speech);
-        const order = rotated(arms, settings.seed, this.#position + index + repeat);
+        const prepared = await this.#prepare(item);
+        const observer = new TurnObserver(this.#bench, item, this.#user.languageProfile);
+        const order = armOrder(arms, settings.seed, this.#position + index + repeat);
         const outcomes: TurnOutcome[] = [];
         for (const arm of order) {
           signal.throwIfAborted();
-          outcomes.push(await this.#takeTurn(item, arm, repeat, proof));
+          outcomes.push(await this.#takeTurn(prepared, arm, repeat, observer));
           onTurn();
         }
-        // Only now is known what the reference of each expected.
-        this.#writer.write(item, repeat, outcomes);
+        // Only now is known what the reference of each gave.
+        await this.#writer.write(item, prepared.visible, repeat, outcomes);
       }
-      this.#bench.stage.endConversations();
+      this.#conversations.clear();
     }
   }
 
   /** One turn of every arm on the first item, unwritten: caches of the machine are warm after it. */
   async warmUp(): Promise<void> {
-    const { arms, sharesStore, stage } = this.#bench;
-    const item = this.#user.items[0]!;
-    await this.#stageItem(item);
-    for (const { system } of arms) {
-      // K/V of a user of its own: what is shared on purpose stays, and nobody finds this.
-      await system.chat({ query: item.query, sessionId: 'warm-up', userId: 'warm-up' });
-      if (!sharesStore) system.reset();
+    const { arms, sharesStore } = this.#bench;
+    const { item, sources } = await this.#prepare(this.#user.items[0]!);
+    for (const { arm, system } of arms) {
+      // K/V of a user of its own: K/V that is shared on purpose stays, and nobody finds this.
+      const given = givenMemories(arm.traits, sources);
+      await system.chat({
+        query: item.query,
+        sessionId: 'warm-up',
+        userId: 'warm-up',
+        history: item.history,
+        ...given,
+      });
+      if (!sharesStore) await system.reset();
     }
-    stage.takeRecord();
   }
 
-  /** Puts the memories of that time into the index, recalls once, and lays the item before the arms. */
-  async #stageItem(item: DatasetItem): Promise<void> {
-    const { keeper, settings, stage, users } = this.#bench;
+  /** Puts the memories of that time into the index, and retrieves once for all arms. */
+  async #prepare(item: DatasetItem): Promise<PreparedItem> {
+    const { keeper, settings, users } = this.#bench;
     const { userId } = this.#user;
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
     for (const { system } of this.#bench.arms) await system.prepare?.(userId, visible);
-    const recalled = await keeper.recall(item.query, {
+    const retrieved = await keeper.retrieve(item.query, {
       userId,
       topK: settings.topK,
       threshold: settings.threshold,
@@ -134,16 +125,16 @@ export class UserRun {
       history: item.history,
     });
     const all = visible.map((memory): MemorySearchResult => ({ ...keeperEntry(memory), score: 1 }));
-    stage.put({
-      recalled,
+    const sources: MemorySources = {
+      retrieved,
       all,
       evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
-      donated: donated(recalled.memories, users, this.#user, item.itemId, settings.seed),
-      history: item.history,
-    });
+      donated: donated(retrieved.memories, users, this.#user, item.itemId, settings.seed),
+    };
+    return { item, visible, sources };
   }
 
-  async #index(visible: readonly DatasetUser['memories'][number][]): Promise<void> {
+  async #index(visible: readonly DatasetMemory[]): Promise<void> {
     const { keeper, runId } = this.#bench;
     const sessionId = `${runId}/${this.#user.userId}`;
     const wanted = new Set(visible.map((memory) => memory.memoryId));
@@ -155,36 +146,49 @@ export class UserRun {
     this.#indexed = wanted;
   }
 
-  async #takeTurn(item: DatasetItem, { arm, system }: OpenArm, repeat: number, proof: TurnProof): Promise<TurnOutcome> {
-    const { model, stage } = this.#bench;
+  async #takeTurn(
+    { item, visible, sources }: PreparedItem,
+    { arm, system, session }: OpenArm,
+    repeat: number,
+    observer: TurnObserver,
+  ): Promise<TurnOutcome> {
     const { userId } = this.#user;
     const sessionId = sessionIdOf(this.#bench.runId, item, arm, repeat);
-    // Each arm pays for tokenising its own prompt, whoever stood before it.
-    model.forgetTexts();
+    const history = [...(this.#conversations.get(sessionId) ?? []), ...item.history];
+    const request: ChatRequest = {
+      query: item.query,
+      sessionId,
+      userId,
+      history,
+      ...givenMemories(arm.traits, sources),
+    };
     try {
-      const response = await system.chat({ query: item.query, sessionId, userId });
-      const proven = await proof.of(arm, system, response);
-      if (item.conversation !== undefined) stage.goOn(sessionId, item.query, response.text);
-      return { arm, record: stage.takeRecord(), response, scores: this.#score(item, response), proven };
+      const response = await system.chat(request);
+      const seen = await observer.observe(arm.traits, session, response);
+      if (item.conversation !== undefined) {
+        const exchange: readonly HistoryMessage[] = [
+          { role: 'user', content: item.query },
+          { role: 'assistant', content: response.text },
+        ];
+        this.#conversations.set(sessionId, [...history, ...exchange]);
+      }
+      return { arm, request, response, scores: this.#score(item, visible, response), seen };
     } catch (error) {
       // Without a place to write to no later turn could be kept either: the run ends, and can be resumed.
       if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
-      const message = error instanceof Error ? error.message : String(error);
-      return { arm, record: stage.takeRecord(), error: message };
+      return { arm, error };
     }
   }
 
-  #score(item: DatasetItem, response: ChatResponse): Scores {
-    const { all } = this.#bench.stage.current;
+  #score(item: DatasetItem, visible: readonly DatasetMemory[], response: ChatResponse): Scores {
     const kept = response.memoriesUsed.map((memory) => memory.memoryId);
     const shown = response.promptInfo.segments.filter((segment) => segment.role === 'memory');
-    const recalled = response.metadata['recalled'] as readonly MemorySearchResult[];
     return scoreTurn(
       item,
       {
         answer: response.text,
-        storedIds: all.map((memory) => memory.memoryId),
-        recalledIds: recalled.map((memory) => memory.memoryId),
+        storedIds: visible.map((memory) => memory.memoryId),
+        retrievedIds: response.trace.retrieved.map((memory) => memory.memoryId),
         keptIds: kept,
         shown: response.memoriesUsed
           .filter((memory) => shown.some((segment) => segment.memoryId === memory.memoryId))
@@ -194,12 +198,12 @@ export class UserRun {
             value: memory.metadata['value'] as string | undefined,
           })),
       },
-      this.#user.speech,
+      this.#user.languageProfile,
     );
   }
 }
 
-function keeperEntry(memory: DatasetUser['memories'][number]): {
+function keeperEntry(memory: DatasetMemory): {
   readonly memoryId: string;
   readonly content: string;
   readonly metadata: Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 import { joinedArms } from './joined-arms.ts';
-import type { Suite } from './suite.ts';
+import type { Suite } from '../run/suite.ts';
 
-/** Table 3: every part off, or another, in turn. Each prompt form has its own `rag`, which says what the form alone does. */
+/** Table 3: every part off, or another, in turn. Each prompt template has its own `rag`, which shows the template's own effect. */
 export const ablationSuite: Suite = {
   name: 'ablation',
   question:
-    'each part off in turn: K/V, exactness, link tokens, positions, placement, labels, template, gating, hybrid',
+    'each part off in turn: K/V, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid',
   arms: [
     ...joinedArms,
     'dki-gated',

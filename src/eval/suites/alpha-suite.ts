@@ -1,13 +1,13 @@
-import { withSetting } from '../../config/arm-name.ts';
-import type { Suite } from './suite.ts';
+import { withSetting } from '../../systems/arms/arm-name.ts';
+import type { Suite } from '../run/suite.ts';
 
-/** The strengths that the paper tries. */
+/** The factors of the DKI paper. */
 const ALPHAS = [0, 0.2, 0.4, 0.5, 0.6, 0.8, 1, 1.2];
 
 /** Table 4. */
 export const alphaSuite: Suite = {
   name: 'alpha',
-  question: 'recall and fluency by the strength α of injected values',
+  question: 'recall and fluency by the factor α of injected values',
   arms: ['rag', ...ALPHAS.map((alpha) => withSetting('dki', 'alpha', alpha))],
   defaults: { limit: 200 },
   scoresAnswers: true,

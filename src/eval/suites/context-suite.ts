@@ -1,10 +1,10 @@
-import { contextData } from '../synthesis/context-data.ts';
-import type { Suite } from './suite.ts';
+import { contextData } from '../../data/generators/context-data.ts';
+import type { Suite } from '../run/suite.ts';
 
 /** Table 2. The budget of half the window for all arms, and all of it, where K/V may fill every cell that is left. */
 export const contextSuite: Suite = {
   name: 'context',
-  question: 'a fixed window and ever more memories: what is recalled, kept, dropped and answered',
+  question: 'a fixed window and more and more memories: retrieved, kept, dropped, answered',
   arms: [
     'rag',
     'rag-cached',

@@ -1,6 +1,6 @@
-import type { Suite } from './suite.ts';
+import type { Suite } from '../run/suite.ts';
 
-/** Table 9. Every run plants secrets and asks for them; this one does so for every way of handing memories over. */
+/** Table 9. Every run plants secrets and asks for them; this one does so for every prefill strategy. */
 export const isolationSuite: Suite = {
   name: 'isolation',
   question: 'whose secret comes out for whom, user by user',

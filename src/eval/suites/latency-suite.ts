@@ -1,4 +1,4 @@
-import type { Suite } from './suite.ts';
+import type { Suite } from '../run/suite.ts';
 
 /** Table 5. */
 export const latencySuite: Suite = {

@@ -1,10 +1,10 @@
 import { measureRetrieval } from '../measure/retrieval.ts';
-import type { Suite } from './suite.ts';
+import type { Suite } from '../run/suite.ts';
 
 /** Table 7. Its questions are made by seed; no answer is asked of the language model. */
 export const retrievalSuite: Suite = {
   name: 'retrieval',
-  question: 'recall@k, MRR, nDCG@10 and time by strategy of recall and kind of question',
+  question: 'recall@k, MRR, nDCG@10 and time by retrieval strategy and kind of question',
   arms: [],
   measure: async (room) => ({ retrieval: await measureRetrieval(room) }),
 };

@@ -1,5 +1,5 @@
-import { scalingData } from '../synthesis/scaling-data.ts';
-import type { Suite } from './suite.ts';
+import { scalingData } from '../../data/generators/scaling-data.ts';
+import type { Suite } from '../run/suite.ts';
 
 /** Figures F1 to F3. */
 export const scalingSuite: Suite = {

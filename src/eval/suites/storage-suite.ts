@@ -1,5 +1,5 @@
 import { measureStorage } from '../measure/storage.ts';
-import type { Suite } from './suite.ts';
+import type { Suite } from '../run/suite.ts';
 
 /** Table 8. */
 export const storageSuite: Suite = {

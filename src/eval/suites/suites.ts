@@ -10,7 +10,7 @@ import { mainSuite } from './main-suite.ts';
 import { retrievalSuite } from './retrieval-suite.ts';
 import { scalingSuite } from './scaling-suite.ts';
 import { storageSuite } from './storage-suite.ts';
-import type { Suite } from './suite.ts';
+import type { Suite } from '../run/suite.ts';
 
 /** Every suite by its name. */
 const suites: Readonly<Record<SuiteName, Suite>> = {

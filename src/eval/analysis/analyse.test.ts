@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
+import { newRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
+import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import { runResults, type RunResults } from '../../records/results.ts';
+import type { AnsweredTurn } from '../../records/turn-record.ts';
+import { analyse } from './analyse.ts';
+import type { EndedRun } from './summary/describe-run.ts';
+import type { TurnsOfRun } from './turns-of-run.ts';
+
+const arms = [
+  handmadeTraits('rag'),
+  handmadeTraits('dki', { injects: 'memories', reference: 'rag' }),
+  handmadeTraits('rag-twin', { control: 'twin' }),
+];
+
+function run(changes: Partial<EndedRun> = {}): EndedRun {
+  const { plan, ...rest } = newRun({ name: 'r', turns: [] });
+  return {
+    schemaVersion: 1,
+    id: 'run-1',
+    status: 'finished',
+    startedAt: 0,
+    finishedAt: 1000,
+    ...rest,
+    plan: { ...plan, arms, settings: { ...plan.settings, dataset: ['/data/ours.jsonl'] } },
+    probes: {
+      parity: { prompts: 1, cuts: 3, bitwiseEqual: true, largestDifference: 0 },
+      metrics: { check: 'metrics', status: 'passed', evidence: 'by hand' },
+      profile: { wallMs: 1, modelMs: 1, embedderMs: 1, coldStartMs: 1 },
+      tokenisation: { prompts: 0, tokens: 0, differing: 0 },
+      notes: ['a note'],
+      kvStores: {},
+      isolation: null,
+      measured: null,
+    },
+    ...changes,
+  };
+}
+
+/** Three items of each user, asked of each arm; `dki` hits the cache from the second on, and the last is answered wrong. */
+function turns(users: number): TurnsOfRun {
+  const answered = Array.from({ length: users }, (_, user) =>
+    [0, 1, 2].flatMap((question) =>
+      arms.map(({ name, injects }): AnsweredTurn => {
+        const made = { itemId: `u${user}-q${question}`, userId: `u${user}`, arm: name, right: question < 2 };
+        const base = turnOf(made) as AnsweredTurn;
+        if (injects === 'nothing') return base;
+        const { tokens, timings, observed } = answeredTurn(name, { injected: true });
+        const cache = question === 0 ? 'miss' : 'hit';
+        const account = { ...base.account, cache, built: 0 } as const;
+        const firstToken = question === 0 ? 20 : 5;
+        return { ...base, account, tokens, observed, timings: { ...timings, firstToken } };
+      }),
+    ),
+  ).flat();
+  return { answered, failed: [failedTurn('dki', 'no cell left', { itemId: 'u0-q9', userId: 'u0' })] };
+}
+
+/** The document as it is written. */
+const written = (results: RunResults): unknown => JSON.parse(JSON.stringify(results));
+
+describe('the results of a run', () => {
+  it('are read back from their document as they were, infinite bounds included', () => {
+    for (const users of [6, 1]) {
+      const results = analyse(run(), turns(users));
+      expect(runResults.parse(written(results))).toEqual(results);
+    }
+    const [alone] = analyse(run(), turns(1)).arms;
+    expect(alone?.metrics.exactMatch).toMatchObject({ low: 0, high: 1 });
+    expect(alone?.metrics.ttftMs).toMatchObject({ low: -Infinity, high: Infinity });
+    expect(written(analyse(run(), turns(1)))).toMatchObject({ arms: [{ metrics: { ttftMs: { low: null, high: null } } }, {}, {}] }); // prettier-ignore
+  });
+
+  it('of random weights say nothing of quality, and are read back', () => {
+    const random = run({ model: { ...run().model, name: 'random:tiny' } });
+    const results = analyse(random, turns(6));
+    expect(runResults.parse(written(results))).toEqual(results);
+    expect(results.run.unknownQuality).toBe('random weights');
+    expect(results.arms[1]).toMatchObject({
+      metrics: { exactMatch: null, goldLogProbability: null },
+      wrong: null,
+      funnel: { kept: 18, answered: null },
+      turns: { hit: 12, miss: 6, bypass: 0 },
+    });
+    expect(results.comparisons.map(({ metric }) => metric)).not.toContain('exactMatch');
+  });
+
+  it('divide the turns of every arm by the cache of the primary arm', () => {
+    const [rag, dki] = analyse(run(), turns(6)).arms;
+    expect(rag).toMatchObject({ turns: { hit: 12, miss: 6, bypass: 0 }, hitRate: null, costHit: { turns: 12 } });
+    expect(dki).toMatchObject({ n: 18, errors: 1, hitRate: 12 / 18, costMiss: { turns: 6 }, costAll: { turns: 18 } });
+    expect([dki?.costHit?.ttftMs.mean, dki?.costMiss?.ttftMs.mean, dki?.metrics.ttftMs?.mean]).toEqual([5, 20, 5]);
+    expect(rag?.tokens?.evaluated).toBe(43);
+    expect(dki?.tokens?.evaluated).toBe(12);
+  });
+
+  it('have nothing over hits where there is none', () => {
+    const { answered, failed } = turns(6);
+    const missed = answered.map((turn) => ({ ...turn, account: { ...turn.account, cache: 'miss' as const } }));
+    const [rag, dki] = analyse(run(), { answered: missed, failed }).arms;
+    for (const arm of [rag, dki]) expect([arm?.tokens, arm?.costHit, arm?.metrics.ttftMs]).toEqual([null, null, null]);
+    expect([dki?.hitRate, dki?.turns]).toEqual([0, { hit: 0, miss: 18, bypass: 0 }]);
+  });
+
+  it('compare every arm with the baseline and test the planned ones, latency against the twin', () => {
+    const { comparisons, breakEven } = analyse(run(), turns(6));
+    expect(comparisons.map(({ a, b, metric }) => `${a}/${b} ${metric}`)).toEqual([
+      'dki/rag exactMatch',
+      'rag-twin/rag exactMatch',
+      'dki/rag ttftLogRatio',
+      'rag-twin/rag ttftLogRatio',
+      'dki/rag evaluatedTokens',
+      'rag-twin/rag evaluatedTokens',
+    ]);
+    expect(comparisons.map(({ p, pAdjusted }) => [p, pAdjusted])).toEqual([[1, 1], ...Array<unknown>(5).fill([null, null])]); // prettier-ignore
+    expect(comparisons.find(({ metric }) => metric === 'ttftLogRatio')).toMatchObject({ verdict: 'faster', n: 12 });
+    expect(breakEven).toEqual([expect.objectContaining({ arm: 'dki', missMs: 20, hitMs: 5, ragMs: 10, turn: 3 })]);
+    const alone = run({ plan: { ...run().plan, arms: arms.slice(1) } });
+    expect(analyse(alone, turns(6)).comparisons).toEqual([]);
+  });
+
+  it('break quality down by kind of user, category, phrasing and language', () => {
+    const { answered, failed } = turns(6);
+    const some = answered.map((turn, index) => {
+      const [userKind, language] = index < 18 ? (['large', 'en'] as const) : (['', 'zh'] as const);
+      return { ...turn, item: { ...turn.item, userKind, language } };
+    });
+    const [rag] = analyse(run(), { answered: some, failed }).arms;
+    expect(rag?.breakdown.map(({ field, value, n }) => [field, value, n])).toEqual([
+      ['userKind', 'large', 6],
+      ['category', 'updated', 18],
+      ['phrasing', 'held-out', 18],
+      ['language', 'en', 6],
+      ['language', 'zh', 12],
+    ]);
+    expect(Object.keys(rag!.breakdown[0]!.metrics)).toEqual(['exactMatch', 'taskSuccess']);
+    expect(rag?.breakdown.at(-1)?.metrics).toMatchObject({
+      exactMatch: { mean: 2 / 3, n: 12 },
+      memoryRecall: { mean: 2 / 3 },
+      abstention: null,
+    });
+  });
+
+  it('describe the run without the folders of the machine, and with the notes of its turns', () => {
+    const { answered, failed } = turns(1);
+    const forced = answered.map((turn) => ({ ...turn, facts: { ...turn.facts, forced: turn.arm === 'rag' } }));
+    const { settings, notes, startedAt } = analyse(run(), { answered: forced, failed }).run;
+    expect(settings).toMatchObject({ dataset: ['ours.jsonl'], margin: 2 });
+    expect(notes).toEqual(['a note', 'forced truncation to the query alone: rag in 3 turns']);
+    expect(startedAt).toBe('1970-01-01T00:00:00.000Z');
+  });
+});

@@ -1,0 +1,57 @@
+import type { LeakMatrix, Measured, RunResults } from '../../records/results.ts';
+import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
+import { schemaVersion } from '../../records/schema-version.ts';
+import { judge } from './checks/judge.ts';
+import { clopperPearson } from './statistics/clopper-pearson.ts';
+import { armResults } from './summary/arm-results.ts';
+import { breakEvens } from './summary/break-even.ts';
+import { compareWithBaseline } from './summary/comparisons.ts';
+import { conditionResults } from './summary/condition-results.ts';
+import { describeRun, type EndedRun } from './summary/describe-run.ts';
+import { promptNotes, retrievalNotes } from './summary/notes.ts';
+import { regimeOf } from './summary/regime.ts';
+import type { TurnsOfRun } from './turns-of-run.ts';
+import { unknownQuality, withoutQuality } from './unknown-quality.ts';
+
+/** Computes the results of a run from its record and its turns, and from nothing else. */
+export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunResults {
+  const { seed, probes, plan } = run;
+  const { arms } = plan;
+  const names = arms.map((arm) => arm.name);
+  const regime = regimeOf(answered, arms);
+  const judged = unknownQuality(run.model) === null;
+  const shown = judged ? answered : answered.map(withoutQuality);
+  return {
+    schemaVersion,
+    run: describeRun(run, [...retrievalNotes(answered, probes.retriever ?? {}), ...promptNotes(answered, names)]),
+    arms: arms.map((arm) =>
+      armResults(
+        arm,
+        shown.filter((turn) => turn.arm === arm.name),
+        failed.filter((turn) => turn.arm === arm.name).length,
+        { regime, seed, judged },
+      ),
+    ),
+    conditions: conditionResults(shown, failed, names, seed),
+    breakEven: breakEvens(answered, arms, seed),
+    measured: measuredOf(probes, judged),
+    comparisons: compareWithBaseline(shown, arms, regime, { seed, margin: plan.settings.margin }),
+    checks: judge({ arms, answered, failed, probes, seed, randomWeights: !judged }),
+  };
+}
+
+/** The measurements of the suite, and the leak matrices of the isolation probe where its answers say anything. */
+function measuredOf({ measured, isolation }: RunProbes, judged: boolean): Measured | null {
+  return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
+}
+
+/** Secrets that came out, by arm; askers and owners are the same people in the same order. */
+function leakMatrices({ arms }: IsolationProbe): LeakMatrix[] {
+  return arms.map(({ arm, said, strangers }) => ({
+    arm,
+    users: said.map((_row, index) => String(index + 1)),
+    answers: strangers.answers / said.length,
+    said,
+    upperBound: clopperPearson(strangers.leaks, strangers.answers).high,
+  }));
+}

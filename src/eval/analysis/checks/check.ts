@@ -1,0 +1,31 @@
+import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { CheckName, CheckResult } from '../../../records/results.ts';
+import type { RunProbes } from '../../../records/run-probes.ts';
+import type { TurnsOfRun } from '../turns-of-run.ts';
+
+/** All that a check may look at. */
+export interface CheckInput extends TurnsOfRun {
+  readonly arms: readonly ArmTraits[];
+  readonly probes: RunProbes;
+  readonly seed: number;
+  /** The model knows nothing: nobody can see from its answers who was told a secret. */
+  readonly randomWeights: boolean;
+}
+
+/** One thing that a run verifies about itself: passed, failed, or undecided by these arms, this model or this n. */
+export type Check = (input: CheckInput) => CheckResult;
+
+/** @param evidence one line that a reader can verify */
+export function decided(check: CheckName, passed: boolean, evidence: string): CheckResult {
+  return { check, status: passed ? 'passed' : 'failed', evidence };
+}
+
+export function undecided(check: CheckName, reason: string): CheckResult {
+  return { check, status: 'undecided', evidence: reason };
+}
+
+/** A few of many, for a line of evidence. */
+export function examples(turns: readonly { readonly arm: string; readonly itemId: string }[]): string {
+  const shown = turns.slice(0, 3).map((turn) => `${turn.arm} on ${turn.itemId}`);
+  return shown.join(', ') + (turns.length > shown.length ? ', …' : '');
+}

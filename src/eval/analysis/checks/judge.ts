@@ -1,0 +1,40 @@
+import type { CheckResult } from '../../../records/results.ts';
+import { type Check, type CheckInput, decided, examples } from './check.ts';
+import { effect } from './effect.ts';
+import { isolation } from './isolation.ts';
+import { negativeControls } from './negative-controls.ts';
+import { numericalParity } from './numerical-parity.ts';
+import { tokenAccounting } from './token-accounting.ts';
+import { tokenIdentity } from './token-identity.ts';
+
+/** The self-test of the metrics, which ran before the first turn. */
+const metrics: Check = ({ probes }) => probes.metrics;
+
+/** Errors are counted and shown; a turn that failed is in no mean. */
+const errors: Check = ({ failed, answered }) => {
+  const total = failed.length + answered.length;
+  const [first] = failed;
+  return first === undefined
+    ? decided('errors', true, `0 of ${total} turns failed`)
+    : decided(
+        'errors',
+        false,
+        `${failed.length} of ${total} turns failed: ${examples(failed)}: ${first.error.message}`,
+      );
+};
+
+const checks: readonly Check[] = [
+  tokenIdentity,
+  tokenAccounting,
+  numericalParity,
+  negativeControls,
+  isolation,
+  metrics,
+  effect,
+  errors,
+];
+
+/** Decides every check that these turns can decide, and says of the others why not. */
+export function judge(input: CheckInput): CheckResult[] {
+  return checks.map((check) => check(input));
+}

@@ -1,0 +1,50 @@
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { type Check, decided, examples, undecided } from './check.ts';
+
+/** The cells that a K/V turn must fill, and the tokens that it must evaluate, by the segments of its prompt and the meter. */
+function isAccounted({ facts, tokens, account, observed }: AnsweredResult): boolean {
+  const { cache, built, recomputed, gate } = account;
+  const { injectableTokens } = observed;
+  return (
+    cache !== 'bypass' &&
+    (cache === 'miss' ? built > 0 && built <= injectableTokens : built === 0) &&
+    tokens.kvResident === injectableTokens &&
+    tokens.prompt + tokens.kvResident === facts.tokens &&
+    tokens.evaluated === facts.tokens - injectableTokens + recomputed + gate + built
+  );
+}
+
+/**
+ * Token accounting: a K/V turn filled the cells of its injected memories, header included, without reading them: by the
+ * token meter it evaluated exactly the tokens behind them, the recomputed ones and those of its gate on a cache hit, and
+ * the K/V that it built besides on a miss. The number of these cells is counted from the segments of the stored prompt.
+ * Every other turn evaluated what its account says. Turns that had no memory to inject are exempt.
+ */
+export const tokenAccounting: Check = ({ arms, answered }) => {
+  const kv = new Set(arms.filter((arm) => arm.injects !== 'nothing').map((arm) => arm.name));
+  if (kv.size === 0) return undecided('token accounting', 'no arm injects K/V');
+  const turns = answered.filter((turn) => kv.has(turn.arm));
+  const checked = turns.filter((turn) => turn.observed.injectableMemories > 0);
+  const isChecked = new Set(checked);
+  const wrong = [
+    ...checked.filter((turn) => !isAccounted(turn)),
+    ...answered.filter((turn) => !isChecked.has(turn) && turn.tokens.evaluated !== turn.account.evaluated),
+  ];
+  if (checked.length === 0 && wrong.length === 0) return undecided('token accounting', 'no K/V turn kept a memory');
+  const [first] = wrong;
+  if (first !== undefined) {
+    return decided(
+      'token accounting',
+      false,
+      `${wrong.length} turns evaluated other than they claim: ${examples(wrong)} (meter ${first.tokens.evaluated},` +
+        ` resident ${first.tokens.kvResident} of ${first.facts.tokens} tokens)`,
+    );
+  }
+  const hits = checked.filter((turn) => turn.account.cache === 'hit').length;
+  return decided(
+    'token accounting',
+    true,
+    `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...kv].join(', ')};` +
+      ` ${turns.length - checked.length} turns had nothing to inject`,
+  );
+};

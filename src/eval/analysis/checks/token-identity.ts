@@ -1,0 +1,43 @@
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { pairKey, turnsByPair } from '../turns-of-run.ts';
+import { type Check, decided, examples, undecided } from './check.ts';
+
+/** The turns of an arm beside those of its reference on the same item, where both had the same conversation before. */
+function pairsOf(
+  answered: readonly AnsweredResult[],
+  arm: string,
+  reference: string,
+): { readonly turn: AnsweredResult; readonly other: AnsweredResult }[] {
+  const others = turnsByPair(answered, reference);
+  return answered.flatMap((turn) => {
+    const other = turn.arm === arm ? others.get(pairKey(turn)) : undefined;
+    return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
+  });
+}
+
+/**
+ * Token identity: arms that claim the token sequence of another have it, id by id, as the session holds it after the turn;
+ * and every arm has that of its own prompt, unless blocks share positions there, of which the session knows one id each.
+ */
+export const tokenIdentity: Check = ({ arms, answered }) => {
+  const claims = arms.flatMap(({ name, equivalence, reference }) =>
+    equivalence === 'none' || reference === null ? [] : [{ name, reference }],
+  );
+  const compared = claims.flatMap(({ name, reference }) => pairsOf(answered, name, reference));
+  if (claims.length === 0) return undecided('token identity', 'no arm claims the token sequence of another');
+  const readable = answered.filter((turn) => !turn.account.sharesPositions);
+  const foreign = readable.filter((turn) => turn.observed.firstForeignToken !== null);
+  const different = compared
+    .filter(({ turn, other }) => turn.observed.sequenceSha256 !== other.observed.sequenceSha256)
+    .map(({ turn }) => turn);
+  const wrong = [...foreign, ...different];
+  const names = claims.map(({ name }) => name).join(', ');
+  const references = [...new Set(claims.map(({ reference }) => reference))].join(', ');
+  return wrong.length === 0
+    ? decided(
+        'token identity',
+        compared.length > 0,
+        `${compared.length} turns of ${names} hold the ids of ${references}, ${readable.length} turns those of their own prompt`,
+      )
+    : decided('token identity', false, `${wrong.length} turns hold other ids than they claim: ${examples(wrong)}`);
+};

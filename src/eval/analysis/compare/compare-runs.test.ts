@@ -1,0 +1,250 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { storeRun, type HandmadeRun, type HandmadeTurn } from '../../../../test/fixtures/stored-runs.ts';
+import { TestFolder } from '../../../../test/model/bench-fixture.ts';
+import { BenchError } from '../../../config/bench-error.ts';
+import { openDatabase, type BenchDatabase } from '../../../db/database.ts';
+import { compareStoredRuns } from '../stored-results.ts';
+import type { ComparisonOptions, RunsComparison } from './compare-runs.ts';
+import type { MetricDifference } from './metric-differences.ts';
+
+let folder: TestFolder;
+let database: BenchDatabase;
+beforeEach(() => {
+  folder = new TestFolder();
+  database = openDatabase({ path: folder.file('runs.sqlite') });
+});
+afterEach(() => {
+  database.close();
+  folder[Symbol.dispose]();
+});
+
+const USERS = 8;
+
+/** Two questions of each user; the users at `wrong` have their first one wrong. */
+function turnsOf(arm: string, wrong: readonly number[], more: Partial<HandmadeTurn> = {}): HandmadeTurn[] {
+  return Array.from({ length: USERS }, (_, user) =>
+    [0, 1].map((question) => ({
+      ...{ itemId: `u${user}-q${question}`, userId: `u${user}`, arm },
+      right: question === 1 || !wrong.includes(user),
+      ...more,
+    })),
+  ).flat();
+}
+
+function compared(
+  a: Omit<HandmadeRun, 'name'>,
+  b: Omit<HandmadeRun, 'name'>,
+  options: Partial<ComparisonOptions> = {},
+): RunsComparison {
+  const rows = { a: storeRun(database, { ...a, name: 'first' }), b: storeRun(database, { ...b, name: 'second' }) };
+  return compareStoredRuns(database, rows, { force: false, seed: 7, margin: 2, ...options });
+}
+
+function refusal(...args: Parameters<typeof compared>): string {
+  try {
+    compared(...args);
+  } catch (error) {
+    expect(error).toBeInstanceOf(BenchError);
+    return (error as BenchError).message;
+  }
+  throw new Error('nothing was refused');
+}
+
+function found(comparison: RunsComparison, arm: string, metric: MetricDifference['metric']): MetricDifference {
+  return comparison.differences.find((difference) => difference.arms.a === arm && difference.metric === metric)!;
+}
+
+describe('differences', () => {
+  test('are paired by item and arm, tested over users, and adjusted over the arms', () => {
+    const comparison = compared(
+      { turns: [...turnsOf('oracle', []), ...turnsOf('full', [0])] },
+      { turns: [...turnsOf('full', [7]), ...turnsOf('oracle', [0, 1, 2, 3, 4, 5])] },
+    );
+    const oracle = found(comparison, 'oracle', 'exactMatch');
+    expect(oracle).toMatchObject({
+      meanA: 1,
+      meanB: 0.625,
+      delta: 0.375,
+      n: 16,
+      users: 8,
+      wins: 6,
+      losses: 0,
+      ties: 10,
+    });
+    // Six users differ, all one way: two of 2⁶ flips are as extreme.
+    expect(oracle.p).toBe(2 / 64);
+    expect(oracle.pAdjusted).toBe(4 / 64);
+    expect(oracle.low).toBeGreaterThan(0.15);
+    expect(oracle.high).toBeLessThanOrEqual(0.5);
+    expect(oracle.verdict).toBe('kept');
+    expect(found(comparison, 'full', 'exactMatch')).toMatchObject({ delta: 0, p: 1, pAdjusted: 1, wins: 1, losses: 1 });
+    expect(found(comparison, 'full', 'exactMatch').low).toBeLessThan(0);
+  });
+
+  test('the other way round they have the other sign and verdict', () => {
+    const [good, bad] = [turnsOf('oracle', []), turnsOf('oracle', [0, 1, 2, 3, 4, 5])];
+    expect(found(compared({ turns: bad }, { turns: good }), 'oracle', 'taskSuccess')).toMatchObject({
+      ...{ delta: -0.375, verdict: 'lost', wins: 0, losses: 6 },
+    });
+  });
+
+  test('runs that gave the same from the same bits are identical', () => {
+    const comparison = compared({ turns: turnsOf('oracle', [3]) }, { turns: turnsOf('oracle', [3]) });
+    expect(found(comparison, 'oracle', 'exactMatch')).toMatchObject({ verdict: 'identical', low: 0, high: 0, n: 16 });
+    const other = compareStoredRuns(
+      database,
+      {
+        a: storeRun(database, { name: 'third', turns: turnsOf('oracle', [3]) }),
+        b: storeRun(database, { name: 'fourth', turns: turnsOf('oracle', [3], { answer: ' Torino' }) }),
+      },
+      { force: false, seed: 7, margin: 2 },
+    );
+    expect(found(other, 'oracle', 'exactMatch').verdict).not.toBe('identical');
+  });
+
+  test('times are compared on one machine only, as ratios without a verdict', () => {
+    const [slow, fast] = [{ firstTokenMs: 20 }, { firstTokenMs: 5 }].map((more) => turnsOf('oracle', [], more));
+    const ratio = found(compared({ turns: fast! }, { turns: slow! }), 'oracle', 'ttftLogRatio');
+    expect(ratio).toMatchObject({ meanA: 5, meanB: 20, wins: 16, verdict: 'not judged', p: null });
+    expect(Math.exp(ratio.delta)).toBeCloseTo(0.25, 12);
+    const rows = {
+      a: storeRun(database, { name: 'here', turns: fast! }),
+      b: storeRun(database, { name: 'there', turns: slow!, environment: { cpu: 'Another', threads: 8 } }),
+    };
+    const apart = compareStoredRuns(database, rows, { force: false, seed: 7, margin: 2 });
+    expect(apart.machines).toEqual([
+      { what: 'cpu', a: 'A CPU', b: 'Another' },
+      { what: 'threads', a: '2', b: '8' },
+    ]);
+    expect(apart.differences.some(({ metric }) => metric === 'ttftLogRatio')).toBe(false);
+  });
+
+  test('one arm may be compared with another', () => {
+    const both = [...turnsOf('oracle', []), ...turnsOf('full', [0])];
+    const { differences, flips } = compared({ turns: both }, { turns: both }, { arms: ['oracle/full'] });
+    expect(new Set(differences.map(({ arms }) => `${arms.a}/${arms.b}`))).toEqual(new Set(['oracle/full']));
+    expect(flips[0]).toMatchObject({ wins: 1, losses: 0, ties: 15 });
+  });
+});
+
+describe('flips', () => {
+  test('name item, question, gold and both answers, over repeats', () => {
+    const twice = (wrong: readonly number[]) => [...turnsOf('oracle', wrong), ...turnsOf('oracle', [], { repeat: 1 })];
+    const { flips } = compared({ turns: twice([2]) }, { turns: twice([5]) });
+    expect(flips).toEqual([
+      {
+        ...{ arms: { a: 'oracle', b: 'oracle' }, wins: 1, losses: 1, ties: 14 },
+        items: [
+          {
+            ...{
+              itemId: 'u2-q0',
+              userId: 'u2',
+              outcome: 'lost',
+              question: 'Where does my sister live?',
+              gold: 'Turin',
+            },
+            a: { answers: [' Oslo', ' Turin'], right: 0.5 },
+            b: { answers: [' Turin', ' Turin'], right: 1 },
+          },
+          {
+            ...{ itemId: 'u5-q0', userId: 'u5', outcome: 'won', question: 'Where does my sister live?', gold: 'Turin' },
+            a: { answers: [' Turin', ' Turin'], right: 1 },
+            b: { answers: [' Oslo', ' Turin'], right: 0.5 },
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('absent items flip by abstention; random weights flip nothing', () => {
+    const absent = (wrong: readonly number[]) => turnsOf('oracle', wrong, { gold: null });
+    const comparison = compared({ turns: absent([]) }, { turns: absent([1]) });
+    expect(found(comparison, 'oracle', 'abstention')).toMatchObject({ n: 16, wins: 1, losses: 0 });
+    expect(comparison.differences.some(({ metric }) => metric === 'exactMatch')).toBe(false);
+    expect(comparison.flips[0]!.items[0]).toMatchObject({ itemId: 'u1-q0', gold: null, outcome: 'won' });
+    const rows = ['r1', 'r2'].map((name) =>
+      storeRun(database, { name, modelName: 'random:tiny', turns: turnsOf('oracle', [0]) }),
+    );
+    const random = compareStoredRuns(database, { a: rows[0]!, b: rows[1]! }, { force: false, seed: 7, margin: 2 });
+    expect([random.flips, new Set(random.differences.map(({ metric }) => metric))]).toEqual([
+      [],
+      new Set(['evaluatedTokens', 'ttftLogRatio']),
+    ]);
+    expect(random.notes).toEqual(['weights are random: answers are not compared']);
+  });
+});
+
+describe('what stands against a comparison', () => {
+  const turns = turnsOf('oracle', []);
+
+  test('other data or another model, unless forced: then it is said, and golds that differ are counted', () => {
+    const other = { turns: turnsOf('oracle', [], { gold: 'Oslo' }), datasetSha256: 'f'.repeat(64) };
+    expect(refusal({ turns }, other)).toBe(
+      'runs "first" and "second" differ in data set: ours (dddddddddddd) and ours (ffffffffffff)',
+    );
+    const rows = {
+      a: storeRun(database, { name: 'a', turns }),
+      b: storeRun(database, { name: 'b', ...other, modelName: 'large' }),
+    };
+    const forced = compareStoredRuns(database, rows, { force: true, seed: 7, margin: 2 });
+    expect(forced.forced.map(({ what }) => what)).toEqual(['data set', 'model']);
+    expect(forced.notes).toEqual(['oracle: 16 items have the same id and another answer']);
+  });
+
+  test('of several data sets each, by its own bytes', () => {
+    const parts = (last: string) =>
+      ['1', last].map((digit, index) => ({ name: `part-${index}`, sha256: digit.repeat(64) }));
+    const run = (last: string) => ({ turns, datasetSha256: last.repeat(64), datasetParts: parts(last) });
+    expect(refusal(run('2'), run('3'))).toBe(
+      'runs "first" and "second" differ in data set: part-0 (111111111111) + part-1 (222222222222) and ' +
+        'part-0 (111111111111) + part-1 (333333333333)',
+    );
+  });
+
+  test('settings that differ, items of one run alone, and failed turns are said', () => {
+    const some = turns.slice(0, 12).map((turn, index) => (index === 0 ? { ...turn, error: 'no cell left' } : turn));
+    const { settings, notes, b } = compared(
+      { turns, settings: { topK: 5, reserve: 64 } },
+      { turns: some, settings: { topK: 9 }, environment: { gitCommit: 'abc' } },
+    );
+    expect(settings).toEqual([
+      { what: 'reserve', a: '64', b: 'not set' },
+      { what: 'topK', a: '5', b: '9' },
+      { what: 'gitCommit', a: 'not set', b: 'abc' },
+    ]);
+    expect(notes).toEqual([
+      'oracle: 11 items in common; 5 only in first, 0 only in second',
+      'oracle: 0 failed turns in first, 1 in second, in no mean',
+    ]);
+    expect(b.failedChecks).toEqual(['errors']);
+  });
+
+  test('checks that failed, and runs that are not finished', () => {
+    const { a, b } = compared({ turns, proven: false }, { turns, status: 'interrupted' });
+    expect([a.failedChecks, a.status]).toEqual([['metrics'], 'finished']);
+    expect([b.failedChecks, b.status]).toEqual([[], 'interrupted']);
+  });
+
+  test('nothing in common', () => {
+    const others = turnsOf('full', []);
+    expect(refusal({ turns }, { turns: others })).toBe('runs "first" and "second" have no arm in common');
+  });
+
+  test('other items', () => {
+    const elsewhere = turns.map((turn) => ({ ...turn, itemId: `x-${turn.itemId}` }));
+    expect(refusal({ turns }, { turns: elsewhere })).toBe('runs "first" and "second" answered no item in common');
+  });
+
+  test('an arm that one of them has not', () => {
+    expect(refusal({ turns }, { turns }, { arms: ['orcale'] })).toBe(
+      'run "first" has no arm "orcale": did you mean oracle?',
+    );
+  });
+
+  test('one run twice', () => {
+    const row = storeRun(database, { name: 'once', turns });
+    expect(() => compareStoredRuns(database, { a: row, b: row }, { force: true, seed: 7, margin: 2 })).toThrow(
+      '"once" is named twice',
+    );
+  });
+});

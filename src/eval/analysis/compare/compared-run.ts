@@ -1,0 +1,100 @@
+import { groupBy } from '../../../config/group-by.ts';
+import type { CheckName } from '../../../records/results.ts';
+import type { RunRecord } from '../../../records/run-record.ts';
+import type { Scores } from '../../../records/scores.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { judge } from '../checks/judge.ts';
+import { regimeOf } from '../summary/regime.ts';
+import type { TurnsOfRun } from '../turns-of-run.ts';
+import { unknownQuality } from '../unknown-quality.ts';
+
+/** A run and the turns that are there of it. */
+export interface RunAndTurns {
+  readonly run: RunRecord;
+  readonly turns: TurnsOfRun;
+}
+
+/** An answered turn, as far as another run is compared by it. */
+export interface ComparedTurn {
+  readonly itemId: string;
+  readonly userId: string;
+  readonly arm: string;
+  readonly repeat: number;
+  readonly answer: string;
+  readonly question: string;
+  readonly gold: string | null;
+  readonly scores: Pick<Scores, 'exactMatch' | 'tokenF1' | 'memoryRecall' | 'abstention' | 'taskSuccess'>;
+  readonly goldLogProbability: number | null;
+  readonly sequenceSha256: string;
+  readonly evaluatedTokens: number;
+  readonly firstTokenMs: number;
+  /** A cache hit, by the regime of its own run. */
+  readonly hit: boolean;
+}
+
+/** A run as it was stored, with the checks that keep its numbers from being quoted. */
+export interface ComparedRun extends Pick<
+  RunRecord,
+  'id' | 'name' | 'suite' | 'status' | 'model' | 'embedder' | 'dataset'
+> {
+  readonly startedAt: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, unknown>>;
+  readonly randomWeights: boolean;
+  /** Checks of a run that did not come to its end are not decided. */
+  readonly failedChecks: readonly CheckName[];
+  /** Arms in the order of the run. */
+  readonly arms: readonly string[];
+  readonly turns: ReadonlyMap<string, readonly ComparedTurn[]>;
+  readonly failedTurns: ReadonlyMap<string, number>;
+}
+
+function comparedTurn(turn: AnsweredResult, hit: boolean): ComparedTurn {
+  const { itemId, userId, arm, repeat, answer, item, observed, tokens, timings } = turn;
+  const { exactMatch, tokenF1, memoryRecall, abstention, taskSuccess } = turn.scores;
+  return {
+    itemId,
+    userId,
+    arm,
+    repeat,
+    answer: answer.text,
+    question: item.query,
+    gold: item.gold,
+    scores: { exactMatch, tokenF1, memoryRecall, abstention, taskSuccess },
+    goldLogProbability: observed.goldLogProbability,
+    sequenceSha256: observed.sequenceSha256,
+    evaluatedTokens: tokens.evaluated,
+    firstTokenMs: timings.firstToken,
+    hit,
+  };
+}
+
+/** Prepares a run for a comparison; one that is not finished gives the turns that it has. */
+export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): ComparedRun {
+  const { id, name, suite, status, seed, model, embedder, dataset, environment, plan, probes } = run;
+  const { arms, armsNotRun, settings } = plan;
+  const { isHit } = regimeOf(answered, arms);
+  const randomWeights = unknownQuality(model) !== null;
+  const complete = probes !== null && status !== 'running' && status !== 'interrupted';
+  const checks = complete ? judge({ arms, answered, failed, probes, seed, randomWeights }) : [];
+  return {
+    id,
+    name,
+    suite,
+    status,
+    startedAt: new Date(run.startedAt).toISOString(),
+    model,
+    embedder,
+    dataset,
+    settings: armsNotRun.length === 0 ? settings : { ...settings, armsNotRun },
+    environment,
+    randomWeights,
+    failedChecks: checks.filter((result) => result.status === 'failed').map(({ check }) => check),
+    arms: arms.map((arm) => arm.name),
+    turns: groupBy(
+      answered.map((turn) => comparedTurn(turn, isHit(turn))),
+      ({ arm }) => arm,
+    ),
+    failedTurns: new Map([...groupBy(failed, ({ arm }) => arm)].map(([arm, turns]) => [arm, turns.length])),
+  };
+}

@@ -1,0 +1,37 @@
+import { normalise, type Language } from '../../../data/normalise.ts';
+
+const REFUSALS: Readonly<Record<Language, readonly string[]>> = {
+  en: [
+    "I don't know",
+    'I do not know',
+    "I'm not sure",
+    'I am not sure',
+    "I don't have that information",
+    "I don't have any information",
+    "I don't remember",
+    'I have no information',
+    'I cannot answer',
+    "You haven't told me",
+  ],
+  zh: ['我不知道', '不知道', '我不清楚', '不清楚', '我不确定', '我没有相关信息', '没有相关信息', '无法回答'],
+};
+
+const HEDGES: Readonly<Record<Language, RegExp>> = {
+  en: /\b(?:but|however|maybe|perhaps|probably|though)\b/u,
+  zh: /但|不过|也许|可能|大概/u,
+};
+
+const SENTENCE_END = /[.!?。！？]+/u;
+
+/**
+ * True for an answer that declines to answer: it is the data set's own answer to unknown questions, or one sentence that
+ * begins with one of a short list of refusals and does not hedge ("I don't know, but maybe …" is a guess).
+ */
+export function isAbstention(answer: string, unknownAnswer: string, language: Language): boolean {
+  const form = normalise(answer, language);
+  if (form === '') return false;
+  if (form === normalise(unknownAnswer, language)) return true;
+  const sentences = answer.split(SENTENCE_END).filter((sentence) => sentence.trim() !== '');
+  if (sentences.length !== 1 || HEDGES[language].test(answer.toLowerCase())) return false;
+  return REFUSALS[language].some((refusal) => `${form} `.startsWith(`${normalise(refusal, language)} `));
+}

@@ -1,0 +1,23 @@
+import type { Observed } from '../../../records/observed.ts';
+
+/**
+ * Nearness of the next-token distribution of an arm to that of its reference: the KL divergence Σ p ln(p ÷ q) with p the
+ * reference's, in nats, and `topOne` where the likeliest token is the same.
+ */
+export type Agreement = NonNullable<Observed['agreement']>;
+
+/** The smallest positive 32-bit float: what llama.cpp rounds to 0 counts as this one, so that the divergence is finite. */
+const SMALLEST_PROBABILITY = 2 ** -149;
+
+/** @param probabilities of the arm, by token id @param reference of the arm it is compared with, equally long */
+export function agreementOf(probabilities: Float64Array, reference: Float64Array): Agreement {
+  let klDivergence = 0;
+  reference.forEach((p, token) => {
+    if (p > 0) klDivergence += p * Math.log(p / Math.max(probabilities[token]!, SMALLEST_PROBABILITY));
+  });
+  return { klDivergence: Math.max(0, klDivergence), topOne: likeliestOf(probabilities) === likeliestOf(reference) };
+}
+
+function likeliestOf(probabilities: Float64Array): number {
+  return probabilities.reduce((best, p, token) => (p > probabilities[best]! ? token : best), 0);
+}

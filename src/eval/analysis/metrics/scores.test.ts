@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { scoreTurn, type ScoredItem, type ScoredTurn } from './scores.ts';
+
+const dataset = { unknownAnswer: "I don't know.", language: 'en' } as const;
+
+const item: ScoredItem = {
+  query: 'What is my dog called?',
+  answer: 'Brenko',
+  acceptedAnswers: [],
+  evidence: ['m2'],
+  superseded: ['Oldsku'],
+  history: [{ content: 'Hello there.' }],
+};
+
+const turn: ScoredTurn = {
+  answer: 'Brenko.',
+  storedIds: ['m1', 'm2', 'm3'],
+  retrievedIds: ['m3', 'm2'],
+  keptIds: ['m2', 'm3'],
+  shown: [
+    { memoryId: 'm1', content: 'I have a dog named Oldsku.', value: 'Oldsku' },
+    { memoryId: 'm2', content: 'My dog is now Brenko.', value: 'Brenko' },
+    { memoryId: 'm3', content: 'My cat is called Tirva.', value: 'Tirva' },
+  ],
+};
+
+const wrongClass = (answer: string, changes: Partial<ScoredItem> = {}) =>
+  scoreTurn({ ...item, ...changes }, { ...turn, answer }, dataset).wrongClass;
+
+test('a right answer scores 1 throughout and passes the whole funnel', () => {
+  expect(scoreTurn(item, turn, dataset)).toEqual({
+    exactMatch: 1,
+    tokenF1: 1,
+    rougeL: 1,
+    bleu: 1,
+    memoryRecall: 1,
+    abstention: null,
+    taskSuccess: 1,
+    wrongClass: null,
+    failedStage: null,
+    passedStages: ['stored', 'retrieved', 'kept', 'sequence', 'answered'],
+    evidenceRank: 2,
+  });
+});
+
+test('wrong answers fall into the first class that fits', () => {
+  expect(wrongClass("I don't know.")).toBe('wrong-abstention');
+  expect(wrongClass('Oldsku or Tirva.')).toBe('stale');
+  expect(wrongClass('Tirva.')).toBe('confused');
+  expect(wrongClass('Brenka.')).toBe('near-copy');
+  expect(wrongClass('Brenko Dral.')).toBe('near-copy');
+  expect(wrongClass('Quzzel.')).toBe('fabricated');
+  expect(wrongClass('Your dog is called Your Majesty.')).toBe('fabricated');
+  expect(wrongClass('My dog is called dog.')).toBe('off-topic');
+  expect(wrongClass('')).toBe('off-topic');
+});
+
+test('a short gold is not near to any other short answer', () => {
+  expect(wrongClass('7', { answer: '42' })).toBe('fabricated');
+});
+
+test('an absent item is right only by abstaining', () => {
+  const absent = { ...item, answer: null, evidence: [], superseded: [] };
+  expect(scoreTurn(absent, { ...turn, answer: "I don't know." }, dataset)).toEqual({
+    exactMatch: null,
+    tokenF1: null,
+    rougeL: null,
+    bleu: null,
+    memoryRecall: null,
+    abstention: 1,
+    taskSuccess: 1,
+    wrongClass: null,
+    failedStage: null,
+    passedStages: [],
+    evidenceRank: null,
+  });
+  expect(scoreTurn(absent, turn, dataset)).toMatchObject({ abstention: 0, taskSuccess: 0, wrongClass: 'confused' });
+  expect(wrongClass('Quzzel.', absent)).toBe('fabricated');
+});
+
+test('the funnel names the first stage that lost the evidence', () => {
+  const stage = (changes: Partial<ScoredTurn>) => scoreTurn(item, { ...turn, ...changes }, dataset).failedStage;
+  expect(stage({ storedIds: ['m1'] })).toBe('stored');
+  expect(stage({ retrievedIds: ['m3'], keptIds: [] })).toBe('retrieved');
+  expect(stage({ keptIds: ['m3'] })).toBe('kept');
+  expect(stage({ shown: [] })).toBe('sequence');
+  expect(stage({ answer: 'Tirva.' })).toBe('answered');
+});
+
+test('an item that its history answers needs no memory', () => {
+  const told = { ...item, evidence: [], superseded: [] };
+  const scores = scoreTurn(told, { ...turn, retrievedIds: [], keptIds: [], shown: [] }, dataset);
+  expect(scores).toMatchObject({ failedStage: null, evidenceRank: null, exactMatch: 1 });
+});
+
+test('the same words are cut and judged by the language profile of the user who asks', () => {
+  const chinese = { unknownAnswer: '我不知道。', language: 'zh' } as const;
+  const asked = { ...item, query: '门的密码是什么？', answer: '４８２１', superseded: [] };
+  const of = (answer: string, languageProfile: typeof chinese | typeof dataset, gold: string | null = '４８２１') =>
+    scoreTurn({ ...asked, answer: gold }, { ...turn, answer }, languageProfile);
+  expect(of('它叫布伦科', chinese, '布伦科').tokenF1).toBeCloseTo(0.75, 12);
+  expect(of('它叫布伦科', dataset, '布伦科').tokenF1).toBe(0);
+  expect(of('密码是4821。', chinese).memoryRecall).toBe(1);
+  expect(of('密码是4821。', dataset).memoryRecall).toBe(0);
+  expect(of('我不清楚。', chinese, null)).toMatchObject({ abstention: 1, taskSuccess: 1, wrongClass: null });
+  expect(of('我不清楚。', dataset, null)).toMatchObject({ abstention: 0, taskSuccess: 0, wrongClass: 'fabricated' });
+  expect(of("I don't know.", chinese, null)).toMatchObject({ abstention: 0, wrongClass: 'fabricated' });
+  expect(of('我不知道', chinese).wrongClass).toBe('wrong-abstention');
+});

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { PromptInfo } from '../../records/prompt-info.ts';
+import type { PromptFacts } from '../../records/turn-record.ts';
+
+/** Facts of a prompt. @param retrievedMemories the number of memories that were retrieved for it */
+export function promptFacts({ segments, budget, historyText }: PromptInfo, retrievedMemories: number): PromptFacts {
+  const tokensOf = (list: PromptInfo['segments']): number =>
+    list.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  const lastMemory = segments.findLastIndex(({ role }) => role === 'memory');
+  const dropped = (part: 'memory' | 'history'): number => budget.dropped.filter((drop) => drop.part === part).length;
+  const memoryIds = segments.flatMap(({ memoryId }) => memoryId ?? []);
+  return {
+    tokens: tokensOf(segments),
+    prefixTokens: tokensOf(segments.slice(0, lastMemory + 1)),
+    memoryIds,
+    forced: budget.forced,
+    droppedMemories: dropped('memory'),
+    droppedHistory: dropped('history'),
+    memoryTokens: tokensOf(segments.filter(({ role }) => role.startsWith('memory'))),
+    historySha256: createHash('sha256').update(historyText).digest('hex'),
+    retrievedMemories,
+    keptMemories: memoryIds.length,
+  };
+}

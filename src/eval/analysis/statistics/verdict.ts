@@ -1,0 +1,38 @@
+import type { Verdict } from '../../../records/results.ts';
+
+/** A paired difference of quality with its interval. */
+export interface QualityDifference {
+  readonly delta: number;
+  readonly low: number;
+  readonly high: number;
+  readonly n: number;
+  /** Every pair of answers came from the same bits. */
+  readonly identical: boolean;
+}
+
+/** The verdict on a difference. */
+export interface Judgement {
+  readonly verdict: Extract<Verdict, 'identical' | 'kept' | 'lost' | 'undecided'>;
+  /** Items that would decide if the difference stayed as it is; absent where decided, or where no number would do. */
+  readonly neededItems?: number;
+}
+
+/** Items at which a half-width, which shrinks with √n, falls below `distance`. */
+function itemsFor(halfWidth: number, distance: number, n: number): number {
+  return distance > 0 ? n * (halfWidth / distance) ** 2 : Infinity;
+}
+
+/**
+ * Judges a difference of quality (0 to 1) by its 95 % interval and a margin, 0.02 for two points: kept if the lower
+ * bound is above −margin, else lost if the upper bound is below 0, else undecided.
+ */
+export function judgeQuality(difference: QualityDifference, margin: number): Judgement {
+  const { delta, low, high, n } = difference;
+  if (difference.identical) return { verdict: 'identical' };
+  if (low > -margin) return { verdict: 'kept' };
+  if (high < 0) return { verdict: 'lost' };
+  const needed = Math.min(itemsFor(delta - low, delta + margin, n), itemsFor(high - delta, -delta, n));
+  return Number.isFinite(needed)
+    ? { verdict: 'undecided', neededItems: Math.max(n + 1, Math.ceil(needed)) }
+    : { verdict: 'undecided' };
+}

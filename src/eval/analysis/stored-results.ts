@@ -1,0 +1,60 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { didYouMean } from '../../config/nearest-name.ts';
+import type { BenchDatabase } from '../../db/database.ts';
+import { groupOf, lastRunsHint } from '../../db/run-name.ts';
+import { RunRepository } from '../../db/run-repository.ts';
+import type { RunResults } from '../../records/results.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import { analyse } from './analyse.ts';
+import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare/compare-runs.ts';
+import { readStoredTurns } from './stored-turns.ts';
+import type { EndedRun } from './summary/describe-run.ts';
+
+/**
+ * Computes the results of a run from its stored turns, or of all runs `NAME/SUITE` that were made together under a name; of
+ * the latest without a name.
+ * @throws BenchError `not-found` where there is no such run, or one was ended before its last turn; `database` for a run of
+ * another version
+ */
+export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
+  const runs = new RunRepository(database);
+  const names = runs.names();
+  const found = runs.listGroup(name ?? groupOf(names.at(-1) ?? ''));
+  if (found.length === 0) {
+    const groups = [...new Set(names.map(groupOf))];
+    throw new BenchError(
+      'not-found',
+      name === undefined
+        ? `${database.path} holds no run`
+        : `${database.path} holds no run "${name}"${didYouMean(name, [...groups, ...names])}`,
+      lastRunsHint(groups),
+    );
+  }
+  return found.map((run) => {
+    if (hasEnded(run)) return resultsOf(database, run);
+    throw new BenchError(
+      'not-found',
+      `run "${run.name}" is not finished: it has no results yet`,
+      `go on with it: npm run bench -- --resume ${groupOf(run.name)}`,
+    );
+  });
+}
+
+function hasEnded(run: RunRecord): run is EndedRun {
+  return run.status !== 'running' && run.status !== 'interrupted' && run.probes !== null;
+}
+
+/** Computes the results of a run from the turns that the database holds of it. */
+export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
+  return analyse(run, readStoredTurns(database, run.id));
+}
+
+/** Compares two stored runs item by item: `a` is judged against `b`. @throws BenchError as `compareRuns` */
+export function compareStoredRuns(
+  database: BenchDatabase,
+  runs: { readonly a: RunRecord; readonly b: RunRecord },
+  options: ComparisonOptions,
+): RunsComparison {
+  const read = (run: RunRecord) => ({ run, turns: readStoredTurns(database, run.id) });
+  return compareRuns(read(runs.a), read(runs.b), options);
+}

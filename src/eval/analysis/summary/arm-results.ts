@@ -1,0 +1,104 @@
+import { groupBy } from '../../../config/group-by.ts';
+import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { ArmResults, BreakdownPart, Cost } from '../../../records/results.ts';
+import { funnelStages, wrongClasses } from '../../../records/scores.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { Regime } from './regime.ts';
+import { latencyOf, phaseMeans, qualityOf, shareOf, tokenMeans } from './turn-means.ts';
+
+function cost(turns: readonly AnsweredResult[], seed: number): Cost | null {
+  const ttftMs = latencyOf(turns, 'firstToken', seed);
+  const totalMs = latencyOf(turns, 'total', seed);
+  if (ttftMs === null || totalMs === null) return null;
+  return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
+}
+
+function breakdown(turns: readonly AnsweredResult[], seed: number): BreakdownPart[] {
+  return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
+    const groups = [...groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
+    return groups
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([value, some]) => {
+        const of = (metric: Parameters<typeof shareOf>[1]) => shareOf(some, metric, seed);
+        const metrics = { exactMatch: of('exactMatch'), taskSuccess: of('taskSuccess') };
+        const part = { field, value, n: some.length };
+        if (field !== 'language') return { ...part, metrics };
+        const more = { tokenF1: of('tokenF1'), memoryRecall: of('memoryRecall'), abstention: of('abstention') };
+        return { ...part, metrics: { ...metrics, ...more } };
+      });
+  });
+}
+
+function counts<Name extends string>(names: readonly Name[], of: readonly (Name | null)[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, of.filter((other) => other === name).length])) as Record<
+    Name,
+    number
+  >;
+}
+
+function aheadOf(turns: readonly AnsweredResult[]): Pick<ArmResults, 'ahead'> {
+  const works = turns.flatMap(({ account }) => account.ahead ?? []);
+  if (works.length === 0) return {};
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / turns.length;
+  return { ahead: { tokens: mean(works.map(({ tokens }) => tokens)), ms: mean(works.map(({ ms }) => ms)) } };
+}
+
+/** Settings that all arms of a run share. */
+interface ResultsSettings {
+  readonly regime: Regime;
+  readonly seed: number;
+  /** The scores of the turns say something; if not, they are null and nothing is counted. */
+  readonly judged: boolean;
+}
+
+/** The results of one arm; its cost columns are over the cache hits of the primary arm, the same items for every arm. */
+export function armResults(
+  arm: ArmTraits,
+  answered: readonly AnsweredResult[],
+  errors: number,
+  { regime, seed, judged }: ResultsSettings,
+): ArmResults {
+  const hits = answered.filter(regime.isHit);
+  const misses = answered.filter(regime.isMiss);
+  const injects = arm.injects !== 'nothing';
+  const cached = (cache: 'hit' | 'miss' | 'bypass'): number =>
+    answered.filter((turn) => turn.account.cache === cache).length;
+  const turns = injects
+    ? { hit: cached('hit'), miss: cached('miss'), bypass: cached('bypass') }
+    : {
+        hit: hits.length,
+        miss: misses.length,
+        bypass: answered.filter((turn) => turn.facts.keptMemories === 0).length,
+      };
+  const injected = turns.hit + turns.miss;
+  const funnel = counts(
+    funnelStages,
+    answered.flatMap((turn) => turn.scores.passedStages),
+  );
+  return {
+    arm: arm.name,
+    traits: arm,
+    n: answered.length,
+    errors,
+    metrics: {
+      ...qualityOf(answered, seed),
+      ttftMs: latencyOf(hits, 'firstToken', seed),
+      totalMs: latencyOf(hits, 'total', seed),
+    },
+    breakdown: breakdown(answered, seed),
+    tokens: hits.length === 0 ? null : tokenMeans(hits),
+    turns,
+    costHit: cost(hits, seed),
+    costMiss: cost(misses, seed),
+    costAll: cost(answered, seed),
+    ...aheadOf(answered),
+    hitRate: !injects || injected === 0 ? null : turns.hit / injected,
+    wrong: judged
+      ? counts(
+          wrongClasses,
+          answered.map((turn) => turn.scores.wrongClass),
+        )
+      : null,
+    funnel: judged ? funnel : { ...funnel, answered: null },
+  };
+}

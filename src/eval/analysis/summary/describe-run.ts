@@ -1,0 +1,49 @@
+import { basename } from 'node:path';
+import type { RunDescription } from '../../../records/results.ts';
+import type { RunProbes } from '../../../records/run-probes.ts';
+import type { RunRecord } from '../../../records/run-record.ts';
+import { unknownQuality } from '../unknown-quality.ts';
+
+/** A run whose turns are all there. */
+export type EndedRun = RunRecord & { readonly status: RunDescription['status']; readonly probes: RunProbes };
+
+const PATHS = ['dataset', 'kvStore', 'preRetrieval'];
+
+/** The name of a file, or of each of several; what is none stays. */
+function withoutFolders(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFolders);
+  return typeof value === 'string' ? basename(value) : value;
+}
+
+/** The options without the folders of the machine: a report may be sent to others. */
+function shownSettings(settings: RunRecord['plan']['settings']): RunDescription['settings'] {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, PATHS.includes(key) ? withoutFolders(value) : value]),
+  );
+}
+
+/** The description of a run in its results. @param notes of its turns, behind those that it was stored with */
+export function describeRun(run: EndedRun, notes: readonly string[]): RunDescription {
+  const { id, name, suite, seed, status, model, embedder, dataset, environment, plan, probes } = run;
+  return {
+    id,
+    name,
+    suite,
+    seed,
+    status,
+    startedAt: new Date(run.startedAt).toISOString(),
+    finishedAt: run.finishedAt === null ? null : new Date(run.finishedAt).toISOString(),
+    model,
+    embedder,
+    dataset,
+    retriever: { ...run.retriever, stats: probes.retriever ?? {} },
+    unknownQuality: unknownQuality(model),
+    environment,
+    settings: shownSettings(plan.settings),
+    armsNotRun: plan.armsNotRun,
+    profile: probes.profile,
+    tokenisation: probes.tokenisation,
+    kvStores: probes.kvStores,
+    notes: [...probes.notes, ...notes],
+  };
+}

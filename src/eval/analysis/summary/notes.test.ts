@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
+import type { AnsweredTurn } from '../../../records/turn-record.ts';
+import { promptNotes, retrievalNotes } from './notes.ts';
+
+function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null): AnsweredTurn {
+  const timingsMs = { embedding: 0, search: 0, ranking: 0 };
+  const retrieval = flags === null ? null : { strategy: 'tiered', timingsMs, flags, details: {} };
+  return answeredTurn(arm, { changes: { itemId, given: { retrieved: [], retrieval } } });
+}
+
+test('counts each question once for all arms, and gives the first reason', () => {
+  const gone = [{ flag: 'failed', reason: 'redis://x: reading failed' }] as const;
+  const turns = [
+    turn('none', 'q1', null),
+    turn('rag', 'q1', gone),
+    turn('dki', 'q1', gone),
+    turn('rag', 'q2', [{ flag: 'failed', reason: 'later' }]),
+    turn('rag', 'q3', []),
+    turn('rag', 'q4', [{ flag: 'cached', reason: 'asked before' }]),
+  ];
+  expect(retrievalNotes(turns, {})).toEqual([
+    'retrieval failed, and the question was asked without memories: 2 of 4 questions, first because redis://x: reading failed',
+    'retrieval gave an earlier answer again: 1 of 4 questions, first because asked before',
+  ]);
+});
+
+test('says what a filter would have kept out, where there is one', () => {
+  const note = (admitted: number, refused: number, ignored: number) =>
+    retrievalNotes([], { wouldBeFiltered: { admitted, refused, ignored } });
+  expect(note(3, 1, 6)).toEqual(['the ingress filter would have dropped 7 of 10 memories, 6 of them for being short']);
+  expect(note(3, 0, 0)).toEqual([]);
+});
+
+test('says whose prompts were cut, arm by arm', () => {
+  const facts = answeredTurn('rag').facts;
+  const cut = (arm: string, changes: Partial<typeof facts>) =>
+    answeredTurn(arm, { changes: { facts: { ...facts, droppedMemories: 0, ...changes } } });
+  const turns = [
+    cut('rag', { forced: true, droppedMemories: 4 }),
+    cut('full', { droppedMemories: 2 }),
+    cut('full', { droppedMemories: 1, droppedHistory: 1 }),
+    cut('dki', {}),
+  ];
+  expect(promptNotes(turns, ['rag', 'dki', 'full'])).toEqual([
+    'forced truncation to the query alone: rag in 1 turns',
+    'retrieved memories dropped by the budget: full in 2 turns',
+    'history cut to the newest: full in 1 turns',
+  ]);
+});

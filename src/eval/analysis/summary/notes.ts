@@ -1,0 +1,58 @@
+import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+
+const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
+  failed: 'retrieval failed, and the question was asked without memories',
+  degraded: 'a part of retrieval was missing',
+  fallback: 'retrieval took a fallback',
+  cached: 'retrieval gave an earlier answer again',
+};
+
+/**
+ * Notes on retrieval: the questions for which it did not go the ordinary way, each once for all arms, and the memories that
+ * a filter would have kept out.
+ * @param stats as the retriever counts
+ */
+export function retrievalNotes(
+  answered: readonly AnsweredResult[],
+  stats: Readonly<Record<string, unknown>>,
+): string[] {
+  const questions = new Map(
+    answered.flatMap(({ itemId, repeat, given: { retrieval } }) =>
+      retrieval === null ? [] : [[`${repeat}/${itemId}`, retrieval] as const],
+    ),
+  );
+  const notes = Object.entries(MEANING).flatMap(([kind, meaning]) => {
+    const flagged = [...questions.values()].flatMap(({ flags }) => flags.filter(({ flag }) => flag === kind));
+    if (flagged.length === 0) return [];
+    return [`${meaning}: ${flagged.length} of ${questions.size} questions, first because ${flagged[0]!.reason}`];
+  });
+  const { warnings = [] } = stats as { readonly warnings?: readonly string[] };
+  return [...warnings, ...notes, ...filterNote(stats)];
+}
+
+function filterNote({ wouldBeFiltered }: Readonly<Record<string, unknown>>): string[] {
+  if (wouldBeFiltered === undefined) return [];
+  const { admitted, refused, ignored } = wouldBeFiltered as Readonly<Record<string, number>>;
+  const dropped = refused! + ignored!;
+  return dropped === 0
+    ? []
+    : [
+        `the ingress filter would have dropped ${dropped} of ${admitted! + dropped} memories, ${ignored!} of them for being short`,
+      ];
+}
+
+/** Notes on budgets, arm by arm: a reader must know whose prompts were cut. */
+export function promptNotes(answered: readonly AnsweredResult[], arms: readonly string[]): string[] {
+  const counted = (what: string, isCut: (turn: AnsweredResult) => boolean): string[] => {
+    const cut = arms
+      .map((arm) => ({ arm, turns: answered.filter((turn) => turn.arm === arm && isCut(turn)).length }))
+      .filter(({ turns }) => turns > 0);
+    return cut.length === 0 ? [] : [`${what}: ${cut.map(({ arm, turns }) => `${arm} in ${turns} turns`).join(', ')}`];
+  };
+  return [
+    ...counted('forced truncation to the query alone', ({ facts }) => facts.forced),
+    ...counted('retrieved memories dropped by the budget', ({ facts }) => !facts.forced && facts.droppedMemories > 0),
+    ...counted('history cut to the newest', ({ facts }) => !facts.forced && facts.droppedHistory > 0),
+  ];
+}

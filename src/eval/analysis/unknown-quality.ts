@@ -1,0 +1,42 @@
+import { randomModelPrefix } from '../../config/bench-config.ts';
+import type { Observed } from '../../records/observed.ts';
+import type { Scores } from '../../records/scores.ts';
+
+/** The reason why no number may be given for the quality of a model's answers; null where one may. */
+export function unknownQuality(model: { readonly name: string }): string | null {
+  return model.name.startsWith(randomModelPrefix) ? 'random weights' : null;
+}
+
+/** A turn as far as its answer is judged; the terms of the gold's log-probability are not always read. */
+interface JudgedTurn {
+  readonly scores: Scores;
+  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & Partial<Pick<Observed, 'goldTokens'>>;
+}
+
+/** A turn without all that judges its answer; what it retrieved, kept and cost stays. */
+export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
+  const { scores, observed } = turn;
+  return {
+    ...turn,
+    scores: {
+      ...scores,
+      exactMatch: null,
+      tokenF1: null,
+      memoryRecall: null,
+      rougeL: null,
+      bleu: null,
+      abstention: null,
+      taskSuccess: null,
+      wrongClass: null,
+      failedStage: scores.failedStage === 'answered' ? null : scores.failedStage,
+      passedStages: scores.passedStages.filter((stage) => stage !== 'answered'),
+    },
+    observed: {
+      ...observed,
+      goldLogProbability: null,
+      ...(observed.goldTokens === undefined ? {} : { goldTokens: [] }),
+      freeLogProbability: null,
+      agreement: null,
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { randomModelPrefix } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+
+/** The model of a run and the options it was loaded with, as far as its numbers depend on them. */
+export type RunModel = RunRecord['model'] & Pick<RunRecord['environment'], 'threads'>;
+
+export function runModel({ model, environment }: RunRecord): RunModel {
+  return { ...model, threads: environment.threads };
+}
+
+/**
+ * Loads the model of a run as the run had loaded it, with one session.
+ * @param path the model's file, on this machine or a hub; of random weights, the name of the run's model counts
+ * @throws BenchError `bad-model` where the file is another model, or cannot be loaded
+ */
+export async function loadRunModel(wanted: RunModel, path: string, engines: EngineOpener): Promise<Engine> {
+  const { name, sha256, contextTokens, cellTokens, threads } = wanted;
+  const model = name.startsWith(randomModelPrefix) ? name : path;
+  const engine = await engines.open({ model, contextTokens, cellsPerPosition: cellTokens / contextTokens, threads });
+  const found = engine.info.modelSha256 ?? '';
+  if (found === sha256) return engine;
+  await engine[Symbol.asyncDispose]();
+  throw new BenchError(
+    'bad-model',
+    `${model}: not the model of the run: it has sha-256 ${found.slice(0, 12)}…, and ${name} has ${sha256.slice(0, 12)}…`,
+    'name the file that the run was made with: --model FILE',
+  );
+}

@@ -1,0 +1,106 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { Observed } from '../../records/observed.ts';
+import type { PrefillRecord } from '../../records/prefill-record.ts';
+import type { PromptSegment } from '../../records/prompt-info.ts';
+import type { TurnRecord } from '../../records/turn-record.ts';
+import { type JoinRecipe, recipeNamed } from '../../systems/prefill/join-recipe.ts';
+import type { LinesAhead } from '../../systems/prompt/lines-ahead.ts';
+import type { PromptForm } from '../../systems/prompt/prompt-form.ts';
+import { hashOfIds } from '../run/observe/turn-observer.ts';
+
+/** The K/V in front of a turn's prompt. */
+export type StoredInjection =
+  | { readonly prefill: 'prefix'; readonly alpha: number; readonly memoryIds: readonly string[] }
+  | {
+      readonly prefill: JoinRecipe;
+      readonly alpha: number;
+      readonly memoryIds: readonly string[];
+      /** The position of the first cell of each block. */
+      readonly positions: readonly number[];
+    };
+
+/** The sequence in front of a stored turn's answer, and the numbers that must come out of it again. */
+export interface StoredSequence {
+  readonly userId: string;
+  readonly segments: readonly PromptSegment[];
+  /** Null where all of it was text. */
+  readonly injection: StoredInjection | null;
+  readonly reserveTokens: number;
+  readonly form: PromptForm['name'];
+  readonly answer: string;
+  readonly generatedTokens: number;
+  /** The likeliest tokens at the beginning of the answer, the likeliest first. */
+  readonly nextTokens: Observed['nextTokens'];
+}
+
+/** A sequence cut where injection ends; its header is empty where nothing is injected. */
+export interface SequenceParts extends LinesAhead {
+  readonly suffix: readonly TokenId[];
+}
+
+/**
+ * The sequence of a turn.
+ * @throws BenchError `not-reproduced` for a turn that failed, or whose ids are not those that the session held
+ */
+export function storedSequence(turn: TurnRecord): StoredSequence {
+  if (turn.state === 'failed') throw cannot(turn, 'it failed, and has no answer', 'choose a turn that was answered');
+  const { prompt, prefill, account, answer, observed } = turn;
+  const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
+  if (!account.sharesPositions && hashOfIds(ids) !== observed.sequenceSha256) {
+    throw cannot(turn, 'its ids are not those that the session held', 'run the bench again');
+  }
+  return {
+    userId: turn.userId,
+    segments: prompt.segments,
+    injection: prefill === null ? null : injectionOf(prefill),
+    reserveTokens: prompt.budget.reserveTokens,
+    form: prompt.segments.some(({ role }) => role === 'template') ? 'chat' : 'plain',
+    answer: answer.text,
+    generatedTokens: answer.tokenIds.length,
+    nextTokens: observed.nextTokens,
+  };
+}
+
+/** The memories of a sequence, in their order. */
+export function memoriesOf({ segments }: StoredSequence): string[] {
+  return segments.flatMap(({ memoryId }) => memoryId ?? []);
+}
+
+/**
+ * The parts of a sequence; without one memory, its line is gone and everything else stands as it stood, the labels of the
+ * other lines and the header of the list too, so that one thing changes.
+ */
+export function partsOf({ segments, injection }: StoredSequence, leftOut?: string): SequenceParts {
+  const injected = new Set(injection?.memoryIds ?? []);
+  const lastInjected = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && injected.has(memoryId));
+  const header: TokenId[] = [];
+  const lines: { memoryId: string; tokenIds: readonly TokenId[] }[] = [];
+  const suffix: TokenId[] = [];
+  segments.forEach(({ memoryId, tokenIds }, index) => {
+    if (memoryId !== undefined && memoryId === leftOut) return;
+    if (index > lastInjected) suffix.push(...tokenIds);
+    else if (memoryId === undefined) header.push(...tokenIds);
+    else lines.push({ memoryId, tokenIds });
+  });
+  return { header, lines, suffix };
+}
+
+function injectionOf(prefill: PrefillRecord): StoredInjection {
+  const { alpha } = prefill;
+  if (prefill.strategy === 'prefix') return { prefill: 'prefix', alpha, memoryIds: prefill.memoryIds };
+  return {
+    prefill: recipeNamed(prefill.strategy),
+    alpha,
+    memoryIds: prefill.blocks.map(({ memoryId }) => memoryId),
+    positions: prefill.blocks.map(({ position }) => position),
+  };
+}
+
+function cannot({ itemId, arm }: TurnRecord, why: string, hint: string): BenchError {
+  return new BenchError(
+    'not-reproduced',
+    `the turn of item ${itemId}, arm ${arm} cannot be computed again: ${why}`,
+    hint,
+  );
+}

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchError } from '../../config/bench-error.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import { BlockStore } from '../../kv/block-store.ts';
+import { joinBlocks } from '../../kv/join-blocks.ts';
+import { KvStore } from '../../kv/kv-store.ts';
+import { commonLength } from '../../systems/prefill/common-length.ts';
+import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../systems/prefill/gather-blocks.ts';
+import { placeBlocks } from '../../systems/prefill/place-blocks.ts';
+import { cellsOf, scalePrefix } from '../../systems/prefill/scale-prefix.ts';
+import { partsOf, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
+
+/** Bound of the K/V that a replay keeps: that of a run. */
+const STORE_BYTES = 256 * 2 ** 20;
+
+/** Brings a session to where the answer of a stored turn began, with all memories or without one of them. */
+export interface TurnReplay extends AsyncDisposable {
+  /** The way in which a memory is left out: as a block of K/V, or as text that is evaluated without it. */
+  readonly method: 'text' | 'blocks';
+  /** @returns the tokens that are still to be evaluated @throws BenchError `not-reproduced` */
+  begin(leftOut?: string): Promise<readonly TokenId[]>;
+}
+
+const nothingToClose = { [Symbol.asyncDispose]: () => Promise.resolve() };
+
+/**
+ * Opens the replay that is true to how a turn was given its memories. Blocks did not see each other, so that one is left out
+ * by not joining it. In a contiguous prefix every cell depends on what precedes it, and without a memory it is another text,
+ * which is evaluated again from there on. Values that were scaled are scaled again.
+ */
+export async function openReplay(turn: StoredSequence, engine: Engine, session: EngineSession): Promise<TurnReplay> {
+  const { injection } = turn;
+  if (injection === null || (injection.prefill === 'prefix' && injection.alpha === 1)) {
+    return textReplay(turn, engine, session);
+  }
+  return injection.prefill === 'prefix'
+    ? scaledReplay(turn, injection.alpha, engine, session)
+    : blocksReplay(turn, injection, engine, session);
+}
+
+/** Keeps what the session begins with already; it must hold nothing but evaluated text. */
+function textReplay(turn: StoredSequence, { capabilities }: Engine, session: EngineSession): TurnReplay {
+  return {
+    ...nothingToClose,
+    method: 'text',
+    begin: async (leftOut) => {
+      const { header, lines, suffix } = partsOf(turn, leftOut);
+      const ids = [...header, ...lines.flatMap(({ tokenIds }) => tokenIds), ...suffix];
+      const kept = Math.min(commonLength(session.tokens, ids), ids.length - capabilities.leastTokens);
+      await session.truncate(kept);
+      return ids.slice(kept);
+    },
+  };
+}
+
+function scaledReplay(turn: StoredSequence, alpha: number, engine: Engine, session: EngineSession): TurnReplay {
+  return {
+    ...nothingToClose,
+    method: 'text',
+    begin: async (leftOut) => {
+      const { header, lines, suffix } = partsOf(turn, leftOut);
+      await session.clear();
+      await session.evaluate([...header, ...lines.flatMap(({ tokenIds }) => tokenIds)]);
+      if (lines.length > 0) await scalePrefix(session, header.length, alpha, engine);
+      return suffix;
+    },
+  };
+}
+
+/** Every block is computed once, the first time; then no memory is evaluated again, but for recomputed tokens. */
+async function blocksReplay(
+  turn: StoredSequence,
+  { prefill, alpha, positions }: Extract<StoredInjection, { readonly positions: unknown }>,
+  engine: Engine,
+  session: EngineSession,
+): Promise<TurnReplay> {
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-attribution-'));
+  const store = new BlockStore(await KvStore.open(folder, STORE_BYTES, engine), STORE_BYTES, 'when-evicted');
+  const context: BlockContext = { engine, session, store, template: 'attribution' };
+  const all = partsOf(turn);
+  let known: GatheredBlocks | undefined;
+  return {
+    method: 'blocks',
+    begin: async (leftOut) => {
+      const { suffix } = partsOf(turn, leftOut);
+      known ??= await gatherBlocks(context, turn.userId, all);
+      const { header, blocks } = known;
+      const kept = blocks.filter((_, index) => all.lines[index]!.memoryId !== leftOut).map(({ state }) => state);
+      const placed = await placeBlocks(prefill, context, header.state, kept);
+      if (leftOut === undefined && placed.positions.join() !== positions.join()) throw otherPositions();
+      const placements = placed.placements.map((placement) => ({ ...placement, alpha }));
+      using joined = joinBlocks(header.state, placements, { rotary: cellsOf(engine).rotary });
+      await session.importCells(joined);
+      return suffix;
+    },
+    [Symbol.asyncDispose]: async () => {
+      store[Symbol.dispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function otherPositions(): BenchError {
+  return new BenchError(
+    'not-reproduced',
+    'the blocks of the turn come out at other positions than are stored',
+    'it was written by another release; run the bench again with this one',
+  );
+}

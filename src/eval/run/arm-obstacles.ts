@@ -1,0 +1,84 @@
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import type { EngineInspection } from '../../engine/engine-request.ts';
+import type { ArmNotRun } from '../../records/results.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import { withSetting } from '../../systems/arms/arm-name.ts';
+import { type ChatEngine, promptFormOf } from '../../systems/prompt/chat-form.ts';
+import type { Suite } from './suite.ts';
+
+const NO_CHAT_TEMPLATE = 'the model has no chat template';
+
+type TemplateOption = Pick<BenchConfig, 'template'>;
+
+/** The reason why an engine with this model cannot run an arm, in one line; undefined where it can. */
+export function armObstacle(
+  { template, requires }: Pick<Arm, 'template' | 'requires'>,
+  { model, missing }: EngineInspection,
+  config: TemplateOption,
+): string | undefined {
+  if ((template ?? config.template) === 'chat' && model.chatTemplate === null) return NO_CHAT_TEMPLATE;
+  return requires.map((capability) => missing[capability]).find((why) => why !== undefined);
+}
+
+/**
+ * The arms of a suite where nobody names others. Those that try the other form of prompts do not run where the model has
+ * none of its own.
+ */
+export function armsOfSuite(
+  { arms, triesTemplate = [] }: Pick<Suite, 'arms' | 'triesTemplate'>,
+  { model }: EngineInspection,
+  { template }: TemplateOption,
+): { readonly names: readonly string[]; readonly notRun: readonly ArmNotRun[] } {
+  const others = triesTemplate.map((arm) => withSetting(arm, 'template', template === 'chat' ? 'plain' : 'chat'));
+  return model.chatTemplate === null
+    ? { names: arms, notRun: others.map((arm) => ({ arm, why: NO_CHAT_TEMPLATE })) }
+    : { names: [...arms, ...others], notRun: [] };
+}
+
+/**
+ * The arms whose form of prompts the loaded model can be given: its own chat template may be one that cannot be used.
+ * @param isSuites true if nobody named the arms: then those are left out, with the reason
+ * @throws BenchError `bad-model` where the run itself, or an arm that somebody named, needs that template
+ */
+export async function armsWithForms(
+  arms: readonly Arm[],
+  engine: ChatEngine,
+  { template }: TemplateOption,
+  isSuites: boolean,
+): Promise<{ readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] }> {
+  const isChat = (arm: Arm): boolean => (arm.template ?? template) === 'chat';
+  if (!arms.some(isChat)) return { arms, notRun: [] };
+  try {
+    await promptFormOf('chat', engine);
+    return { arms, notRun: [] };
+  } catch (error) {
+    if (!(error instanceof BenchError) || !isSuites || template === 'chat') throw error;
+    const notRun = arms.filter(isChat).map(({ traits }) => ({ arm: traits.name, why: error.message }));
+    return { arms: arms.filter((arm) => !isChat(arm)), notRun };
+  }
+}
+
+/**
+ * Refuses arms that an engine cannot run with a model, before its weights are read.
+ * @param model as the user named it
+ * @throws BenchError `bad-model` naming the arms and the reason
+ */
+export function requireCapabilities(
+  model: string,
+  inspection: EngineInspection,
+  arms: readonly Arm[],
+  config: TemplateOption,
+): void {
+  const obstacles = arms.map((arm) => ({ name: arm.traits.name, why: armObstacle(arm, inspection, config) }));
+  const first = obstacles.find(({ why }) => why !== undefined)?.why;
+  if (first === undefined) return;
+  const names = obstacles.filter(({ why }) => why === first).map(({ name }) => name);
+  throw new BenchError(
+    'bad-model',
+    `${model} cannot run ${names.join(', ')}: ${first}`,
+    first === NO_CHAT_TEMPLATE
+      ? 'use the plain form of prompts, --template plain, or a model that was trained for chat'
+      : 'choose other arms, such as --arms none,rag, or another model; see doctor --model',
+  );
+}

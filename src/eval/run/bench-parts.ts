@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from '../../retrieval/open-retriever.ts';
+import type { Retriever } from '../../retrieval/retriever.ts';
+import { chooseVectorBackend } from '../../retrieval/vectors/vector-backend.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
+import type { SystemParts } from '../../systems/system-parts.ts';
+import { readPreRetrievalFile } from './pre-retrieval-file.ts';
+import type { Suite } from './suite.ts';
+
+/** The two models and the vector index of a run, loaded. */
+export class BenchParts implements AsyncDisposable {
+  readonly engine: Engine;
+  readonly embeddings: EmbeddingService;
+  readonly backend: ReturnType<typeof chooseVectorBackend>;
+  /** The way in which a strategy prepares questions. */
+  readonly preRetrieval: ReadPreRetrievalConfig;
+  /** Time that loading the language model took. */
+  readonly modelLoadMs: number;
+
+  private constructor(
+    engine: Engine,
+    modelLoadMs: number,
+    embeddings: EmbeddingService,
+    preRetrieval: ReadPreRetrievalConfig,
+  ) {
+    this.preRetrieval = preRetrieval;
+    this.engine = engine;
+    this.modelLoadMs = modelLoadMs;
+    this.embeddings = embeddings;
+    this.backend = chooseVectorBackend();
+  }
+
+  /**
+   * Loads the models.
+   * @param checkpointFolder where the engine keeps checkpoints
+   * @throws BenchError `bad-model` where one of them cannot be used, `bad-option` for an unknown random one
+   */
+  static async open(
+    engines: EngineOpener,
+    config: BenchConfig,
+    { cellsPerPosition }: Pick<Suite, 'cellsPerPosition'>,
+    arms: readonly Arm[],
+    checkpointFolder: string,
+  ): Promise<BenchParts> {
+    const start = performance.now();
+    const preRetrieval = readPreRetrievalFile(config);
+    const keepers = arms.filter(({ traits }) => traits.keepsSession).length;
+    const engine = await engines.open({
+      model: config.model,
+      checkpointFolder,
+      // One for all arms that keep none, one for scoring, one for the self-test, one for the preparation of questions.
+      sessions: keepers + 3 + Number(config.retriever === 'hinted' && asksModel(preRetrieval.config)),
+      ...(cellsPerPosition === undefined ? {} : { cellsPerPosition }),
+      ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
+      ...(config.threads === undefined ? {} : { threads: config.threads }),
+    });
+    const modelLoadMs = performance.now() - start;
+    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    await embeddings.info();
+    return new BenchParts(engine, modelLoadMs, embeddings, preRetrieval);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.engine[Symbol.asyncDispose]();
+  }
+}
+
+/** The settings by which every prompt of the run is built. */
+export function promptRules({ placement, labels, template, reserve }: BenchConfig): Omit<PromptRules, 'windowTokens'> {
+  return { placement, labels, template, ...(reserve === undefined ? {} : { reserveTokens: reserve }) };
+}
+
+/** The retrieval strategy of the run, empty. @param runFolder the folder of the run's report */
+export function openRunRetriever(
+  { embeddings, backend, engine, preRetrieval }: BenchParts,
+  config: BenchConfig,
+  runId: string,
+  runFolder: string,
+): Promise<Retriever> {
+  const { retriever, topK, threshold, retrievalTokens } = config;
+  return openRetriever(retriever, {
+    embeddings,
+    backend: backend.backend,
+    topK,
+    threshold,
+    namespace: runId,
+    folder: join(runFolder, 'retriever'),
+    tiers: config,
+    countTokens: async (texts) =>
+      (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
+    retrievalTokens,
+    preRetrieval,
+    engine,
+  });
+}
+
+/** The parts that all systems of a run share; what they say is written down by the runner. */
+export function systemParts(
+  { engine }: BenchParts,
+  session: EngineSession,
+  config: BenchConfig,
+  memories: MemoryKeeper,
+): SystemParts {
+  return {
+    open: () => Promise.resolve({ engine, session }),
+    memories,
+    log: null,
+    rules: promptRules(config),
+    topK: config.topK,
+    threshold: config.threshold,
+    // Warnings stand in each turn's budget.
+    warn: () => undefined,
+  };
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import { type CheckpointKeeper, KvStore } from '../../kv/kv-store.ts';
+import type { OpenStore } from '../../systems/prefill/arm-store.ts';
+
+const CHECKPOINTS = 'checkpoints';
+
+/** The folder in which a run keeps K/V: one that was named, shared on purpose, or one of the run's own that goes with it. */
+export class KvFolder implements Disposable {
+  readonly shared: boolean;
+  readonly #path: string;
+  readonly #maxBytes: number;
+
+  /**
+   * @param runFolder the folder of the run's report; K/V that a killed process left there is deleted
+   * @throws BenchError `disk` where it cannot be
+   */
+  constructor({ kvStore, kvBytes }: Pick<BenchConfig, 'kvStore' | 'kvBytes'>, runFolder: string) {
+    this.shared = kvStore !== undefined;
+    this.#path = kvStore ?? join(runFolder, 'kv');
+    this.#maxBytes = kvBytes;
+    try {
+      this[Symbol.dispose]();
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const message = `${this.#path}: K/V of an earlier run cannot be deleted: ${code}`;
+      throw new BenchError('disk', message, 'delete it, or name another folder: --out DIR', cause);
+    }
+  }
+
+  /** The folder in which the engine keeps checkpoints: as lasting as the stores that name them. */
+  get checkpointFolder(): string {
+    return join(this.#path, CHECKPOINTS);
+  }
+
+  /** A store of one arm: arms never find each other's K/V. */
+  opener(arm: string): OpenStore {
+    return async (engine) => ({
+      store: await KvStore.open(join(this.#path, folderOf(arm)), this.#maxBytes, engine),
+      diskTiming: this.shared ? 'at-once' : 'when-evicted',
+    });
+  }
+
+  /** Deletes the K/V that any arm keeps of a memory of the user, before it returns; gives the number of entries. */
+  async forgetMemory(userId: string, memoryId: string, keeper: CheckpointKeeper): Promise<number> {
+    if (!existsSync(this.#path)) return 0;
+    let entries = 0;
+    for (const folder of readdirSync(this.#path, { withFileTypes: true })) {
+      if (!folder.isDirectory() || folder.name === CHECKPOINTS) continue;
+      const store = await KvStore.open(join(this.#path, folder.name), this.#maxBytes, keeper);
+      entries += await store.forgetMemory(userId, memoryId);
+    }
+    return entries;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.shared) rmSync(this.#path, { recursive: true, force: true });
+  }
+}
+
+const PLAIN_NAME = /^[a-z0-9][a-z0-9+.:@=-]*$/;
+
+/** The arm's own name, where it is plain; else its hash: a caller's arm may be called anything. */
+function folderOf(arm: string): string {
+  return PLAIN_NAME.test(arm) && arm !== CHECKPOINTS
+    ? arm
+    : createHash('sha256').update(arm).digest('hex').slice(0, 32);
+}

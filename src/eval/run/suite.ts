@@ -1,0 +1,42 @@
+import type { BenchConfig, ColdIndexName, RetrieverName, SuiteName } from '../../config/bench-config.ts';
+import type { DatasetUser } from '../../data/dataset.ts';
+import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
+import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { Measured } from '../../records/results.ts';
+import type { Retriever } from '../../retrieval/retriever.ts';
+
+/** Everything that a measurement beside turns may use. */
+export interface MeasureContext {
+  readonly config: BenchConfig;
+  /** The users of the run, with their memories. */
+  readonly users: readonly DatasetUser[];
+  /** The folder of the run's report; files that stay there are part of it. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly engines: EngineOpener;
+  /** Opens a retrieval strategy with an index of its own, searched as the run says or by `coldIndex`; the caller closes it. */
+  readonly openRetriever: (name: RetrieverName, coldIndex?: ColdIndexName) => Promise<Retriever>;
+}
+
+/** A question of the field, and the arms, data and options by which the bench answers it. */
+export interface Suite {
+  readonly name: SuiteName;
+  /** One line, for help and tables. */
+  readonly question: string;
+  /** Default arms, in the order of the tables. */
+  readonly arms: readonly string[];
+  /** Of these arms, those that also run with the other prompt template, plain or chat, where the model has both. */
+  readonly triesTemplate?: readonly string[];
+  /** The suite's own data sets, asked together; without them it asks what `--dataset` names. */
+  readonly data?: readonly DatasetGenerator[];
+  /** Defaults of options. */
+  readonly defaults?: Partial<Pick<BenchConfig, 'topK' | 'limit' | 'repeats'>>;
+  /** Default number of questions of the data that ship. */
+  readonly shippedLimit?: number;
+  /** Cells for each position of the window, where arms may share positions. Default 1. */
+  readonly cellsPerPosition?: number;
+  /** Measures what no question shows. */
+  readonly measure?: (context: MeasureContext) => Promise<Measured>;
+  /** Scores each arm's own answer, for fluency. */
+  readonly scoresAnswers?: true;
+}
