@@ -1,4 +1,7 @@
-/** What dki-bench offers to programs; everything else is its own affair. */
+/** The public interface of dki-bench; everything else is internal. */
+export { openSystem, type OpenedSystem, type OpenSystemOptions } from './open-system.ts';
+export { adapterNamed, adapters, runBench } from './cli/compose.ts';
+
 export { BenchError, type BenchErrorCode } from './config/bench-error.ts';
 export type { BenchConfig } from './config/bench-config.ts';
 export { loadBenchConfig, type ConfigSources } from './config/load-config.ts';
@@ -9,85 +12,90 @@ export type { Embedder, EmbedderInfo } from './embedding/embedder.ts';
 export { EmbeddingService, type EmbeddingServiceOptions, type EmbeddingStats } from './embedding/embedding-service.ts';
 export { TransformersEmbedder } from './embedding/transformers-embedder.ts';
 
-export type { Generation, GenerationLimits } from './llm/generation.ts';
-export { LanguageModel, type LanguageModelOptions } from './llm/language-model.ts';
-export type { ModelInfo } from './llm/model-info.ts';
-export type { ModelSequence } from './llm/model-sequence.ts';
+export type { CallOptions } from './engine/call-options.ts';
+export type { Checkpoint } from './engine/checkpoint.ts';
+export type { EngineAdapter } from './engine/engine-adapter.ts';
+export type { CapabilityName, EngineCapabilities } from './engine/engine-capabilities.ts';
+export type { EngineInfo, ModelDescription } from './engine/engine-info.ts';
+export type { EngineInspection, EngineOpener, EngineRequest } from './engine/engine-request.ts';
+export type { CheckpointOptions, EngineSession } from './engine/engine-session.ts';
+export type { Engine } from './engine/engine.ts';
+export type { Generation, GenerationLimits } from './engine/generation.ts';
+export type { KvLayout } from './engine/kv-layout.ts';
+export type { Rotary } from './engine/rotary.ts';
+export type { NextDistribution, SequenceScore } from './engine/sequence-score.ts';
+export type { SequenceState } from './engine/sequence-state.ts';
+export type { TokenId, TokenRange } from './engine/token-id.ts';
+export type { TokenMeter } from './engine/token-meter.ts';
+export type { TokenizeRequest } from './engine/tokenize-request.ts';
 
-export { StateStore, type StateStoreStats, type StoredState } from './kv/state-store.ts';
+export { BlockStore, type BlockStoreStats, type DiskTiming, type FoundBlock } from './kv/block-store.ts';
+export { cutCells } from './kv/cut-cells.ts';
+export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
+export { kvKey } from './kv/kv-key.ts';
+export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store.ts';
+export type { RotatedKeys } from './kv/rotated-keys.ts';
 
-export { MemoryRouter, type MemoryRouterOptions } from './memory/memory-router.ts';
-export type { MemorySearchResult } from './memory/memory-search-result.ts';
-export type { NewMemory } from './memory/new-memory.ts';
-export type { Retrieval, RetrievalFlag, RetrieveOptions, Retriever } from './memory/retriever.ts';
-export {
-  HintedRetriever,
-  type HintedOptions,
-  type RetrievedRecord,
-} from './memory/strategies/hinted/hinted-retriever.ts';
-export { readPreRetrievalConfig } from './memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
-export { RouterRetriever } from './memory/strategies/router/router-retriever.ts';
-export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './memory/strategies/tiered/cold-store.ts';
-export { formatHistorySummary, type ContextItem } from './memory/strategies/tiered/history-summary.ts';
-export type { HotShelf, HotStore } from './memory/strategies/tiered/hot-store.ts';
-export { InProcessHotStore } from './memory/strategies/tiered/in-process-hot-store.ts';
-export type { MemoryRecord } from './memory/strategies/tiered/memory-record.ts';
+export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-router.ts';
+export type { MemorySearchResult } from './retrieval/memory-search-result.ts';
+export type { NewMemory } from './retrieval/new-memory.ts';
+export type { Retrieval, RetrievalFlag, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
+export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
+export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+export { RouterRetriever } from './retrieval/router/router-retriever.ts';
+export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
+export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
+export { formatHistorySummary, type ContextItem } from './retrieval/tiered/history-summary.ts';
+export type { HotShelf, HotStore } from './retrieval/tiered/hot-store.ts';
+export { InProcessHotStore } from './retrieval/tiered/in-process-hot-store.ts';
+export type { MemoryRecord } from './retrieval/tiered/memory-record.ts';
 export {
   MemoryRetrievalProcessor,
   type NodeContext,
   type NodeProcessor,
-} from './memory/strategies/tiered/memory-retrieval-node.ts';
-export { NodeEventServer } from './memory/strategies/tiered/node-event-server.ts';
-export { noEvents, type NodeEvent, type NodeEventStream } from './memory/strategies/tiered/node-events.ts';
-export { PostgresColdStore, type PostgresColdStoreOptions } from './memory/strategies/tiered/postgres-cold-store.ts';
-export { connectPostgres, type PostgresConnection } from './memory/strategies/tiered/postgres-connection.ts';
-export { postgresIndexes, type PostgresIndex } from './memory/strategies/tiered/postgres-index.ts';
-export { RedisHotStore } from './memory/strategies/tiered/redis-hot-store.ts';
-export { SqliteColdStore } from './memory/strategies/tiered/sqlite-cold-store.ts';
-export { TieredMemory, type TieredMemoryParts, type TieredQuery } from './memory/strategies/tiered/tiered-memory.ts';
-export { TieredRetriever, type TieredRetrieverParts } from './memory/strategies/tiered/tiered-retriever.ts';
-export { SalienceRetriever, type SalienceOptions } from './memory/strategies/salience/salience-retriever.ts';
-export { chooseVectorBackend, type VectorBackendChoice } from './memory/vector-backend.ts';
+} from './retrieval/tiered/memory-retrieval-node.ts';
+export { NodeEventServer } from './retrieval/tiered/node-event-server.ts';
+export { noEvents, type NodeEvent, type NodeEventStream } from './retrieval/tiered/node-events.ts';
+export { PostgresColdStore, type PostgresColdStoreOptions } from './retrieval/tiered/postgres-cold-store.ts';
+export { connectPostgres, type PostgresConnection } from './retrieval/tiered/postgres-connection.ts';
+export { postgresIndexes, type PostgresIndex } from './retrieval/tiered/postgres-index.ts';
+export { RedisHotStore } from './retrieval/tiered/redis-hot-store.ts';
+export { SqliteColdStore } from './retrieval/tiered/sqlite-cold-store.ts';
+export { TieredMemory, type TieredMemoryParts, type TieredQuery } from './retrieval/tiered/tiered-memory.ts';
+export { TieredRetriever, type TieredRetrieverParts } from './retrieval/tiered/tiered-retriever.ts';
+export { chooseVectorBackend, type VectorBackendChoice } from './retrieval/vectors/vector-backend.ts';
 
-export type { BenchSystem } from './systems/bench-system.ts';
+export type { ArmDefinition, ArmParts, OwnTraits } from './systems/arms/arm-definition.ts';
+export { type Arm, ArmRegistry, armRegistry } from './systems/arms/arm-registry.ts';
 export type {
   AddMemoryOptions,
-  Budget,
+  BenchSystem,
   ChatRequest,
   ChatResponse,
-  DroppedPart,
   MemorySystem,
-  PromptInfo,
-  PromptSegment,
+  RetrievedMemories,
   SearchOptions,
   SystemStats,
-  Timings,
-  TokenCounts,
 } from './systems/contracts.ts';
-export { DatabaseConversationLog, type ConversationLog, type TurnRecord } from './systems/conversation-log.ts';
-export { DKISystem, type DKISystemParts } from './systems/dki/dki-system.ts';
-export { type InjectionMode, linkMode } from './systems/dki/injection-mode.ts';
-export { fullContext } from './systems/full-context.ts';
+export { DatabaseConversationLog, type ConversationLog, type LogEntry } from './systems/conversation-log.ts';
+export { DKISystem, type DKISystemParts } from './systems/dki-system.ts';
 export { MemoryKeeper } from './systems/memory-keeper.ts';
-export { noMemory } from './systems/no-memory.ts';
-export { oracle } from './systems/oracle.ts';
-export type { HistoryMessage, LabelStyle, Segment, SegmentRole } from './systems/prompt/segments.ts';
-export { RAGSystem, type RAGSystemParts } from './systems/rag/rag-system.ts';
-export type { Recall, Recalled } from './systems/recall.ts';
-export type { SystemParts } from './systems/system-parts.ts';
+export type { ArmStore, OpenStore } from './systems/prefill/arm-store.ts';
+export type { JoinRecipe } from './systems/prefill/join-recipe.ts';
+export type { Prefilled, PrefillStrategy, TurnContext } from './systems/prefill/prefill-strategy.ts';
+export { RAGSystem, type RAGSystemParts } from './systems/rag-system.ts';
+export type { OpenEngine, SystemParts } from './systems/system-parts.ts';
+export type { TurnTrace } from './systems/turn-trace.ts';
 
-export { runBench } from './eval/bench-run.ts';
-export { readDataset } from './eval/dataset/reader.ts';
-export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './eval/dataset/dataset.ts';
-export type {
-  ArmResults,
-  Comparison,
-  Estimate,
-  GateNotRun,
-  GateResult,
-  RunDescription,
-  RunResults,
-} from './eval/results.ts';
-export type { ArmDefinition, ItemView } from './eval/run/arms.ts';
+export { readDataset } from './data/reader.ts';
+export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';
 export type { BenchHooks, Progress } from './eval/run/progress.ts';
-export { resultsOfRuns } from './eval/stored-results.ts';
+export { resultsOfRuns } from './eval/analysis/stored-results.ts';
+
+export type { ArmTraits } from './records/arm-traits.ts';
+export type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from './records/prompt-info.ts';
+export type { ArmResults, CheckResult, Comparison, Estimate, RunDescription, RunResults } from './records/results.ts';
+export type { RunRecord } from './records/run-record.ts';
+export type { Timings } from './records/timings.ts';
+export type { TokenCounts } from './records/token-counts.ts';
+export type { AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';

@@ -5,14 +5,16 @@ import { loadBenchConfig } from '../config/load-config.ts';
 import { openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
-import { runBench } from '../eval/bench-run.ts';
-import type { RunResults } from '../eval/results.ts';
-import { groupOf } from '../eval/run-name.ts';
-import { storedTurn } from '../eval/stored-turn.ts';
+import type { RunResults } from '../records/results.ts';
+import { groupOf } from '../db/run-name.ts';
 import { printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
+import { baselineOf, primaryOf } from '../report/verdict.ts';
+import { armRegistry } from '../systems/arms/arm-registry.ts';
+import { armHelp } from './arm-help.ts';
 import { commandLine, shownPath } from './command-line.ts';
+import { engineNames, runBench } from './compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { interruptible } from './interruption.ts';
@@ -21,11 +23,12 @@ import { ProgressDisplay } from './progress.ts';
 
 /** Declares `bench`. */
 export function declareBench(command: Command): void {
-  addConfigOptions(command.description('run a suite, print its tables, prove what they say')).action(
-    async (flags: Readonly<Record<string, unknown>>) => {
-      process.exitCode = await bench(loadBenchConfig({ flags }));
-    },
-  );
+  command.description('run suites, check their results, and print the tables');
+  addConfigOptions(command, undefined, { engine: engineNames })
+    .addHelpText('after', () => armHelp())
+    .action(async (flags: Readonly<Record<string, unknown>>) => {
+      process.exitCode = await bench(loadBenchConfig({ flags, arms: armRegistry }));
+    });
 }
 
 async function bench(config: BenchConfig): Promise<number> {
@@ -37,7 +40,7 @@ async function bench(config: BenchConfig): Promise<number> {
   if (config.json) process.stdout.write(printableJson(runs.length === 1 ? runs[0] : { runs }));
   else process.stdout.write(runs.map((results) => renderSummary(results, pageOf(process.stdout))).join('\n\n'));
   const closing = config.json ? process.stderr : process.stdout;
-  // The result is shown first: a report that cannot be written must not hide it.
+  // The results are printed before the report is written, which may fail.
   for (const results of runs) {
     const folder = join(config.out, results.run.name);
     await writeReport(folder, [results]);
@@ -48,10 +51,11 @@ async function bench(config: BenchConfig): Promise<number> {
     await writeReport(folder, runs);
     closing.write(`\nall suites: ${shownPath(join(folder, 'report.html'))}\n`);
   }
-  return runs.every(({ gates }) => gates.every(({ held }) => held)) ? exitCodes.ok : exitCodes.gateFailed;
+  const failed = runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
+  return failed ? exitCodes.checkFailed : exitCodes.ok;
 }
 
-/** The results of each suite, or undefined where the user ended the run. */
+/** The results of each suite, or undefined if the user ended the run. */
 async function run(config: BenchConfig): Promise<RunResults[] | undefined> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const interruption = new AbortController();
@@ -74,25 +78,23 @@ function resumeLine(config: BenchConfig): string {
   const last = new RunRepository(database).list().findLast(({ status }) => status === 'interrupted');
   return last === undefined
     ? 'nothing had been asked yet'
-    : `go on with: ${commandLine('bench', config, ['--resume', groupOf(last.name)])}`;
+    : `continue with: ${commandLine('bench', config, ['--resume', groupOf(last.name)])}`;
 }
 
-/** The command that shows a turn: the first wrong one of the last arm that is no control, else its first. */
+/** The command that shows a turn: the first wrong one of the primary arm, or of the first arm, beside the baseline. */
 function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
-  const names = arms.map(({ arm }) => arm);
-  const arm = names.includes('dki') ? 'dki' : names[0]!;
+  const [primary, baseline] = [primaryOf(arms)?.arm, baselineOf(arms)?.arm];
+  const arm = primary ?? arms[0]!.arm;
   using database = openDatabase({ path: config.db });
-  const turns = new TurnRepository(database);
   let itemId: string | undefined;
-  for (const row of turns.listForResults(run.id, { arm })) {
-    itemId ??= row.itemId;
-    const turn = storedTurn(row);
+  for (const turn of new TurnRepository(database).listForResults(run.id, { arm })) {
+    itemId ??= turn.itemId;
     if (turn.state === 'answered' && turn.scores.taskSuccess === 1) continue;
-    itemId = row.itemId;
+    itemId = turn.itemId;
     break;
   }
   if (itemId === undefined) return '';
-  const shown = arm === 'dki' && names.includes('rag') ? 'rag,dki' : arm;
+  const shown = primary !== undefined && baseline !== undefined ? `${baseline},${primary}` : arm;
   const words = ['--run', run.name, '--item', itemId, '--arm', shown, '--print'];
-  return `look into a turn: ${commandLine('inspect', config, words)}\n`;
+  return `inspect a turn: ${commandLine('inspect', config, words)}\n`;
 }

@@ -5,16 +5,29 @@ import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
 import { printable } from '../report/render/printable.ts';
+import { armHelp } from './arm-help.ts';
+import { chatArms } from './chat/chat-arm.ts';
 import { chatLoop } from './chat/chat-loop.ts';
-import { ChatRoom } from './chat/chat-room.ts';
+import { ChatSession, type ChatSetup } from './chat/chat-session.ts';
+import { composeEngine, engineNames } from './compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { echoMs } from './interruption.ts';
 import { pageOf } from './page.ts';
 import { ProgressDisplay } from './progress.ts';
 
-/** Those that a conversation depends on. */
+/** Options that a conversation depends on. */
 const options = [
-  ...(['model', 'embedder', 'retriever', 'hot', 'cold', 'coldIndex', 'recallTokens', 'preRetrieval'] as const),
+  ...([
+    'model',
+    'engine',
+    'embedder',
+    'retriever',
+    'hot',
+    'cold',
+    'coldIndex',
+    'retrievalTokens',
+    'preRetrieval',
+  ] as const),
   ...([
     'topK',
     'threshold',
@@ -38,11 +51,12 @@ interface ChatFlags {
 
 /** Declares `chat`. */
 export function declareChat(command: Command): void {
-  command.description('talk to an arm as a user whose memories it keeps; /help says what can be said');
-  addConfigOptions(command, options)
-    .option('--arm <name>', 'who answers', 'dki')
-    .option('--user <id>', 'whose memories they are', 'me')
-    .option('--session <name>', 'a conversation to begin, or to go on with (default: a new one)')
+  command.description('chat with an arm; memories persist per user; /help lists the commands');
+  addConfigOptions(command, options, { engine: engineNames })
+    .option('--arm <name>', 'arm that answers', 'dki')
+    .option('--user <id>', 'user whose memories are used', 'me')
+    .option('--session <name>', 'conversation to begin or to continue (default: a new one)')
+    .addHelpText('after', () => armHelp(chatArms()))
     .action(async ({ arm, user, session, ...flags }: ChatFlags) => {
       await chat(loadBenchConfig({ flags }), { arm, user, ...(session === undefined ? {} : { session }) });
     });
@@ -59,25 +73,26 @@ async function chat(
     if (value?.trim() === '') throw new BenchError('bad-option', `${option}: expected a name`, 'give one, or drop it');
   }
   const setup = { arm, userId: user, ...(session === undefined ? {} : { conversation: session }) };
-  // Before the models are loaded: what is said meanwhile is heard.
+  // Opened before the models are loaded, so that lines which arrive meanwhile are read.
   using terminal = new Terminal(user);
-  await using room = await opened(config, setup);
+  await using chatSession = await opened(config, setup);
   if (!config.quiet) {
-    const memories = room.memories.list().length;
+    const memories = (await chatSession.memories()).list().length;
     const count = `${memories} ${memories === 1 ? 'memory' : 'memories'}`;
-    process.stderr.write(`${printable(user)} talks to ${room.arm}, with ${count}; /help says what can be said\n`);
+    process.stderr.write(`${printable(user)} chats with ${chatSession.arm}, with ${count}; /help lists the commands\n`);
   }
-  await chatLoop(room, terminal);
+  await chatLoop(chatSession, terminal);
 }
 
-async function opened(config: BenchConfig, setup: Parameters<typeof ChatRoom.open>[1]): Promise<ChatRoom> {
+async function opened(config: BenchConfig, setup: ChatSetup): Promise<ChatSession> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  const fetched = await withFetchedModels(config, { onProgress: display?.showDownload });
+  const engines = composeEngine(config);
+  const fetched = await withFetchedModels(config, engines, { onProgress: display?.showDownload });
   display?.say('loading model, embedder and memories');
-  return await ChatRoom.open(fetched, setup);
+  return await ChatSession.open(fetched, setup, engines);
 }
 
-/** Standard input and output; ^C stops an answer, and ends the chat where there is none. */
+/** Standard input and output; ^C stops an answer, and otherwise ends the chat. */
 class Terminal implements Disposable {
   readonly lines: AsyncIterable<string>;
   readonly page = pageOf(process.stdout);
@@ -91,11 +106,11 @@ class Terminal implements Disposable {
     const terminal = process.stdin.isTTY && process.stdout.isTTY;
     const prompt = terminal ? `${printable(user)}> ` : '';
     this.#interface = createInterface({ input: process.stdin, output: process.stdout, terminal, prompt });
-    const heard = this.#interface[Symbol.asyncIterator]();
+    const input = this.#interface[Symbol.asyncIterator]();
     const next = async (): Promise<IteratorResult<string>> =>
-      this.#ended ? { done: true, value: undefined } : await heard.next();
+      this.#ended ? { done: true, value: undefined } : await input.next();
     this.lines = { [Symbol.asyncIterator]: () => ({ next }) };
-    // At a terminal ^C is a key of the editor; elsewhere it is a signal.
+    // At a terminal ^C is a key of the line editor, otherwise a signal.
     this.#interface.on('SIGINT', this.#interrupt);
     process.on('SIGINT', this.#interrupt).on('SIGTERM', this.#interrupt).on('SIGHUP', this.#interrupt);
   }
@@ -124,7 +139,7 @@ class Terminal implements Disposable {
       this.#answer.abort();
       return;
     }
-    // What was said and not yet read is not answered any more.
+    // Lines that were not read yet are not answered.
     this.#ended = true;
     this.#interface.close();
   }

@@ -3,13 +3,13 @@ import type { BenchConfig } from '../config/bench-config.ts';
 
 const quoted = (word: string) => (/^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
 
-/** A path as its user would write it: from the working folder where it lies below, else from the root. */
+/** A path relative to the working folder if it is below it, else from the root. */
 export function shownPath(path: string): string {
   const fromHere = relative('', path);
   return fromHere.startsWith('..') ? path : fromHere || '.';
 }
 
-/** The options that say where the database and the folder of a configuration are; none where they are the defaults. */
+/** The options that name the database and the folder of a configuration; none for the defaults. */
 export function placeWords({ out, db }: Pick<BenchConfig, 'out' | 'db'>): string[] {
   return [
     ...(out === resolve('reports') ? [] : ['--out', shownPath(out)]),
@@ -17,7 +17,7 @@ export function placeWords({ out, db }: Pick<BenchConfig, 'out' | 'db'>): string
   ];
 }
 
-/** The command that calls a verb on the database and folder of a configuration, ready to be pasted. */
+/** A command that calls a verb on the database and folder of a configuration, quoted for a shell. */
 export function commandLine(verb: string, config: Pick<BenchConfig, 'out' | 'db'>, words: readonly string[]): string {
   const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
   return [program, ...[...words, ...placeWords(config)].map(quoted)].join(' ');

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
-import { compareRuns } from '../eval/compare/compare-runs.ts';
+import { compareStoredRuns } from '../eval/analysis/stored-results.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison-text.ts';
 import { addConfigOptions } from './config-options.ts';
@@ -23,16 +23,16 @@ interface CompareFlags {
 export function declareCompare(command: Command): void {
   command
     .description('compare two runs item by item: the first is judged against the second')
-    .argument('<run-a>', 'the run that is judged')
-    .argument('<run-b>', 'the run that it is judged against')
+    .argument('<run-a>', 'run that is judged')
+    .argument('<run-b>', 'run that it is judged against')
     .addOption(
       new Option(
         '--arm, --arms <names>',
-        'which arms, by comma; rag/dki compares rag of the first with dki of the second (default: all that both have)',
+        'arms, comma-separated; rag/dki compares rag of the first with dki of the second (default: all that both have)',
       ),
     )
-    .option('--force', 'compare runs of different data or models all the same')
-    .option('--json', 'print one JSON document, every flipped item in it');
+    .option('--force', 'compare runs of different data or models, too')
+    .option('--json', 'print one JSON document with every flipped item');
   addConfigOptions(command, ['margin', 'seed', 'out', 'db']).action((a: string, b: string, flags: CompareFlags) => {
     process.exitCode = compare(a, b, flags);
   });
@@ -41,7 +41,7 @@ export function declareCompare(command: Command): void {
 function compare(nameA: string, nameB: string, { arms, force, json, ...flags }: CompareFlags): number {
   const config = loadBenchConfig({ flags: { ...flags } });
   using database = openStoredRuns(config.db);
-  const comparison = compareRuns(
+  const comparison = compareStoredRuns(
     database,
     { a: findRun(database, nameA), b: findRun(database, nameB) },
     {
@@ -57,7 +57,7 @@ function compare(nameA: string, nameB: string, { arms, force, json, ...flags }: 
     process.stderr.write(`${printable(objection)}\n`);
   }
   const proven = [comparison.a, comparison.b].every((run) => lackOfRun(run) === undefined);
-  return proven ? exitCodes.ok : exitCodes.gateFailed;
+  return proven ? exitCodes.ok : exitCodes.checkFailed;
 }
 
 function listed(arms: string): string[] {
@@ -65,7 +65,7 @@ function listed(arms: string): string[] {
   if (names.every((name) => /^[^/]+(?:\/[^/]+)?$/.test(name))) return [...new Set(names)];
   throw new BenchError(
     'bad-option',
-    `--arms ${JSON.stringify(arms)}: expected names by comma`,
+    `--arms ${JSON.stringify(arms)}: expected comma-separated names`,
     'such as rag,dki or rag/dki',
   );
 }

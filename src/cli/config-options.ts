@@ -1,13 +1,25 @@
 import type { Command } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { configOptions } from '../config/load-config.ts';
+import { configOptions } from '../config/config-options.ts';
 
-/** Gives a verb the options of the configuration, or those of the given keys. */
-export function addConfigOptions(command: Command, keys?: readonly (keyof BenchConfig)[]): Command {
-  for (const { key, flag, value, help, default: preset } of configOptions()) {
+/** Choices of options that the configuration itself does not know. */
+type Choices = Readonly<Partial<Record<keyof BenchConfig, readonly string[]>>>;
+
+/**
+ * Gives a verb the options of the configuration, or those of the given keys.
+ *
+ * @param choices an argument, since the modules that know them are slow to load
+ */
+export function addConfigOptions(
+  command: Command,
+  keys?: readonly (keyof BenchConfig)[],
+  choices: Choices = {},
+): Command {
+  for (const { key, flag, value, help } of configOptions()) {
     if (keys !== undefined && !(keys as readonly string[]).includes(key)) continue;
-    const known = typeof preset === 'string' || typeof preset === 'number' ? ` (default: ${preset})` : '';
-    command.option(value === undefined ? flag : `${flag} ${value}`, help + known);
+    const known = choices[key as keyof BenchConfig]?.join(', ');
+    const text = known === undefined ? help : help.replace(/\)$/, `; choices: ${known})`);
+    command.option(value === undefined ? flag : `${flag} ${value}`, text);
   }
   return command;
 }

@@ -1,19 +1,21 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
+import type { BenchConfig } from '../config/bench-config.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
-import { readAskedData } from '../eval/dataset/asked-data.ts';
-import { convertDataset, type SourceFormat, sourceFormats } from '../eval/dataset/convert/convert-dataset.ts';
-import { knownFields } from '../eval/dataset/convert/field-names.ts';
-import { datasetCatalogue } from '../eval/dataset/dataset-catalogue.ts';
-import { inModelRoom } from '../eval/dataset/model-room.ts';
-import { generatorNamed, makeDataset } from '../eval/dataset/make-dataset.ts';
-import { verifyDataset, type Verification } from '../eval/dataset/verify/verify-dataset.ts';
+import { readAskedData } from '../data/asked-data.ts';
+import { convertDataset, type SourceFormat, sourceFormats } from '../data/convert/convert-dataset.ts';
+import { knownFields } from '../data/convert/field-names.ts';
+import { datasetCatalogue } from '../data/dataset-catalogue.ts';
+import type { ContextWindow } from '../data/generators/dataset-generator.ts';
+import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
+import { verifyDataset, type Verification } from '../data/verify/verify-dataset.ts';
 import { datasetsTable } from '../report/datasets-table.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { renderTerminal } from '../report/render/terminal.ts';
 import { renderVerification, statisticsLines } from '../report/verification-text.ts';
 import { shownPath } from './command-line.ts';
+import { composeEngine } from './compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { pageOf } from './page.ts';
@@ -38,11 +40,11 @@ interface ConvertFlags extends JsonFlag {
 
 const convertHelp = `
 Fields: ${knownFields.join(', ')}.
-csv, jsonl: a row holds a memory, a question, or both, and always a user; a question without an answer is
-one that nothing answers. Evidence is a memory_id, a memory's whole text, or several with ";" between; of a
-row with both, the memory is the evidence where it names none. Lists are written with ";" between, or as
-JSON lists. Columns are found by these names, in any spelling of case and underscores, or by --map.
-locomo: one conversation becomes one user, one turn one memory; questions of category 5 have no answer.`;
+csv, jsonl: a row holds a user, and a memory, a question, or both. A question without an answer is an
+absent item. Evidence is a memory_id, the whole text of a memory, or several separated by ";"; in a row
+with both, the default is its memory. Lists are separated by ";", or are JSON lists. Columns are found by
+these names, in any case and with or without underscores, or by --map.
+locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.`;
 
 /** Declares `data` with its verbs. */
 export function declareData(command: Command): void {
@@ -53,31 +55,32 @@ export function declareData(command: Command): void {
       .description(description)
       .option('--json', 'print one JSON document')
       .option('--debug', 'show the stack of an error');
-  verb('list', 'the data sets that ship, and those that a suite makes').action(list);
-  addConfigOptions(verb('make <name>', 'make the data set of that name, or of that suite, by seed'), [
+  verb('list', 'list the data sets that ship, and those that a suite makes').action(list);
+  addConfigOptions(verb('make <name>', 'make a data set by its name, or by that of its suite, from the seed'), [
     'seed',
     'model',
+    'engine',
     'contextTokens',
   ])
-    .option('--users <n>', 'how many users (default: as many as it ships with)')
-    .option('--out <file>', 'the file to be written (default: its name, .jsonl)')
+    .option('--users <n>', 'number of users (default: as many as it ships with)')
+    .option('--out <file>', 'file to write (default: its name, .jsonl)')
     .action(make);
   verb(
     'verify <files>',
-    'examine a data set, or several by comma, alone and together: exit 2 on errors, 0 where there are only warnings',
+    'verify data sets, comma-separated, each alone and all together; exit code 2 on errors, 0 on warnings alone',
   ).action(verify);
   verb('convert <file>', 'convert a file of another format')
-    .addOption(new Option('--from <format>', 'what it is').choices(sourceFormats).makeOptionMandatory())
-    .requiredOption('--out <file>', 'the file to be written')
-    .option('--map <fields>', 'which columns hold which fields, such as answer=gold,user=speaker')
-    .addOption(new Option('--language <name>', 'of questions and answers').choices(['en', 'zh']).default('en'))
-    .option('--name <name>', 'of the data set (default: that of the file)')
+    .addOption(new Option('--from <format>', 'format of the file').choices(sourceFormats).makeOptionMandatory())
+    .requiredOption('--out <file>', 'file to write')
+    .option('--map <fields>', 'columns of fields, such as answer=gold,user=speaker (default: by their names)')
+    .addOption(new Option('--language <name>', 'language of questions and answers').choices(['en', 'zh']).default('en'))
+    .option('--name <name>', 'name of the data set (default: that of the file)')
     .addHelpText('after', convertHelp)
     .action(convert);
 }
 
 async function list({ json }: JsonFlag): Promise<void> {
-  const entries = await inModelRoom(loadBenchConfig(), datasetCatalogue);
+  const entries = await withWindowOf(loadBenchConfig(), datasetCatalogue);
   process.stdout.write(
     json === true ? printableJson(entries) : renderTerminal(datasetsTable(entries), pageOf(process.stdout)),
   );
@@ -89,7 +92,9 @@ async function make(name: string, { users: usersText, out, json, ...flags }: Mak
   const { seed } = config;
   const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText);
   const file = out ?? `${generator.name}.jsonl`;
-  const verification = await inModelRoom(config, (room) => makeDataset(generator, { seed, users, out: file, room }));
+  const verification = await withWindowOf(config, (window) =>
+    makeDataset(generator, { seed, users, out: file, window }),
+  );
   if (json === true) {
     process.stdout.write(printableJson({ seed, ...verification }));
     return;
@@ -110,7 +115,7 @@ async function verify(names: string, { json }: JsonFlag): Promise<void> {
   );
   const valid = verifications.every((verification) => verification.valid);
   process.exitCode = valid ? exitCodes.ok : exitCodes.badUsage;
-  // Questions without answers are nobody's to be asked, together or alone.
+  // Questions without answers are for the suite retrieval alone, which asks no data set.
   if (!valid || files.length === 1 || verifications.some(({ statistics }) => statistics.questions > 0)) return;
   await readAskedData(files);
 }
@@ -126,9 +131,23 @@ async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<
   const lines = [
     `${basename(file)} → ${written}: ${users} users, ${memories} memories, ${items} items`,
     ...notes.map((note) => `note: ${note}`),
-    `look for leaks and duplicates: npx dki-bench data verify ${path}`,
+    `check it for leaks and duplicates: npx dki-bench data verify ${path}`,
   ];
   process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
+}
+
+/** Runs `use` with the context window of the configured model, which data sets have to fit. */
+async function withWindowOf<T>(
+  { engine: name, model, contextTokens }: Pick<BenchConfig, 'engine' | 'model' | 'contextTokens'>,
+  use: (window: ContextWindow) => Promise<T>,
+): Promise<T> {
+  const opener = composeEngine({ engine: name });
+  await using engine = await opener.open({ model, ...(contextTokens === undefined ? {} : { contextTokens }) });
+  return await use({
+    contextTokens: engine.info.contextTokens,
+    countTokens: async (texts) =>
+      (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
+  });
 }
 
 function wholeNumber(option: string, text: string): number {

@@ -5,13 +5,13 @@ import { CommanderError } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import { printable } from '../report/render/printable.ts';
 
-/** What the process ends with. */
-export const exitCodes = { ok: 0, gateFailed: 1, badUsage: 2, bug: 70, interrupted: 130 } as const;
+/** Exit codes of the process. */
+export const exitCodes = { ok: 0, checkFailed: 1, badUsage: 2, bug: 70, interrupted: 130 } as const;
 
 const complain = (message: string, hint: string) =>
   process.stderr.write(`error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
 
-/** Commander puts its suggestion on a line of its own. */
+/** Reports an error of Commander, which puts its suggestion on a line of its own. */
 function complainOfUsage({ message }: CommanderError): void {
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const hint = suggestion?.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?');
@@ -29,13 +29,13 @@ function keepStack(stack: string): string {
 }
 
 /**
- * Says on standard error what went wrong and what to do, in two lines, and gives the exit code. A user's mistake never
- * shows a stack; anything else is a bug, whose stack goes to a file, or to the terminal with `debug`.
+ * Reports an error and a hint on standard error, in two lines, and gives the exit code. A user's mistake never shows a
+ * stack; anything else is a bug, whose stack goes to a file, or to the terminal with `debug`.
  */
 export function reportFailure(error: unknown, debug: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
-    // The help that stands in for a missing verb has been printed.
+    // For a missing verb, the help has been printed.
     if (error.code !== 'commander.help') complainOfUsage(error);
     return exitCodes.badUsage;
   }

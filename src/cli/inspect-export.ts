@@ -9,11 +9,11 @@ import { interruptible } from './interruption.ts';
 import { ProgressDisplay } from './progress.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
-/** What can still be sent, and opened by a file manager. */
+/** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
 const mostBytes = 200_000_000;
 
 /**
- * Exports a run, the latest where none is named, and says on standard output what was written and what was left out.
+ * Exports a run, by default the latest, and reports on standard output what was written and what was left out.
  * @returns the exit code
  */
 export async function exportToFolder(

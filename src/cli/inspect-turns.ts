@@ -4,20 +4,21 @@ import { TurnRepository } from '../db/turn-repository.ts';
 import { printTurn, printTwoTurns } from '../inspect/print/print-turn.ts';
 import { readTurnPage, type TurnModel } from '../inspect/turn/read-turn.ts';
 import { turnsJson } from '../inspect/turn/turn-json.ts';
+import type { RunRecord } from '../records/run-record.ts';
 import { pageOf } from './page.ts';
 import { findRun } from './stored-runs.ts';
 
-/** Which turns are shown: what is not given is the latest run, its first item, the arm `dki`, the first turn. */
+/** The turns to show. Defaults: the latest run, its first item, its primary arm, the first turn. */
 export interface ChosenTurns {
   readonly run?: string | undefined;
   readonly item?: string | undefined;
-  /** One arm, or two by comma. */
+  /** One arm, or two, comma-separated. */
   readonly arm?: string | undefined;
   readonly repeat?: string | undefined;
   readonly turn?: string | undefined;
 }
 
-/** A number of an option, from 0. */
+/** Reads the number of an option, from 0. */
 function numberOf(option: string, value: string | undefined): number {
   if (value === undefined) return 0;
   if (/^\d+$/.test(value)) return Number(value);
@@ -25,18 +26,24 @@ function numberOf(option: string, value: string | undefined): number {
   throw new BenchError('bad-option', message, 'the first is 0');
 }
 
-function armsOf(arm: string | undefined): string[] {
-  const arms = arm?.split(',').map((part) => part.trim()) ?? ['dki'];
-  if (arms.length <= 2) return arms;
+function armsOf(arm: string | undefined): string[] | undefined {
+  const arms = arm?.split(',').map((part) => part.trim());
+  if (arms === undefined || arms.length <= 2) return arms;
   throw new BenchError('bad-option', `--arm ${arm!}: ${arms.length} arms`, 'name one, or two to compare them');
 }
 
-/** One turn, or two of one item. @throws BenchError `bad-option`, `not-found` */
+/** The arm that is shown by default: the primary one of the run, else its first. */
+function presetArm({ plan: { arms } }: RunRecord): string {
+  return (arms.find(({ comparison }) => comparison === 'primary') ?? arms[0])?.name ?? '';
+}
+
+/** Reads one turn, or two of one item. @throws BenchError `bad-option`, `not-found` */
 export function chosenTurns(database: BenchDatabase, chosen: ChosenTurns): readonly [TurnModel, TurnModel?] {
   const [repeat, turn] = [numberOf('repeat', chosen.repeat), numberOf('turn', chosen.turn)];
-  const arms = armsOf(chosen.arm);
+  const named = armsOf(chosen.arm);
   const run = findRun(database, chosen.run);
   const item = chosen.item ?? firstItem(database, run);
+  const arms = named ?? [presetArm(run)];
   const [first, second] = arms.map((arm) => readTurnPage(database, { run: run.name, item, arm, repeat, turn }));
   return second === undefined ? [first!] : [first!, second];
 }
@@ -46,7 +53,7 @@ function firstItem(database: BenchDatabase, { id, name }: { readonly id: string;
   throw new BenchError('not-found', `run "${name}" holds no turn`, 'it was ended before its first');
 }
 
-/** Writes turns to standard output: for programs, or for people. */
+/** Writes turns to standard output, as JSON or as text. */
 export function writeTurns([first, second]: readonly [TurnModel, TurnModel?], json: boolean): void {
   const { stdout } = process;
   if (json) {

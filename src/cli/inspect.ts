@@ -6,7 +6,7 @@ import { addConfigOptions } from './config-options.ts';
 import type { TurnRef } from '../inspect/links.ts';
 import { exitCodes } from './failure.ts';
 import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
-import { LateInfluence } from './late-influence.ts';
+import { LateAttribution } from './late-attribution.ts';
 import { openStoredRuns } from './stored-runs.ts';
 import { portOf, runViewer, viewerPort } from './viewer.ts';
 
@@ -20,8 +20,9 @@ interface InspectFlags {
   readonly turn?: string;
   readonly print?: true;
   readonly json?: true;
-  readonly influence?: true;
+  readonly attribution?: true;
   readonly model?: string;
+  readonly engine?: string;
   readonly quiet?: boolean;
   readonly port?: string;
   readonly export?: string;
@@ -30,18 +31,19 @@ interface InspectFlags {
 /** Declares `inspect`. */
 export function declareInspect(command: Command): void {
   command.description(
-    'show exactly what the model was given in a turn: runs and turns in a browser, or one in the terminal',
+    'inspect stored runs in a browser, or one turn in the terminal, with the prompt as the model got it',
   );
-  addConfigOptions(command, ['run', 'out', 'db', 'model', 'quiet'])
-    .option('--item <id>', 'the item (default: the first of the run)')
-    .option('--arm <names>', 'one arm, or two by comma (default: dki)')
-    .option('--repeat <n>', 'the repeat (default: 0)')
-    .option('--turn <n>', 'the turn of the session (default: 0)')
-    .option('--print', 'in the terminal')
-    .option('--json', 'as one JSON document')
-    .option('--influence', "compute first, with the run's model, what each memory did to the answer; it is stored")
-    .option('--port <n>', `where the viewer listens, 0 for a free one (default: ${viewerPort})`)
-    .option('--export <dir>', 'write the run as pages into a new folder: they open from disk, without the viewer')
+  addConfigOptions(command, ['out', 'db', 'model', 'engine', 'quiet'])
+    .option('--run <name>', 'name of the run (default: the latest)')
+    .option('--item <id>', 'item to show (default: the first of the run)')
+    .option('--arm <names>', 'arm to show, or two to compare, comma-separated (default: dki)')
+    .option('--repeat <n>', 'repeat of the item (default: 0)')
+    .option('--turn <n>', 'turn of the conversation (default: 0)')
+    .option('--print', 'show the turn in the terminal')
+    .option('--json', 'print the turn as one JSON document')
+    .option('--attribution', "compute and store leave-one-out attribution first, with the run's model")
+    .option('--port <n>', `port of the viewer, 0 for a free one (default: ${viewerPort})`)
+    .option('--export <dir>', 'new folder to write the run to, as pages that open from disk')
     .action(inspect);
 }
 
@@ -50,15 +52,15 @@ async function inspect(flags: InspectFlags): Promise<void> {
     await exportPages({ ...flags, export: flags.export });
     return;
   }
-  if (flags.influence === true && !(await addInfluence(flags))) {
+  if (flags.attribution === true && !(await addAttribution(flags))) {
     process.exitCode = exitCodes.interrupted;
     return;
   }
-  if (flags.print === true || flags.json === true || flags.influence === true) printTurns(flags);
+  if (flags.print === true || flags.json === true || flags.attribution === true) printTurns(flags);
   else await view(flags);
 }
 
-/** All turns are written: options that choose or show one say nothing to an export. */
+/** Exports all turns of a run; options that choose or show a turn are refused. */
 async function exportPages({
   run,
   out,
@@ -69,33 +71,33 @@ async function exportPages({
 }: InspectFlags & { readonly export: string }) {
   const [named] = Object.keys(others);
   if (named !== undefined) {
-    throw new BenchError('bad-option', `--${named} says nothing to --export, which writes a whole run`, 'leave it out');
+    throw new BenchError('bad-option', `--${named} has no effect with --export, which writes a whole run`, 'drop it');
   }
   const config = loadBenchConfig({ flags: { out, db, quiet } });
   const { exportToFolder } = await import('./inspect-export.ts');
   process.exitCode = await exportToFolder(config, run, folder);
 }
 
-/** Options that name a turn say nothing to the viewer, which has all of them. */
-async function view({ run, item, arm, repeat, turn, out, db, model, port }: InspectFlags): Promise<void> {
+/** Runs the viewer, which shows all turns; options that choose a turn are refused. */
+async function view({ run, item, arm, repeat, turn, out, db, model, engine, port }: InspectFlags): Promise<void> {
   const [named] = Object.entries({ run, item, arm, repeat, turn }).filter(([, value]) => value !== undefined);
   if (named !== undefined) {
     throw new BenchError('bad-option', `--${named[0]} chooses a turn for the terminal`, 'add --print, or --json');
   }
-  const config = loadBenchConfig({ flags: { out, db, model } });
-  await using influence = new LateInfluence(config);
-  await runViewer({ path: config.db, port: portOf(port), influence, places: placeWords(config) });
+  const config = loadBenchConfig({ flags: { out, db, model, engine } });
+  await using attribution = new LateAttribution(config);
+  await runViewer({ path: config.db, port: portOf(port), attribution, places: placeWords(config) });
 }
 
-/** Computes the influence of each memory of the turns that are chosen; false where ^C ended it. */
-async function addInfluence({ out, db, model, quiet, ...chosen }: InspectFlags): Promise<boolean> {
-  const config = loadBenchConfig({ flags: { out, db, model, quiet } });
-  const { computeInfluences } = await import('./inspect-influence.ts');
-  return computeInfluences(config, chosenRefs(config.db, chosen));
+/** Computes the leave-one-out attribution of the chosen turns; false if ^C ended it. */
+async function addAttribution({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {
+  const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
+  const { computeAttributions } = await import('./inspect-attribution.ts');
+  return computeAttributions(config, chosenRefs(config.db, chosen));
 }
 
 function chosenRefs(db: string, chosen: ChosenTurns): TurnRef[] {
-  // It is written to afterwards.
+  // Not read-only: attributions are written to it afterwards.
   using database = openStoredRuns(db);
   return chosenTurns(database, chosen).flatMap((model) => {
     if (model === undefined) return [];

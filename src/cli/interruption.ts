@@ -1,9 +1,9 @@
-/** Signals of one key press reach a process more than once where npm and tsx pass them on. */
+/** Time within which further signals belong to one key press: npm and tsx pass on the signal that a process gets, too. */
 export const echoMs = 500;
 
 /**
- * Runs `work` while the first ^C, a SIGTERM, or the end of the terminal aborts through `controller`; the second ends the process at once with
- * `exitCode`. `onInterrupt` is called at the first.
+ * Runs `work`; meanwhile the first ^C, SIGTERM or SIGHUP calls `onInterrupt` and aborts `controller`, the second ends the
+ * process at once with `exitCode`.
  */
 export async function interruptible<Result>(
   controller: AbortController,

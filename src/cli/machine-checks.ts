@@ -6,35 +6,35 @@ import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
-import { readAskedData } from '../eval/dataset/asked-data.ts';
-import { LanguageModel } from '../llm/language-model.ts';
-import { modelPathOf } from '../llm/random-model/random-model.ts';
-import { LlamaQueryModel } from '../memory/strategies/hinted/llama-query-model.ts';
-import { assessRouting, describeAbility } from '../memory/strategies/hinted/pre-retrieval/model-route.ts';
-import { routeExamples } from '../memory/strategies/hinted/route-examples.ts';
-import { chooseVectorBackend } from '../memory/vector-backend.ts';
+import { readAskedData } from '../data/asked-data.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineOpener } from '../engine/engine-request.ts';
+import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
+import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';
+import { routeExamples } from '../retrieval/hinted/route-examples.ts';
+import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { shownPath } from './command-line.ts';
 
-/** What a check found; `warning` where the bench runs all the same. */
+/** The result of a check; with a `warning` the bench can run. */
 export interface Finding {
   readonly state: 'works' | 'warning' | 'fails';
   readonly found: string;
-  /** What to do about it. */
+  /** Advice to the user. */
   readonly advice?: string;
 }
 
-/** One thing that the bench needs, tried out. */
+/** A check of one thing that the bench needs. */
 export interface Check {
   readonly name: string;
-  readonly run: (config: BenchConfig) => Finding | Promise<Finding>;
+  readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
 }
 
 const leastNode = [20, 19] as const;
-const roomyBytes = 2 ** 30;
+const enoughBytes = 2 ** 30;
 const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
-/** The folder, or the nearest above it that is there. */
+/** The folder, or the nearest existing one above it. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
@@ -51,7 +51,7 @@ function cores(): Finding {
   const found = `${count} ${count === 1 ? 'core' : 'cores'}, ${gibibytes(freemem())} of memory free`;
   return count > 1
     ? { state: 'works', found }
-    : { state: 'warning', found, advice: 'times will vary more; let nothing else run' };
+    : { state: 'warning', found, advice: 'times will vary more; run nothing else' };
 }
 
 function reports({ out }: BenchConfig): Finding {
@@ -60,7 +60,7 @@ function reports({ out }: BenchConfig): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const found = `${shownPath(out)} can be written, ${gibibytes(free)} free`;
-  return free >= roomyBytes
+  return free >= enoughBytes
     ? { state: 'works', found }
     : { state: 'warning', found, advice: 'a long run may need 1 GiB' };
 }
@@ -78,7 +78,7 @@ function database(): Finding {
 
 function vectors(): Finding {
   const { backend, passedOver } = chooseVectorBackend();
-  const found = `${backend.name} ${backend.version} searched rightly`;
+  const found = `${backend.name} ${backend.version} passed its search test`;
   if (backend.name.startsWith('faiss')) return { state: 'works', found };
   const reasons = passedOver.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
   return {
@@ -109,32 +109,34 @@ async function dataset({ dataset: files }: BenchConfig): Promise<Finding> {
   return { state: 'works', found: `${name}: ${items} items of ${users.length} users` };
 }
 
-async function model({ model: name, contextTokens, threads }: BenchConfig): Promise<Finding> {
-  await using loaded = await LanguageModel.load({
-    modelPath: await modelPathOf(name),
+/** Loads the configured model for one session. */
+function opened({ model: name, contextTokens, threads }: BenchConfig, engines: EngineOpener): Promise<Engine> {
+  return engines.open({
+    model: name,
     ...(contextTokens === undefined ? {} : { contextTokens }),
     ...(threads === undefined ? {} : { threads }),
   });
-  await using sequence = loaded.openSequence();
-  const { info } = loaded;
-  const prompt = [
-    ...(info.bosToken === undefined ? [] : [info.bosToken]),
-    ...loaded.tokenizeText('User: hello\n\nAI:', { first: true }),
-  ];
-  const { tokens } = await sequence.generate(prompt, { maxTokens: 8 });
-  const problem = chatProblem(loaded);
-  const engine = `llama.cpp ${info.backend.llamaCppRelease}, node-llama-cpp ${info.backend.nodeLlamaCpp}`;
-  const found = `${info.name} answered a prompt with ${tokens.length} tokens (${engine})`;
+}
+
+async function model(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
+  await using engine = await opened(config, engines);
+  await using session = await engine.openSession('doctor');
+  const { bosToken, build, model: described } = engine.info;
+  const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
+  const { tokens } = await session.generate([...(bosToken === null ? [] : [bosToken]), ...prompt], { maxTokens: 8 });
+  const problem = await chatProblem(engine);
+  const versions = Object.entries(build).map(([name, version]) => `${name} ${version}`);
+  const found = `${described.name} answered a prompt with ${tokens.length} tokens (${versions.join(', ')})`;
   return problem === undefined
     ? { state: 'works', found }
     : { state: 'warning', found: `${found}; ${problem.message}`, advice: problem.hint };
 }
 
-/** Why the chat template of a model that has one cannot be used. */
-function chatProblem(loaded: LanguageModel): BenchError | undefined {
-  if (loaded.info.chatTemplate === undefined) return undefined;
+/** The reason why the chat template of a model cannot be used; undefined if it can, and for a model without one. */
+async function chatProblem(engine: Engine): Promise<BenchError | undefined> {
+  if (engine.info.model.chatTemplate === null) return undefined;
   try {
-    promptFormOf('chat', loaded);
+    await promptFormOf('chat', engine);
     return undefined;
   } catch (error) {
     if (error instanceof BenchError) return error;
@@ -142,16 +144,12 @@ function chatProblem(loaded: LanguageModel): BenchError | undefined {
   }
 }
 
-/** Whether the model can choose how to search, for `--retriever hinted` with `"route_strategy": "llm"`. */
-async function routing({ model: name, contextTokens, threads }: BenchConfig): Promise<Finding> {
-  const advice = 'hinted takes its default strategy then, and counts how often: route by keyword or classifier';
+/** Tests the model as a router of questions, for `--retriever hinted` with `"route_strategy": "llm"`. */
+async function routing(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
+  const advice = 'hinted then uses its default strategy, and counts these cases: route by keyword or classifier';
   try {
-    await using loaded = await LanguageModel.load({
-      modelPath: await modelPathOf(name),
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(threads === undefined ? {} : { threads }),
-    });
-    await using queryModel = new LlamaQueryModel(loaded);
+    await using engine = await opened(config, engines);
+    await using queryModel = await EngineQueryModel.open(engine);
     const ability = await assessRouting(queryModel, routeExamples.test);
     const found = describeAbility(queryModel.name, ability);
     return ability.able ? { state: 'works', found } : { state: 'warning', found, advice };
@@ -161,7 +159,7 @@ async function routing({ model: name, contextTokens, threads }: BenchConfig): Pr
   }
 }
 
-/** All that the bench needs, the cheap things first. */
+/** All checks, the cheap ones first. */
 export const checks: readonly Check[] = [
   { name: 'node', run: node },
   { name: 'machine', run: cores },
@@ -174,13 +172,13 @@ export const checks: readonly Check[] = [
   { name: 'routing', run: routing },
 ];
 
-/** Runs a check; what it throws is what it found. */
-export async function examine(check: Check, config: BenchConfig): Promise<Finding> {
+/** Runs a check; an error becomes its finding. */
+export async function examine(check: Check, config: BenchConfig, engines: EngineOpener): Promise<Finding> {
   try {
-    return await check.run(config);
+    return await check.run(config, engines);
   } catch (error) {
     const { message } = error as Error;
-    const advice = error instanceof BenchError ? error.hint : 'run npm ci again, and see its messages';
+    const advice = error instanceof BenchError ? error.hint : 'run npm ci again, and read its messages';
     return { state: 'fails', found: message.split('\n')[0]!, advice };
   }
 }

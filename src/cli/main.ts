@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 type Declare = (command: Command) => void;
 
-/** The verbs, each loaded where it is called: models and figures take seconds that the others need not wait for. */
+/** The verbs, each loaded when it is called, since models and figures take seconds to load. */
 const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   bench: async () => (await import('./bench.ts')).declareBench,
   tables: async () => (await import('./tables.ts')).declareTables,
@@ -20,7 +20,7 @@ const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   doctor: async () => (await import('./doctor.ts')).declareDoctor,
 };
 
-/** The verb that is called, or all of them where it has to be found; errors are thrown, not printed. */
+/** The program with the called verb, or with all verbs if there is no such verb; errors are thrown, not printed. */
 async function commandLineProgram(called: string | undefined): Promise<Command> {
   const program = new Command('dki-bench')
     .description('compares two ways of giving a language model memories of its user: as text, and as attention K/V')
@@ -36,18 +36,18 @@ async function commandLineProgram(called: string | undefined): Promise<Command> 
   return program;
 }
 
-/** Waits until what was written has left: ending the process cuts a pipe short. */
+/** Waits until all output was written: ending the process cuts off a pipe. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-// Whoever reads the output may have seen enough of it.
+// A reader such as `head` may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 });
-// Node.js ignores it, so that a write beyond a limit fails and is reported; signal-exit, which listens to every signal
-// for node-llama-cpp, would end the process unless somebody else listens too.
+// With this listener a write beyond a limit fails and is reported; without it signal-exit, which node-llama-cpp loads and
+// which listens to every signal, would end the process.
 process.on('SIGXFSZ', () => undefined);
 try {
   await (await commandLineProgram(process.argv[2])).parseAsync();

@@ -1,72 +1,82 @@
-import { armNames } from '../config/arm-name.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { armsNamed } from '../eval/run/arms.ts';
-import { armObstacle } from '../eval/run/model-ability.ts';
-import { readGgufHeader } from '../llm/gguf-header.ts';
-import { kvBytesPerToken, kvTypes } from '../llm/kv-bytes.ts';
-import { modelFileOf } from '../llm/model-file.ts';
-import type { GgufHeader } from '../llm/model-info.ts';
+import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
+import { armObstacle } from '../eval/run/arm-obstacles.ts';
 import { printable } from '../report/render/printable.ts';
 import { coloured, type Page } from '../report/render/terminal.ts';
 import { padText, wrapText } from '../report/render/text-width.ts';
+import { everyArm } from './arm-help.ts';
 
-/** What the file of a model says that it can do here; its weights are not read. */
-export interface ModelAbilities {
-  readonly name: string;
-  readonly architecture: string;
-  readonly parameters: number;
-  readonly trainContextTokens: number;
-  readonly rope: Pick<GgufHeader['rope'], 'base' | 'scaling' | 'frequencyScale'>;
+type Model = EngineInspection['model'];
+
+/** Abilities of a model with the engine, before its weights are read. */
+export interface ModelAbilities extends Pick<
+  Model,
+  | 'name'
+  | 'architecture'
+  | 'parameters'
+  | 'trainContextTokens'
+  | 'attention'
+  | 'rope'
+  | 'stopTokens'
+  | 'kvBytesPerToken'
+> {
   readonly hasChatTemplate: boolean;
-  readonly stopTokens: GgufHeader['stopTokens'];
-  /** Of one token of a memory in all layers, by what keys and values are kept in. */
-  readonly kvBytesPerToken: Readonly<Record<(typeof kvTypes)[number], number>>;
-  /** Every arm, with what keeps the model from running it; null where nothing does. */
+  /** Capabilities that the engine will not have with this model, each with the reason. */
+  readonly missing: EngineInspection['missing'];
+  /** Every arm, with the reason why the model cannot run it; null if it can. */
   readonly arms: readonly { readonly arm: string; readonly obstacle: string | null }[];
 }
 
 const INDENT = 15;
 
-/** @throws BenchError `bad-model` where the file says too little */
-export async function modelAbilities(config: Pick<BenchConfig, 'model' | 'template'>): Promise<ModelAbilities> {
-  const header = await readGgufHeader(await modelFileOf(config.model));
-  const { name, architecture, parameters, trainContextTokens, rope, stopTokens } = header;
-  const arms = armsNamed(armNames, { alpha: 1, gatingThreshold: 0 });
+/** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
+export async function modelAbilities(
+  config: Pick<BenchConfig, 'model' | 'template'>,
+  engines: EngineOpener,
+): Promise<ModelAbilities> {
+  const inspection = await engines.inspect(config.model);
+  const { name, architecture, parameters, trainContextTokens, attention, rope, stopTokens, kvBytesPerToken } =
+    inspection.model;
   return {
     name,
     architecture,
     parameters,
     trainContextTokens,
-    rope: { base: rope.base, scaling: rope.scaling, frequencyScale: rope.frequencyScale },
-    hasChatTemplate: header.chatTemplate !== undefined,
+    attention,
+    rope,
     stopTokens,
-    kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
-    arms: arms.map((arm) => ({ arm: arm.name, obstacle: armObstacle(arm, header, config) ?? null })),
+    kvBytesPerToken,
+    hasChatTemplate: inspection.model.chatTemplate !== null,
+    missing: inspection.missing,
+    arms: everyArm().map((arm) => ({ arm: arm.traits.name, obstacle: armObstacle(arm, inspection, config) ?? null })),
   };
 }
 
-/** The abilities as lines for a terminal. */
-export function abilitiesText(abilities: ModelAbilities, page: Page): string {
-  const { name, architecture, parameters, trainContextTokens, rope, hasChatTemplate, stopTokens, arms } = abilities;
-  const scale = rope.scaling === 'none' ? 'not scaled' : `${rope.scaling} scaling by ${1 / rope.frequencyScale}`;
-  const facts: readonly (readonly [string, string])[] = [
+function factsOf(abilities: ModelAbilities): (readonly [label: string, text: string])[] {
+  const { name, architecture, parameters, trainContextTokens, attention, rope, hasChatTemplate, stopTokens } =
+    abilities;
+  const kvBytes = Object.entries(abilities.kvBytesPerToken);
+  return [
     ['model', `${name}, ${architecture}, ${(parameters / 1e6).toFixed(1)} M parameters`],
-    ['window', `${trainContextTokens} tokens, as it was trained`],
-    ['positions', `RoPE of base ${rope.base}, ${scale}`],
-    [
-      'chat',
-      hasChatTemplate ? 'a chat template of its own: --template chat' : 'no chat template: --template plain alone',
-    ],
-    ['stops at', stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'nothing that its file names'],
-    [
-      'K/V',
-      `${kvTypes.map((type) => `${abilities.kvBytesPerToken[type]} bytes in ${type}`).join(', ')}, a memory token`,
-    ],
+    ['window', `${trainContextTokens} tokens in training; attention: ${attention}`],
+    ...(rope === null ? [] : ([['positions', ropeInWords(rope)]] as const)),
+    ['chat', hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only'],
+    ['stops at', stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token that its file names'],
+    ['K/V', `${kvBytes.map(([type, bytes]) => `${bytes} bytes in ${type}`).join(', ')}, a memory token`],
   ];
+}
+
+function ropeInWords({ base, scaling, scale }: NonNullable<ModelAbilities['rope']>): string {
+  return `RoPE of base ${base}, ${scaling === 'none' ? 'not scaled' : `${scaling} scaling by ${1 / scale}`}`;
+}
+
+/** Renders the abilities for a terminal. */
+export function abilitiesText(abilities: ModelAbilities, page: Page): string {
+  const { arms } = abilities;
   const able = arms.filter(({ obstacle }) => obstacle === null).map(({ arm }) => arm);
   const obstacles = [...new Set(arms.flatMap(({ obstacle }) => obstacle ?? []))];
   const lines = [
-    ...facts.flatMap(([label, text]) => entry(' ', label, text, page)),
+    ...factsOf(abilities).flatMap(([label, text]) => entry(' ', label, text, page)),
     ...(able.length === 0 ? [] : entry(coloured('✓', 'green', page), 'runs', able.join(', '), page)),
     ...obstacles.flatMap((obstacle) => {
       const names = arms.filter((arm) => arm.obstacle === obstacle).map(({ arm }) => arm);

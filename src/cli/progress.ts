@@ -14,13 +14,13 @@ const phases: Readonly<Record<Progress['phase'], string>> = {
 };
 const barColumns = 24;
 
-/** `1 min 20 s` */
+/** A duration for readers: `1 min 20 s`. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Turns of the phase as percent, speed and remaining time; `startedMs` and `startedAtTurn` are those of this session. */
+/** Turns as percent, speed and remaining time; `elapsedMs` and `startedAtTurn` are of this process. */
 export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
   const turnsPerMs = elapsedMs > 0 ? (done - startedAtTurn) / elapsedMs : 0;
   const speed =
@@ -30,14 +30,14 @@ export function turnsText({ done, total }: Progress, elapsedMs: number, startedA
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 
-/** A bar and its percentage. */
+/** A progress bar and its percentage. */
 function barText(done: number, total: number): string {
   const share = total === 0 ? 1 : done / total;
   const filled = Math.round(share * barColumns);
   return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share * 100)} %`;
 }
 
-/** A download as percent, speed and remaining time; `startedAtByte` is where this session began. */
+/** A download as percent, speed and remaining time; `startedAtByte` is of this process. */
 export function downloadText(
   { name, doneBytes, totalBytes }: DownloadProgress,
   elapsedMs: number,
@@ -51,7 +51,7 @@ export function downloadText(
   return `${barText(doneBytes, totalBytes)} of ${(totalBytes / 2 ** 20).toFixed(1)} MiB · ${name}${speed}`;
 }
 
-/** Shows how far a run is: a bar at a terminal, elsewhere a line for each phase and each tenth of the turns. */
+/** Shows progress: a bar at a terminal, elsewhere a line for each phase and each tenth of the turns. */
 export class ProgressDisplay implements Disposable {
   readonly #stream: WriteStream;
   readonly #spinner: ReturnType<typeof ora> | undefined;
@@ -62,9 +62,9 @@ export class ProgressDisplay implements Disposable {
 
   constructor(stream: WriteStream) {
     this.#stream = stream;
-    // A terminal that does not say how wide it is would have ora erase lines for ever.
+    // At a terminal of unknown width ora would erase lines endlessly.
     const terminal = stream.isTTY && stream.columns > 0;
-    // Reading standard input is how ora would swallow ^C.
+    // Otherwise ora reads standard input, and with it ^C.
     this.#spinner = terminal ? ora({ stream, discardStdin: false }).start() : undefined;
   }
 
@@ -76,7 +76,7 @@ export class ProgressDisplay implements Disposable {
       if (entered) this.say(suite + phases[progress.phase]);
       return;
     }
-    // The first turn that is told of was done already.
+    // The first turn that is reported was done before.
     if (entered) this.#start = { ms: performance.now(), turn: progress.done };
     const text = turnsText(progress, performance.now() - this.#start.ms, this.#start.turn);
     if (this.#spinner !== undefined) {
@@ -103,13 +103,13 @@ export class ProgressDisplay implements Disposable {
     this.#download = { ...this.#download, tenth: reached };
   };
 
-  /** Says something that stays; the bar goes on below it. */
+  /** Writes a line that stays above the bar. */
   note(text: string): void {
     this.#spinner?.clear();
     this.#stream.write(`${text}\n`);
   }
 
-  /** Says what goes on now, until something else does. */
+  /** Shows the current activity. */
   say(text: string): void {
     if (this.#spinner === undefined) this.#stream.write(`${text}\n`);
     else this.#spinner.text = text;

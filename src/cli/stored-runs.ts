@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
-import type { RunRow } from '../db/schema.ts';
-import { lastRunsHint } from '../eval/run-name.ts';
+import { lastRunsHint } from '../db/run-name.ts';
 import { runNamed } from '../inspect/find-run.ts';
+import type { RunRecord } from '../records/run-record.ts';
 import { shownPath } from './command-line.ts';
 
-/** Opens the database of earlier runs. @throws BenchError `not-found` where there is none: reading makes no file */
+/** Opens the database of earlier runs. @throws BenchError `not-found` if the file does not exist; it is not created */
 export function openStoredRuns(path: string, options: { readonly readOnly?: true } = {}): BenchDatabase {
   if (existsSync(path)) return openDatabase({ path, ...options });
   throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
 }
 
-/** The run of that name, or the latest. @throws BenchError `not-found` */
-export function findRun(database: BenchDatabase, name: string | undefined): RunRow {
+/** Finds a run by name; by default the latest. @throws BenchError `not-found` */
+export function findRun(database: BenchDatabase, name: string | undefined): RunRecord {
   const wanted = name ?? new RunRepository(database).names().at(-1);
   if (wanted !== undefined) return runNamed(database, wanted);
   throw new BenchError('not-found', 'the database holds no run', lastRunsHint([]));

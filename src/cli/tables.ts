@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { loadBenchConfig } from '../config/load-config.ts';
-import type { RunResults } from '../eval/results.ts';
-import { groupOf } from '../eval/run-name.ts';
-import { resultsOfRuns } from '../eval/stored-results.ts';
+import type { RunResults } from '../records/results.ts';
+import { groupOf } from '../db/run-name.ts';
+import { resultsOfRuns } from '../eval/analysis/stored-results.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { tableAsJson } from '../report/render/json.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
@@ -26,12 +26,13 @@ interface TablesFlags {
 
 /** Declares `tables`. */
 export function declareTables(command: Command): void {
-  command.description('draw the tables of a run again from its stored turns');
-  addConfigOptions(command, ['run', 'out', 'db'])
-    .addOption(new Option('--table <name>', "which table (default: those of the run's suite)").choices(tableNames))
-    .addOption(new Option('--format <name>', 'how to write it').choices(Object.keys(renderers)).default('md'))
+  command.description('draw the tables of a run from its stored turns');
+  addConfigOptions(command, ['out', 'db'])
+    .option('--run <name>', 'name of the run, or of several suites (default: the latest)')
+    .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
+    .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
     .option('--check', 'compare with the report that the run wrote')
-    .option('--write', 'write the report anew')
+    .option('--write', 'write the report again')
     .action(async (flags: TablesFlags) => {
       process.exitCode = await tables(flags);
     });
@@ -51,10 +52,10 @@ async function tables({ run, out, db, table, format, check, write }: TablesFlags
     return lack === undefined ? [] : `${results.run.name}: ${lack}\n`;
   });
   process.stderr.write(lacking.join(''));
-  return lacking.length === 0 ? exitCodes.ok : exitCodes.gateFailed;
+  return lacking.length === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }
 
-/** The report of each run, and the page of all where there are several, by folder. */
+/** The reports by folder: one for each run, and one for all if there are several. */
 function reportsOf(
   out: string,
   runs: readonly RunResults[],
@@ -71,7 +72,7 @@ async function written(out: string, runs: readonly RunResults[]): Promise<number
   return exitCodes.ok;
 }
 
-/** Says of each report, and of the page of all, whether it is what the stored turns come to. */
+/** Compares each report with the stored turns, and reports the differences. */
 async function checked(out: string, runs: readonly RunResults[]): Promise<number> {
   let differences = 0;
   for (const [folder, shown] of reportsOf(out, runs)) {
@@ -80,5 +81,5 @@ async function checked(out: string, runs: readonly RunResults[]): Promise<number
     process.stdout.write(lines.map((line) => `${shownPath(folder)}: ${printable(line)}\n`).join(''));
     differences += found.length;
   }
-  return differences === 0 ? exitCodes.ok : exitCodes.gateFailed;
+  return differences === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }

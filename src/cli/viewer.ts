@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from '../db/database.ts';
-import type { InfluencePort } from '../inspect/influence-port.ts';
+import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
 import { inspectApp } from '../inspect/server/inspect-app.ts';
 import { startServer } from '../inspect/server/start-server.ts';
 import { viewerScript } from '../inspect/server/viewer-script.ts';
@@ -10,27 +10,28 @@ import { shownPath } from './command-line.ts';
 import { exitCodes } from './failure.ts';
 import { interruptible } from './interruption.ts';
 
-/** Where the viewer is unless `--port` says otherwise: its address can be kept as a bookmark. */
+/** Default port of the viewer, fixed so that its address can be a bookmark. */
 export const viewerPort = 8414;
 
+/** Options of the viewer. */
 export interface ViewerOptions {
   /** The database, which is only read. */
   readonly path: string;
-  /** 0 for one that is free. */
+  /** 0 for a free one. */
   readonly port: number;
-  readonly influence?: InfluencePort | undefined;
-  /** Options of a command that say where the database is; none where that is the default. */
+  readonly attribution?: AttributionPort | undefined;
+  /** Options of a command that name the database; none for the default one. */
   readonly places: readonly string[];
 }
 
-/** @throws BenchError `bad-option` */
+/** Reads the value of `--port`. @throws BenchError `bad-option` */
 export function portOf(text: string | undefined): number {
   if (text === undefined) return viewerPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new BenchError('bad-option', `--port ${JSON.stringify(text)}: expected 0 to 65535`, '0 takes one that is free');
+  throw new BenchError('bad-option', `--port ${JSON.stringify(text)}: expected 0 to 65535`, '0 chooses a free port');
 }
 
-/** The script of the pages; where it was not built, says so once and goes on without. */
+/** The script of the pages; undefined, with a message, if it was not built. */
 function scriptOrNotice(): string | undefined {
   try {
     return viewerScript();
@@ -43,22 +44,22 @@ function scriptOrNotice(): string | undefined {
 
 /**
  * Serves the viewer until ^C.
- * @throws BenchError `not-found` without a database, `port` where another program has it
+ * @throws BenchError `not-found` without a database, `port` if another program has it
  */
-export async function runViewer({ path, port, influence, places }: ViewerOptions): Promise<void> {
+export async function runViewer({ path, port, attribution, places }: ViewerOptions): Promise<void> {
   if (!existsSync(path)) {
     throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
   }
   using database = openDatabase({ path, readOnly: true });
   const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
-  const app = inspectApp({ database, script: scriptOrNotice(), influence, places, onBug });
+  const app = inspectApp({ database, script: scriptOrNotice(), attribution, places, onBug });
   const ended = new AbortController();
   await interruptible(
     ended,
     async () => {
       const server = await startServer(app, port);
       process.stdout.write(`${server.url}\n`);
-      process.stderr.write(`the runs of ${printable(shownPath(path))}, on this machine alone; ^C ends it\n`);
+      process.stderr.write(`runs of ${printable(shownPath(path))}, on this machine alone; ^C ends the viewer\n`);
       await new Promise((resolve) => ended.signal.addEventListener('abort', resolve));
       await server.close();
     },

@@ -6,5 +6,5 @@ it('cuts by characters, never through one, and counts what is left out', () => {
   expect(cutText('a😀b😀c', 2)).toEqual({ text: 'a😀', left: 3 });
   expect(cutText('😀😀', 2)).toEqual({ text: '😀😀', left: 0 });
   expect(cutText('x'.repeat(1_000_000), 10).left).toBe(999_990);
-  expect(cutWords(999_990)).toBe('… 999,990 more characters, whole in the raw JSON');
+  expect(cutWords(999_990)).toBe('… 999,990 more characters, all in the raw JSON');
 });

@@ -1,13 +1,17 @@
+import { printable } from '../report/render/printable.ts';
 import { groupedNumber } from './grouped-number.ts';
 
-/** The beginning of a text, and how many characters of it are left out. */
+const listedCharacters = 120;
+
+/** The beginning of a text, and the number of characters that are left out. */
 export interface CutText {
   readonly text: string;
   readonly left: number;
 }
 
 /**
- * As much of a text as costs at most `most`, by code point and never the half of one; by itself a character costs 1.
+ * Cuts a text to a total cost of at most `most`, between code points.
+ * @param cost of a character; 1 by default
  */
 export function cutText(text: string, most: number, cost: (character: string) => number = () => 1): CutText {
   let end = 0;
@@ -23,7 +27,13 @@ export function cutText(text: string, most: number, cost: (character: string) =>
   return { text: text.slice(0, end), left };
 }
 
-/** What stands where a text was cut. */
+/** The remark behind a text that was cut. */
 export function cutWords(left: number): string {
-  return `… ${groupedNumber(left)} more character${left === 1 ? '' : 's'}, whole in the raw JSON`;
+  return `… ${groupedNumber(left)} more character${left === 1 ? '' : 's'}, all in the raw JSON`;
+}
+
+/** The beginning of a text from data as a list shows it, with visible control characters. */
+export function listText(text: string): string {
+  const cut = cutText(text, listedCharacters);
+  return cut.left === 0 ? printable(cut.text) : `${printable(cut.text)} …`;
 }

@@ -2,19 +2,20 @@ import { BenchError } from '../config/bench-error.ts';
 import { didYouMean } from '../config/nearest-name.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
-import type { RunRow } from '../db/schema.ts';
 import { TurnListRepository } from '../db/turn-list-repository.ts';
-import { lastRunsHint } from '../eval/run-name.ts';
+import { lastRunsHint } from '../db/run-name.ts';
+import type { ArmTraits } from '../records/arm-traits.ts';
+import type { RunRecord } from '../records/run-record.ts';
 
-/** A name that is not there, as an error that says which was probably meant. */
+/** The error for an unknown name, with the nearest known one. */
 export function unknownName(what: string, name: string, known: readonly string[]): BenchError {
   const others = known.length > 8 ? `, and ${known.length - 8} more` : '';
   const hint = known.length === 0 ? 'it has none' : `it has ${known.slice(0, 8).join(', ')}${others}`;
   return new BenchError('not-found', `${what} "${name}"${didYouMean(name, known)}`, hint);
 }
 
-/** The run of that name. @throws BenchError `not-found` */
-export function runNamed(database: BenchDatabase, name: string): RunRow {
+/** Finds a run by name. @throws BenchError `not-found` */
+export function runNamed(database: BenchDatabase, name: string): RunRecord {
   const runs = new RunRepository(database);
   const run = runs.findByName(name);
   if (run !== undefined) return run;
@@ -22,8 +23,27 @@ export function runNamed(database: BenchDatabase, name: string): RunRow {
   throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
 }
 
+/**
+ * The two arms of a run that a reader most likely compares: joined K/V, or else the primary arm, with the baseline.
+ *
+ * @param arms names of those that have turns
+ */
+export function usualPair(
+  traits: readonly ArmTraits[],
+  arms: readonly string[],
+): readonly [a: string | undefined, b: string | undefined] {
+  const named = (matches: (arm: ArmTraits) => boolean): string | undefined =>
+    traits.find((arm) => arms.includes(arm.name) && matches(arm))?.name;
+  const b = named(({ comparison }) => comparison === 'baseline') ?? arms[1];
+  const joined = named(({ comparison, injects, equivalence }) => {
+    return comparison === 'planned' && injects === 'memories' && equivalence === 'tokens';
+  });
+  const a = joined ?? named(({ comparison }) => comparison === 'primary') ?? arms.find((arm) => arm !== b);
+  return [a, b];
+}
+
 /** The arms of a run that have turns. @param wanted must be one of them @throws BenchError `not-found` */
-export function armsOf(database: BenchDatabase, run: RunRow, wanted?: string): string[] {
+export function armsOf(database: BenchDatabase, run: RunRecord, wanted?: string): string[] {
   const arms = new TurnListRepository(database).arms(run.id);
   if (wanted === undefined || arms.includes(wanted)) return arms;
   throw unknownName(`run "${run.name}" has no arm`, wanted, arms);

@@ -3,29 +3,30 @@ import type { Html } from '../report/html/html-table.ts';
 import { printable } from '../report/render/printable.ts';
 import type { Links } from './links.ts';
 
-/** Which kind of page it is: its style and keys depend on it. */
+/** The kind of a page, on which its style and keys depend. */
 export type PageKind = 'runs' | 'run' | 'item' | 'turn' | 'compare' | 'error';
 
-/** A page on the way to this one. */
+/** A page above this one. */
 export interface Breadcrumb {
   readonly text: string;
   readonly href: string;
 }
 
+/** A page before it is rendered. */
 export interface Layout {
   readonly title: string;
   readonly links: Links;
   /** From the runs downwards, without the page itself. */
   readonly breadcrumbs: readonly Breadcrumb[];
-  /** What stands in `main`; its first heading is the `h1` of the page. */
+  /** Content of `main`; its first heading is the `h1` of the page. */
   readonly body: Html;
   readonly page: PageKind;
-  /** The Content-Security-Policy of a file, which has no server to send one. */
+  /** The Content-Security-Policy, for a file, which has no server to send one. */
   readonly policy?: string;
 }
 
-/** The way from the first page to this one. */
-function wayHere(breadcrumbs: readonly Breadcrumb[], title: string): Html {
+/** Links to the pages above this one. */
+function breadcrumbNavigation(breadcrumbs: readonly Breadcrumb[], title: string): Html {
   return html`<header class="top">
     <nav aria-label="Breadcrumbs">
       <ol>
@@ -37,8 +38,8 @@ function wayHere(breadcrumbs: readonly Breadcrumb[], title: string): Html {
 }
 
 /**
- * The whole document of a page: landmarks, breadcrumbs, style and script by address, nothing inline.
- * A page is whole without its script.
+ * Renders a page as a document: landmarks, breadcrumbs, style and script by address, nothing inline.
+ * A page works without its script.
  */
 export async function layout({ title, links, breadcrumbs, body, page, policy }: Layout): Promise<string> {
   const document = await html`<!doctype html>
@@ -54,7 +55,7 @@ export async function layout({ title, links, breadcrumbs, body, page, policy }: 
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        ${breadcrumbs.length === 0 ? '' : wayHere(breadcrumbs, title)}
+        ${breadcrumbs.length === 0 ? '' : breadcrumbNavigation(breadcrumbs, title)}
         <main id="main" tabindex="-1">${body}</main>
         <footer class="keys">
           <p>Keys: <kbd>?</kbd></p>

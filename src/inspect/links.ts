@@ -14,7 +14,7 @@ export interface ArmRef {
   readonly arm: string;
 }
 
-/** What the list of a run's turns shows: what is not set filters nothing. */
+/** Filter, order and page of the list of a run's turns; all turns by default. */
 export interface ItemQuery {
   readonly arm?: string;
   readonly answer?: 'right' | 'wrong';
@@ -27,25 +27,25 @@ export interface ItemQuery {
   readonly failed?: true;
   /** A part of the question or the answer. */
   readonly text?: string;
-  /** A column of the list; in the order of writing where not set. */
+  /** A column of the list; by default the order of writing. */
   readonly sort?: string;
-  /** The largest first, where the smallest would be. */
+  /** Largest value first; by default the smallest. */
   readonly descending?: true;
   /** The page that follows this turn, by its id in the database. */
   readonly after?: number;
-  /** The page that ends ahead of this turn. */
+  /** The page that ends before this turn. */
   readonly before?: number;
-  /** Turns ahead of the page, as the link to it counted them. */
+  /** Number of turns before the page, as the link to it counted them. */
   readonly at?: number;
 }
 
-/** How pages refer to one another: by addresses of the server, or by files of an export. */
+/** Links between pages: addresses of the server, or files of an export. */
 export interface Links {
-  /** Whether somebody answers forms: in files that were exported nobody does. */
+  /** True if forms can be sent, as they can to a server and not in an export. */
   readonly answered: boolean;
   runs(): string;
   run(run: string, query?: ItemQuery): string;
-  /** One of the tables that the page of the run leaves out, by its id. */
+  /** A table that the page of the run leaves out, by its id. */
   table(run: string, table: string): string;
   /** A figure as a picture, by its id. */
   figure(run: string, figure: string): string;
@@ -55,7 +55,7 @@ export interface Links {
   turnJson(turn: TurnRef): string;
   /**
    * @param options.page of the list of items, from 1
-   * @param options.force compare runs of different data or models all the same
+   * @param options.force compares runs of different data or models, too
    */
   compare(a: ArmRef, b: ArmRef, options?: { readonly page?: number; readonly force?: true }): string;
   style(): string;

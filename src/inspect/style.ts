@@ -40,7 +40,7 @@ button { cursor: pointer; font-weight: 600; }
 button:hover { border-color: var(--accent); }
 button:disabled { cursor: default; color: var(--soft); }
 
-/* Lists that are walked through by keys */
+/* Lists with keys */
 .list { width: 100%; }
 .list td, .list th { overflow-wrap: break-word; }
 .list .cut { overflow-wrap: anywhere; }
@@ -82,5 +82,5 @@ html[data-page="error"] main p::first-letter { text-transform: uppercase; }
 }
 `;
 
-/** The style of all pages of the viewer, on top of the report's. */
+/** Style of all pages of the viewer, in addition to that of the report. */
 export const style = `${reportStyle}${sharedStyle}${turnStyle}`;

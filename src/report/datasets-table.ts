@@ -1,9 +1,9 @@
-import type { CatalogueEntry } from '../eval/dataset/dataset-catalogue.ts';
+import type { CatalogueEntry } from '../data/dataset-catalogue.ts';
 import { countCell, none, type Table, textCell } from './table.ts';
 
 const SHOWN_HASH = 12;
 
-/** The data sets that can be named, one a row. */
+/** Table of the data sets that can be named. */
 export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
   return {
     id: 'datasets',
@@ -36,6 +36,6 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
     })),
     notes: entries.every(({ ships }) => ships)
       ? []
-      : ['Sizes and hashes of those that do not ship are of their preset seed and users.'],
+      : ['Data sets that do not ship: size and hash with default seed and users.'],
   };
 }

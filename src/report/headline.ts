@@ -1,17 +1,20 @@
-import type { ArmResults, BreakEven, Comparison, RunResults } from '../eval/results.ts';
+import type { ArmTraits } from '../records/arm-traits.ts';
+import type { ArmResults, BreakEven, Comparison, RunResults } from '../records/results.ts';
 import { formatNumber } from './table.ts';
+import { baselineOf } from './verdict.ts';
 
-const reference = 'rag';
-
-/** The arms that the headline is about: exact K/V, and K/V joined from single memories. */
-const subjects = [
-  { arm: 'dki', name: 'K/V injection' },
-  { arm: 'dki-blocks', name: 'K/V joined from single memories' },
-] as const;
+/** The arms of the headline, the first of a run that matches each: exact K/V, and K/V joined from single memories. */
+const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [
+  { name: 'K/V injection', matches: ({ comparison }) => comparison === 'primary' },
+  {
+    name: 'K/V joined from single memories',
+    matches: ({ comparison, injects }) => comparison === 'planned' && injects === 'memories',
+  },
+];
 
 const percent = (share: number): string => `${formatNumber(share * 100, 1)} %`;
 
-/** Of the answers that RAG gave right, those that the arm gave right too. */
+/** The share of the right answers of RAG that the arm answers right, too. */
 function kept(rag: ArmResults, comparison: Comparison): string {
   const { n, wins, losses, verdict } = comparison;
   if (verdict === 'identical') return `kept all of RAG's answers (bit by bit, on ${n} of ${n} items)`;
@@ -21,12 +24,14 @@ function kept(rag: ArmResults, comparison: Comparison): string {
   return `kept ${share} of RAG's right answers (lost ${losses} of ${right}, gained ${wins}: ${verdict})`;
 }
 
-/** `cut evaluated tokens by 81 %` */
+/** `cut evaluated tokens by 81 % on cache hits` */
 function saved(rag: ArmResults, arm: ArmResults): string {
-  if (rag.tokens === null || arm.tokens === null || rag.tokens.evaluated === 0) return 'had no seen turn to save on';
+  if (rag.tokens === null || arm.tokens === null || rag.tokens.evaluated === 0) {
+    return 'had no cache hit to save tokens on';
+  }
   const change = 1 - arm.tokens.evaluated / rag.tokens.evaluated;
   const verb = change < 0 ? 'raised' : 'cut';
-  return `${verb} evaluated tokens by ${formatNumber(Math.abs(change) * 100, 0)} % on seen turns`;
+  return `${verb} evaluated tokens by ${formatNumber(Math.abs(change) * 100, 0)} % on cache hits`;
 }
 
 /** `broke even at turn 3 [2, 5]` */
@@ -36,22 +41,23 @@ function brokeEven({ turn, low, high }: BreakEven): string {
   return turn === null ? `never broke even ${interval}` : `broke even at turn ${turn} ${interval}`;
 }
 
-/** The run of that suite first, then the others as they come. */
+/** Sorts the run of a suite before the others, which keep their order. */
 function preferring(runs: readonly RunResults[], suite: string): RunResults[] {
   return [...runs].sort((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 }
 
 /**
- * The verdict in words, a sentence for exact and one for joined K/V: what it kept of RAG's answers, what it saved, when it
- * broke even. Quality and tokens are those of `main`, the break-even is that of `latency`, where these are among the runs.
- * None without `rag` and an arm that injects.
+ * The verdict in a sentence for exact and one for joined K/V: the answers of RAG that were kept, the tokens saved, the
+ * break-even. Quality and tokens are from the suite `main`, the break-even from `latency`, if these are among the runs.
+ * No sentence without the baseline and an arm that injects.
  */
 export function headline(runs: readonly RunResults[]): string[] {
-  return subjects.flatMap(({ arm, name }) => {
+  return subjects.flatMap(({ name, matches }) => {
     for (const { arms, comparisons, run } of preferring(runs, 'main')) {
-      const [rag, own] = [reference, arm].map((wanted) => arms.find((one) => one.arm === wanted));
+      const [rag, own] = [baselineOf(arms), arms.find(({ traits }) => matches(traits))];
       if (rag === undefined || own === undefined || rag.n === 0 || own.n === 0) continue;
-      const compared = comparisons.find(({ metric, a, b }) => metric === 'exactMatch' && a === arm && b === reference);
+      const { arm } = own;
+      const compared = comparisons.find(({ metric, a, b }) => metric === 'exactMatch' && a === arm && b === rag.arm);
       const breakEven = preferring(runs, 'latency').flatMap((one) => one.breakEven.filter((it) => it.arm === arm))[0];
       const clauses = [
         ...(compared === undefined || run.unknownQuality !== null ? [] : [kept(rag, compared)]),

@@ -27,12 +27,12 @@ it('finds what was changed, value by value, and what is missing', async () => {
   const [first, ...others] = runResults.arms;
   const changed = { ...runResults, arms: [{ ...first!, n: 399 }, ...others] };
   writeFileSync(join(folder, 'results.json'), JSON.stringify(changed));
-  rmSync(join(folder, 'tables/gates.md'));
+  rmSync(join(folder, 'tables/checks.md'));
   writeFileSync(join(folder, 'tables/table-1.csv'), '');
   expect(await checkReport(folder, [runResults])).toEqual([
     'results.json: arms.0.n differs',
     'tables/table-1.csv: differs',
-    'tables/gates.md: missing',
+    'tables/checks.md: missing',
   ]);
 });
 

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../config/bench-error.ts';
-import type { RunResults } from '../eval/results.ts';
+import type { RunResults } from '../records/results.ts';
 import { figureFiles } from './figures/drawn-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
-import { gatesTable } from './tables/gates-table.ts';
+import { checksTable } from './tables/checks-table.ts';
 import { printableJson } from './render/printable.ts';
 import { renderCsv } from './render/csv.ts';
 import { renderJson } from './render/json.ts';
@@ -14,15 +14,15 @@ import { renderLatex } from './render/latex.ts';
 import { renderMarkdown } from './render/markdown.ts';
 import { reportTables } from './tables/report-tables.ts';
 
-/** How a table is written to a file, by the suffix of the file. */
+/** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
-/** All files of a report, by their paths within its folder: of a run everything, of several the page that shows all. */
+/** Renders the files of a report, by their paths within its folder: all for one run, `report.html` alone for several. */
 async function filesOf(runs: readonly RunResults[]): Promise<Map<string, string>> {
   const page = ['report.html', await renderReport(runs)] as const;
   const [results] = runs;
   if (results === undefined || runs.length > 1) return new Map([page]);
-  const tables = [...reportTables(results).values(), ...comparisonsTables(results), gatesTable(results)];
+  const tables = [...reportTables(results).values(), ...comparisonsTables(results), checksTable(results)];
   return new Map([
     ['results.json', printableJson(results)],
     ...tables.flatMap((table) =>
@@ -34,11 +34,11 @@ async function filesOf(runs: readonly RunResults[]): Promise<Map<string, string>
 }
 
 /**
- * Writes the report of a run: `results.json`, the tables in all formats, the figures and `report.html`; of several runs of
- * one name, the page that shows them together. Each file is first written beside its place and then renamed, so that a
- * reader never meets half a file.
+ * Writes the report of a run: `results.json`, the tables in all formats, the figures and `report.html`; for several runs of
+ * one name, the page that shows them together. Each file is written beside its place and then renamed, so that a reader
+ * never sees half a file.
  *
- * @throws BenchError `disk` where the folder cannot be written
+ * @throws BenchError `disk` if the folder cannot be written
  */
 export async function writeReport(folder: string, runs: readonly RunResults[]): Promise<void> {
   for (const [name, content] of await filesOf(runs)) {
@@ -52,13 +52,13 @@ export async function writeReport(folder: string, runs: readonly RunResults[]): 
       if (existsSync(unfinished)) rmSync(unfinished);
       const { message } = error as Error;
       const hint =
-        'make room or name another folder with --out; the turns are stored, the tables verb draws them again';
+        'free some space, or name another folder with --out; the turns are stored: npm run tables draws them again';
       throw new BenchError('disk', `the report cannot be written: ${message}`, hint, error);
     }
   }
 }
 
-/** The paths within two JSON values at which they differ. */
+/** Finds the paths at which two JSON values differ. */
 function differingPaths(a: unknown, b: unknown, path = ''): string[] {
   if (isDeepStrictEqual(a, b)) return [];
   const branching = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -69,9 +69,9 @@ function differingPaths(a: unknown, b: unknown, path = ''): string[] {
 }
 
 /**
- * Compares a report with results computed anew from the stored turns; names what differs, nothing where all agrees.
+ * Compares a report with results computed again from the stored turns, and names the differences.
  *
- * @throws BenchError `not-found` where there is no report
+ * @throws BenchError `not-found` without a report
  */
 export async function checkReport(folder: string, runs: readonly RunResults[]): Promise<string[]> {
   return [...(await filesOf(runs))].flatMap(([name, expected]) => {

@@ -1,13 +1,13 @@
-import type { ArmPair } from '../eval/compare/comparability.ts';
-import type { RunsComparison } from '../eval/compare/compare-runs.ts';
-import type { MetricDifference } from '../eval/compare/metric-differences.ts';
+import type { ArmPair } from '../eval/analysis/compare/comparability.ts';
+import type { RunsComparison } from '../eval/analysis/compare/compare-runs.ts';
+import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { formatProbability } from './tables/comparisons-table.ts';
 import { type Cell, type Column, countCell, estimateCell, meanCell, none, type Table, textCell } from './table.ts';
 
 /** The scores that the terminal shows; the others are in the JSON document. */
 const qualities = { exactMatch: 'exact match', abstention: 'abstention', taskSuccess: 'task success' } as const;
 
-/** `rag`, or `rag / dki` where an arm of one run is compared with another of the other. */
+/** The name of a pair: `rag`, or `rag / dki` for different arms of the two runs. */
 export function pairName({ a, b }: ArmPair): string {
   return a === b ? a : `${a} / ${b}`;
 }
@@ -73,7 +73,7 @@ function qualityTable({ a, b, differences }: RunsComparison): Table {
     })),
     notes: [
       'Intervals by bootstrap over users; p by sign-flip over users; Holm: over the arms of one metric.',
-      'Token F1, memory recall and gold log-probability: --json.',
+      'Token F1, memory recall and gold log-probability: see --json.',
     ],
   };
 }
@@ -81,7 +81,7 @@ function qualityTable({ a, b, differences }: RunsComparison): Table {
 function evaluatedTable({ differences }: RunsComparison): Table {
   return {
     id: 'compare-evaluated-tokens',
-    caption: 'Evaluated tokens a turn, over turns seen in both runs',
+    caption: 'Evaluated tokens a turn, over cache hits of both runs',
     rowHeading: 'arm',
     blocks: [
       {
@@ -111,7 +111,7 @@ function evaluatedTable({ differences }: RunsComparison): Table {
 function latencyTable({ differences }: RunsComparison): Table {
   return {
     id: 'compare-ttft',
-    caption: 'Time to first token, over turns seen in both runs',
+    caption: 'Time to first token, over cache hits of both runs',
     rowHeading: 'arm',
     blocks: [
       {
@@ -137,11 +137,11 @@ function latencyTable({ differences }: RunsComparison): Table {
           },
         };
       }),
-    notes: ['Runs follow one another, and no twin tells how far apart two equal ones are: no verdict.'],
+    notes: ['No verdict: the runs were made at different times, and no A/A twin measures the noise between them.'],
   };
 }
 
-/** The differences of two runs: quality, evaluated tokens, and times where they can be compared. */
+/** Tables of the differences of two runs: quality, evaluated tokens, and times if they can be compared. */
 export function runsComparisonTables(comparison: RunsComparison): Table[] {
   const tables = [qualityTable(comparison), evaluatedTable(comparison), latencyTable(comparison)];
   return tables.filter(({ rows }) => rows.length > 0);

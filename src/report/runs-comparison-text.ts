@@ -1,6 +1,6 @@
-import type { RunDifference } from '../eval/compare/comparability.ts';
-import type { RunsComparison, RunSummary } from '../eval/compare/compare-runs.ts';
-import type { ArmFlips, FlippedItem, ItemAnswers } from '../eval/compare/flips.ts';
+import type { RunDifference } from '../eval/analysis/compare/comparability.ts';
+import type { RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts';
+import type { ArmFlips, FlippedItem, ItemAnswers } from '../eval/analysis/compare/flips.ts';
 import { printable } from './render/printable.ts';
 import { coloured, emphasised, type Page, renderTerminal } from './render/terminal.ts';
 import { pairName, runsComparisonTables } from './runs-comparison-tables.ts';
@@ -9,22 +9,22 @@ import { wrapText } from './render/text-width.ts';
 
 const MOST_FLIPS = 20;
 
-const told = ({ what, a, b }: RunDifference): string => `${what}: ${a} / ${b}`;
+const differenceInWords = ({ what, a, b }: RunDifference): string => `${what}: ${a} / ${b}`;
 
-/** What keeps the numbers of a run from being quoted; undefined where it is finished and its gates hold. */
-export function lackOfRun({ name, status, failedGates }: RunSummary): string | undefined {
-  if (failedGates.length > 0) {
-    return `NOT PROVEN: ${failedGates.length === 1 ? 'gate' : 'gates'} ${failedGates.join(', ')} of ${name} failed`;
+/** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
+export function lackOfRun({ name, status, failedChecks }: RunSummary): string | undefined {
+  if (failedChecks.length > 0) {
+    return `NOT PROVEN: ${failedChecks.length === 1 ? 'check' : 'checks'} ${failedChecks.join(', ')} of ${name} failed`;
   }
   if (status === 'finished') return undefined;
-  const goOn = status === 'failed' ? '' : `; go on with it: npm run bench -- --resume ${name}`;
-  return `NOT COMPLETE: ${name} is ${status}, its gates are not decided${goOn}`;
+  const goOn = status === 'failed' ? '' : `; continue it: npm run bench -- --resume ${name}`;
+  return `NOT COMPLETE: ${name} is ${status}, its checks are not decided${goOn}`;
 }
 
-/** What stands against the comparison as a whole. */
+/** Objections to the comparison as a whole. */
 export function objections({ a, b, forced }: RunsComparison): string[] {
   return [
-    ...(forced.length === 0 ? [] : [`FORCED: the runs differ in ${forced.map(told).join('; ')}`]),
+    ...(forced.length === 0 ? [] : [`FORCED: the runs differ in ${forced.map(differenceInWords).join('; ')}`]),
     ...[a, b].flatMap((run) => lackOfRun(run) ?? []),
   ];
 }
@@ -50,7 +50,7 @@ function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page:
   ];
 }
 
-/** The flips of all arms take turns in one list, of which the terminal shows the first. */
+/** The flips of all arms in one list, cut after the first ones. */
 function flipsText(flips: readonly ArmFlips[], page: Page): string {
   let left = MOST_FLIPS;
   const lines = flips.flatMap(({ arms, wins, losses, ties, items }) => {
@@ -66,13 +66,13 @@ function flipsText(flips: readonly ArmFlips[], page: Page): string {
   return [emphasised('Flipped items (won: A is right where B is not)', page), ...lines].join('\n');
 }
 
-/** Two runs side by side, for a terminal. */
+/** Renders the comparison of two runs for a terminal. */
 export function renderRunsComparison(comparison: RunsComparison, page: Page): string {
   const { a, b, settings, machines, flips, notes } = comparison;
   const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');
   const about = ({ name, suite, startedAt, model, dataset, status }: RunSummary): string =>
     `${name}: suite ${suite}, ${model} on ${dataset}, ${startedAt.slice(0, 16).replace('T', ' ')}, ${status}`;
-  const differing = settings.length === 0 ? 'in nothing' : `in ${settings.map(told).join('; ')}`;
+  const differing = settings.length === 0 ? 'in nothing' : `in ${settings.map(differenceInWords).join('; ')}`;
   const blocks = [
     [
       wrapped(`A ${about(a)}`),
@@ -83,7 +83,7 @@ export function renderRunsComparison(comparison: RunsComparison, page: Page): st
     ...runsComparisonTables(comparison).map((table) => renderTerminal(table, page).trimEnd()),
     ...(machines.length === 0
       ? []
-      : [wrapped(`Times are not compared: the machines differ in ${machines.map(told).join('; ')}`)]),
+      : [wrapped(`Times are not compared: the machines differ in ${machines.map(differenceInWords).join('; ')}`)]),
     ...(flips.length === 0 ? [] : [flipsText(flips, page)]),
     ...objections(comparison).map((text) => coloured(wrapped(text), 'red', page)),
   ];

@@ -10,9 +10,9 @@ describe('the end of a run', () => {
     expect(profileLine(runResults.run.profile)).toBe('wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s');
   });
 
-  it('shows tables, gates, verdict and notes, in this order, in 80 columns', () => {
+  it('shows tables, checks, verdict and notes, in this order, in 80 columns', () => {
     const text = renderSummary(runResults, page);
-    const places = ['Table 1.', 'Table 1b.', 'Paired by item', 'Gates', 'Verdict', 'wall 93 s', 'Notes'].map((part) =>
+    const places = ['Table 1.', 'Table 1b.', 'Paired by item', 'Checks', 'Verdict', 'wall 93 s', 'Notes'].map((part) =>
       text.indexOf(`\n${part}`),
     );
     expect(places.slice(1)).toEqual([...places.slice(1)].sort((a, b) => a - b));
@@ -22,7 +22,12 @@ describe('the end of a run', () => {
   });
 
   it('ends with what is not proven', () => {
-    const failed = { ...runResults, gates: [{ gate: 'controls' as const, held: false, evidence: 'none 12 %' }] };
-    expect(renderSummary(failed, page).trimEnd().split('\n').at(-1)).toBe('NOT PROVEN: gate controls failed');
+    const check = { check: 'negative controls', status: 'failed', evidence: 'none 12 %' } as const;
+    expect(
+      renderSummary({ ...runResults, checks: [check] }, page)
+        .trimEnd()
+        .split('\n')
+        .at(-1),
+    ).toBe('NOT PROVEN: check negative controls failed');
   });
 });

@@ -1,6 +1,6 @@
-import type { RunResults } from '../eval/results.ts';
+import type { RunResults } from '../records/results.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
-import { gatesTable } from './tables/gates-table.ts';
+import { checksTable } from './tables/checks-table.ts';
 import { printable } from './render/printable.ts';
 import { coloured, emphasised, type Page, renderTerminal } from './render/terminal.ts';
 import { phrasingTable } from './tables/breakdown-table.ts';
@@ -11,14 +11,14 @@ import { verdictSentences } from './verdict.ts';
 
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
 
-/** `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`: where the time of a run went. */
+/** The parts of the wall time of a run: `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`. */
 export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['profile']): string {
   const share = wallMs === 0 ? 0 : (modelMs / wallMs) * 100;
   const rest = seconds(Math.max(0, wallMs - modelMs - embedderMs));
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
 }
 
-/** All that the end of a run says: tables, comparisons, gates, where the time went, notes and the verdict. */
+/** Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. */
 export function renderSummary(results: RunResults, page: Page): string {
   const { run } = results;
   const lack = lackOfProof(results);
@@ -30,7 +30,7 @@ export function renderSummary(results: RunResults, page: Page): string {
     ...shownTables(results),
     phrasingTable(results),
     ...comparisonsTables(results),
-    gatesTable(results),
+    checksTable(results),
   ].filter(({ blocks }) => blocks.length > 0);
   const heading = (text: string) => emphasised(text, page);
   const { retriever, tokenisation } = run;
@@ -40,7 +40,7 @@ export function renderSummary(results: RunResults, page: Page): string {
     [
       ...wrapped(profileLine(run.profile)),
       ...wrapped(
-        `cold start ${seconds(run.profile.coldStartMs)}; recall by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
+        `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
       ),
       ...wrapped(
         `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,

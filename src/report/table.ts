@@ -1,4 +1,4 @@
-import type { Estimate, RunResults } from '../eval/results.ts';
+import type { Estimate, RunResults } from '../records/results.ts';
 
 /** A value of a table, in the unit of its column. */
 export type Cell =
@@ -13,27 +13,29 @@ export type Cell =
       readonly digits: number;
     };
 
+/** A column of a table. */
 export interface Column {
   /** The name of the column for programs. */
   readonly key: string;
   readonly heading: string;
   readonly unit?: string;
   readonly align: 'left' | 'right';
-  /** Its cells are values with a 95 % interval, which take three columns where a cell is one number. */
+  /** Its cells are values with a 95 % interval, which take three columns in formats with one number a cell. */
   readonly interval?: true;
-  /** Its cells are sentences, broken into lines where the page is narrow. */
+  /** Its cells are sentences, broken into lines on a narrow page. */
   readonly sentence?: true;
 }
 
-/** Columns that are shown together; on a narrow page, or a printed one, the blocks stand below one another. */
+/** Columns that are shown together; on a narrow or printed page, blocks stand below one another. */
 export interface Block {
   readonly title?: string;
   readonly columns: readonly Column[];
 }
 
+/** A row of a table. */
 export interface Row {
   readonly label: string;
-  /** By key of the column; one that is missing has no value. */
+  /** By key of the column; a missing cell has no value. */
   readonly cells: Readonly<Record<string, Cell>>;
 }
 
@@ -49,22 +51,25 @@ export interface Table {
   readonly notes: readonly string[];
 }
 
+/** A cell without a value. */
 export const none: Cell = { kind: 'none' };
 
+/** A cell with a text. */
 export function textCell(text: string): Cell {
   return { kind: 'text', text };
 }
 
+/** A cell with a whole number. */
 export function countCell(value: number): Cell {
   return { kind: 'number', value, digits: 0 };
 }
 
-/** A mean with one decimal. */
+/** A cell with a mean, to one decimal. */
 export function meanCell(value: number | undefined): Cell {
   return value === undefined ? none : { kind: 'number', value, digits: 1 };
 }
 
-/** An estimate with its interval and one decimal; `scale` 100 makes a share a percentage. */
+/** A cell with an estimate and its interval, to one decimal; `scale` 100 makes a share a percentage. */
 export function estimateCell(
   estimate: Pick<Estimate, 'mean' | 'low' | 'high'> | null | undefined,
   scale: 1 | 100 = 1,
@@ -74,19 +79,19 @@ export function estimateCell(
   return { kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits: 1 };
 }
 
-/** A cell of quality: the reason in its place where the run can give no number for it. */
+/** A cell of quality; it holds the reason instead if the run gives no quality. */
 export function qualityCell({ unknownQuality }: RunResults['run'], cell: Cell): Cell {
   return unknownQuality === null ? cell : textCell(unknownQuality);
 }
 
-/** A number for people: `1234.5`, with a true minus sign, and never `−0.0`; `–` where it is not finite. */
+/** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */
 export function formatNumber(value: number, digits: number): string {
   if (!Number.isFinite(value)) return '–';
   const text = value.toFixed(digits);
   return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
 }
 
-/** A cell for people: `97.2 [95.1, 98.6]`, `–` where there is no value. */
+/** A cell for readers: `97.2 [95.1, 98.6]`, `–` without a value. */
 export function formatCell(cell: Cell | undefined): string {
   if (cell === undefined) return '–';
   switch (cell.kind) {
@@ -108,15 +113,15 @@ export function headingOf(column: Column): string {
   return column.unit === undefined ? column.heading : `${column.heading}, ${column.unit}`;
 }
 
-/** What keeps a run's numbers from being quoted, or undefined where all its gates hold and it came to its end. */
-export function lackOfProof(results: Pick<RunResults, 'run' | 'gates'>): string | undefined {
-  const failed = results.gates.filter((gate) => !gate.held).map((gate) => gate.gate);
-  if (failed.length > 0) return `NOT PROVEN: ${failed.length === 1 ? 'gate' : 'gates'} ${failed.join(', ')} failed`;
+/** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
+export function lackOfProof(results: Pick<RunResults, 'run' | 'checks'>): string | undefined {
+  const failed = results.checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
+  if (failed.length > 0) return `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`;
   return results.run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${results.run.status}`;
 }
 
-/** The caption, marked where the numbers are not proven. */
-export function captionOf(title: string, results: Pick<RunResults, 'run' | 'gates'>): string {
+/** A caption, marked if the numbers must not be quoted. */
+export function captionOf(title: string, results: Pick<RunResults, 'run' | 'checks'>): string {
   const lack = lackOfProof(results);
   return lack === undefined ? title : `${title} (${lack})`;
 }

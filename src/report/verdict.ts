@@ -1,14 +1,23 @@
-import type { ArmResults, Comparison, RunResults } from '../eval/results.ts';
+import type { ArmResults, Comparison, RunResults } from '../records/results.ts';
 import { formatNumber, lackOfProof } from './table.ts';
 
-const reference = 'rag';
 const points = (share: number) => formatNumber(share * 100, 1);
 const interval = ({ low, high }: Comparison) => `[${points(low)}, ${points(high)}]`;
 
-/** What exact match decided for the arms of the family named beforehand; controls and bounds are no contenders. */
-function qualitySentences(comparisons: readonly Comparison[]): string[] {
+/** The arm that all others are compared with; undefined if it did not run. */
+export function baselineOf(arms: readonly ArmResults[]): ArmResults | undefined {
+  return arms.find(({ traits }) => traits.comparison === 'baseline');
+}
+
+/** The arm whose cache hits and misses divide the turns of every arm; undefined if it did not run. */
+export function primaryOf(arms: readonly ArmResults[]): ArmResults | undefined {
+  return arms.find(({ traits }) => traits.comparison === 'primary');
+}
+
+/** The verdicts on exact match, for the planned comparisons alone. */
+function qualitySentences(comparisons: readonly Comparison[], baseline: string | undefined): string[] {
   const quality = comparisons.filter(
-    ({ metric, b, pAdjusted }) => metric === 'exactMatch' && b === reference && pAdjusted !== null,
+    ({ metric, b, pAdjusted }) => metric === 'exactMatch' && b === baseline && pAdjusted !== null,
   );
   const of = (verdict: Comparison['verdict']) => quality.filter((comparison) => comparison.verdict === verdict);
   const list = (compared: readonly Comparison[], detail: (comparison: Comparison) => string) =>
@@ -34,46 +43,47 @@ function qualitySentences(comparisons: readonly Comparison[]): string[] {
   return [`${text[0]!.toUpperCase()}${text.slice(1)}.`];
 }
 
-/** What dki evaluates on seen turns against rag, and what building the K/V costs on new ones. */
+/** Evaluated tokens of dki against rag: on cache hits, and the cost of a cache miss. */
 function tokenSentence(rag: ArmResults, dki: ArmResults): string {
-  if (rag.tokens === null || dki.tokens === null) return 'No turn was seen: nothing could be saved.';
+  if (rag.tokens === null || dki.tokens === null) return 'No cache hits: nothing could be saved.';
   const [text, injected] = [rag.tokens.evaluated, dki.tokens.evaluated];
   const change = text === 0 ? '' : ` (${formatNumber((injected / text - 1) * 100, 0)} %)`;
-  const seen = `On seen turns dki evaluated ${formatNumber(injected, 1)} tokens where rag evaluated ${formatNumber(text, 1)}${change}`;
-  if (dki.costNew === null) return `${seen}; no turn was new.`;
-  const { tokens, turns } = dki.costNew;
-  return `${seen}; a new turn cost ${formatNumber(tokens.evaluated, 1)} (${turns} of ${dki.turns.new + dki.turns.seen} turns).`;
+  const hits = `On cache hits ${dki.arm} evaluated ${formatNumber(injected, 1)} tokens, ${rag.arm} ${formatNumber(text, 1)}${change}`;
+  if (dki.costMiss === null) return `${hits}; there was no cache miss.`;
+  const { tokens, turns } = dki.costMiss;
+  return `${hits}; a cache miss cost ${formatNumber(tokens.evaluated, 1)} (${turns} of ${dki.turns.miss + dki.turns.hit} turns).`;
 }
 
-/** Time to first token of dki against rag, judged by the paired log-ratio, and beside it the fair opponent's. */
+/** Time to first token of dki against rag, by the paired log-ratio, and beside it that of rag with a prefix cache. */
 function latencySentence(rag: ArmResults, dki: ArmResults, { arms, comparisons }: RunResults): string[] {
   const [text, injected] = [rag.metrics.ttftMs, dki.metrics.ttftMs];
-  const paired = comparisons.find(({ metric, a, b }) => metric === 'ttftLogRatio' && a === 'dki' && b === reference);
+  const paired = comparisons.find(({ metric, a, b }) => metric === 'ttftLogRatio' && a === dki.arm && b === rag.arm);
   if (text === null || injected === null || paired === undefined) return [];
   const ratio = [paired.delta, paired.low, paired.high].map((part) => formatNumber(Math.exp(part), 2));
   const means = `${formatNumber(injected.mean, 1)} ms against ${formatNumber(text.mean, 1)} ms`;
-  const cached = arms.find(({ arm }) => arm === 'rag-cached')?.metrics.ttftMs;
-  const opponent = cached ? `; rag-cached, which keeps its prefixes too, took ${formatNumber(cached.mean, 1)} ms` : '';
+  const cached = arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'nothing');
+  const opponent = cached?.metrics.ttftMs
+    ? `; ${cached.arm}, which keeps its prefixes too, took ${formatNumber(cached.metrics.ttftMs.mean, 1)} ms`
+    : '';
   return [
-    `The first token of a seen turn came after ${means}: ` +
-      `${ratio[0]!} [${ratio[1]!}, ${ratio[2]!}] of rag's time, ${paired.verdict}${opponent}.`,
+    `On cache hits the first token came after ${means}: ` +
+      `${ratio[0]!} [${ratio[1]!}, ${ratio[2]!}] of ${rag.arm}'s time, ${paired.verdict}${opponent}.`,
   ];
 }
 
-/** What the result says in three to five plain sentences, and what it does not say. */
+/** The verdict of a run in three to five sentences, the last of which limits its scope. */
 export function verdictSentences(results: RunResults): string[] {
   const { arms, comparisons, run } = results;
   const lack = lackOfProof(results);
-  const rag = arms.find(({ arm }) => arm === reference);
-  const dki = arms.find(({ arm }) => arm === 'dki');
+  const [rag, dki] = [baselineOf(arms), primaryOf(arms)];
   const measured = rag !== undefined && dki !== undefined && rag.n > 0 && dki.n > 0;
-  const seen = measured && dki.turns.seen > 0;
+  const hits = measured && dki.turns.hit > 0;
   const size = `${formatNumber(run.model.parameters / 1e6, 1)} million parameters`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
-    ...(run.unknownQuality === null ? qualitySentences(comparisons) : [`No quality: ${run.unknownQuality}.`]),
-    ...(seen ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, results)] : []),
-    ...(measured && !seen ? ['No turn was seen before: this run says nothing of what K/V saves.'] : []),
+    ...(run.unknownQuality === null ? qualitySentences(comparisons, rag?.arm) : [`No quality: ${run.unknownQuality}.`]),
+    ...(hits ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, results)] : []),
+    ...(measured && !hits ? ['No cache hits in this run: savings were not measured.'] : []),
     `This holds for ${run.model.name}, a model of ${size}, on ${run.dataset.name}, ${run.dataset.users} users; ` +
       'it does not show that larger models or other domains behave alike.',
   ];

@@ -1,6 +1,6 @@
-import type { Spread } from '../eval/dataset/verify/dataset-statistics.ts';
-import type { Finding } from '../eval/dataset/verify/finding.ts';
-import type { Verification } from '../eval/dataset/verify/verify-dataset.ts';
+import type { Spread } from '../data/verify/dataset-statistics.ts';
+import type { Finding } from '../data/verify/finding.ts';
+import type { Verification } from '../data/verify/verify-dataset.ts';
 import { printable } from './render/printable.ts';
 import { coloured, emphasised, type Page } from './render/terminal.ts';
 import { formatNumber } from './table.ts';
@@ -23,21 +23,23 @@ function tally(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** What a data set holds, a line for each of its parts. */
-export function statisticsLines({ statistics: held }: Pick<Verification, 'statistics'>): string[] {
-  const { answersInEvidence: found } = held;
-  const share = found.of === 0 ? '' : `; the answer stands in the evidence of ${found.items} of ${found.of}`;
+/** The statistics of a data set, a line for each of its parts. */
+export function statisticsLines({ statistics: counts }: Pick<Verification, 'statistics'>): string[] {
+  const { answersInEvidence: found } = counts;
+  const share = found.of === 0 ? '' : `; the evidence holds the answer in ${found.items} of ${found.of}`;
   const lists: readonly (readonly [string, Readonly<Record<string, number>>])[] = [
-    ['categories', held.categories],
-    ['phrasing', held.phrasings],
-    ['users by kind', held.userKinds],
+    ['categories', counts.categories],
+    ['phrasing', counts.phrasings],
+    ['users by kind', counts.userKinds],
   ];
   return [
-    `users: ${held.users}, memories each ${spread(held.memoriesAUser)}, items each ${spread(held.itemsAUser)}`,
-    `memories: ${held.memories}, characters ${spread(held.memoryCharacters)}, ${counted(held.preferences, 'preference')}, ${held.superseding} supersede an earlier one`,
-    ...(held.questions === 0 ? [] : [`questions: ${held.questions}, without answers: for the suite retrieval alone`]),
-    `items: ${held.items}, ${held.answerable} answerable, ${held.absent} absent, ${held.withHistory} with history`,
-    `evidence: memories an answerable item ${spread(held.evidenceAnItem)}${share}`,
+    `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}`,
+    `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${counted(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
+    ...(counts.questions === 0
+      ? []
+      : [`questions: ${counts.questions}, without answers: for the suite retrieval alone`]),
+    `items: ${counts.items}, ${counts.answerable} answerable, ${counts.absent} absent, ${counts.withHistory} with history`,
+    `evidence: memories an answerable item ${spread(counts.evidenceAnItem)}${share}`,
     ...lists.flatMap(([name, counts]) => (Object.keys(counts).length === 0 ? [] : [`${name}: ${tally(counts)}`])),
   ];
 }
@@ -54,7 +56,7 @@ function findingLines({ severity, message, hint }: Finding, page: Page): string[
   ];
 }
 
-/** What an examination found, for a terminal: what the data set holds, what is wrong with it, and how many times. */
+/** Renders a verification for a terminal: statistics, findings and their counts. */
 export function renderVerification(verification: Verification, page: Page): string {
   const { file, name, language, sha256, findings, errors, warnings, partial } = verification;
   const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];

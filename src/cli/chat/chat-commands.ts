@@ -4,24 +4,24 @@ import { printTurn } from '../../inspect/print/print-turn.ts';
 import { printable } from '../../report/render/printable.ts';
 import { padText, textWidth, wrapText } from '../../report/render/text-width.ts';
 import type { Page } from '../../report/render/terminal.ts';
-import type { ChatRoom } from './chat-room.ts';
+import type { ChatSession } from './chat-session.ts';
 
-/** What a command is given, and what it says, whole lines. */
-type Run = (room: ChatRoom, argument: string, page: Page) => Promise<string> | string;
+/** Runs a command and gives its output, whole lines. */
+type Run = (session: ChatSession, argument: string, page: Page) => Promise<string> | string;
 
 interface ChatCommand {
-  /** Behind the name in the help; required where it has no brackets. */
+  /** Follows the name in the help; required unless it is in brackets. */
   readonly argument: string;
   readonly help: string;
   readonly run: Run;
 }
 
-/** What the user's line asks for. */
+/** A line of the user, read. */
 export type ChatLine =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'quit' }
-  | { readonly kind: 'command'; readonly run: (room: ChatRoom, page: Page) => Promise<string> };
+  | { readonly kind: 'command'; readonly run: (session: ChatSession, page: Page) => Promise<string> };
 
 const quit = '/quit';
 
@@ -29,22 +29,22 @@ const commands: Readonly<Record<string, ChatCommand>> = {
   '/remember': {
     argument: 'TEXT',
     help: 'add a memory',
-    run: async (room, text) => `remembered as ${await room.memories.add(text)}\n`,
+    run: async (session, text) => `remembered as ${await (await session.memories()).add(text)}\n`,
   },
-  '/memories': { argument: '', help: 'list the memories', run: (room, _, page) => memoryList(room, page) },
-  '/forget': { argument: 'ID', help: 'forget a memory, and all K/V that contains it', run: forget },
-  '/arm': { argument: '[NAME]', help: 'say which arm answers, or switch', run: switchArm },
+  '/memories': { argument: '', help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
+  '/forget': { argument: 'ID', help: 'forget a memory, and delete all K/V that contains it', run: forget },
+  '/arm': { argument: '[NAME]', help: 'show the arm that answers, or change it', run: switchArm },
   '/prompt': {
     argument: '',
-    help: 'show the last turn: what the model was given',
-    run: (room, _, page) => lastTurn(room, page),
+    help: 'show the last turn, with the prompt as the model got it',
+    run: (session, _, page) => lastTurn(session, page),
   },
-  '/help': { argument: '', help: 'this list', run: () => help() },
+  '/help': { argument: '', help: 'show this list', run: () => help() },
 };
 
 /**
- * Reads a line of a user: a text, a command, or nothing. `//` begins a text that begins with `/`.
- * @throws BenchError `bad-option` for an unknown command, and for one without what it needs
+ * Reads a line of a user: a text, a command, or nothing. A text that begins with `/` is written with `//`.
+ * @throws BenchError `bad-option` for an unknown command, and for one without its argument
  */
 export function readChatLine(line: string): ChatLine {
   const text = line.trim();
@@ -56,7 +56,7 @@ export function readChatLine(line: string): ChatLine {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const known = [...Object.keys(commands), quit];
   if (command === undefined) {
-    const hint = `say /help for all; a text that begins with / is written with two: /${text.slice(0, 20)}`;
+    const hint = `/help lists all; a text that begins with / is written with two: /${text.slice(0, 20)}`;
     throw new BenchError('bad-option', `there is no command ${name}${didYouMean(name, known)}`, hint);
   }
   const argument = text.slice(name.length).trim();
@@ -67,23 +67,23 @@ export function readChatLine(line: string): ChatLine {
       `${name} ${command.argument}: ${command.help}`,
     );
   }
-  return { kind: 'command', run: async (room, page) => command.run(room, argument, page) };
+  return { kind: 'command', run: async (session, page) => command.run(session, argument, page) };
 }
 
-async function forget(room: ChatRoom, memoryId: string): Promise<string> {
-  const entries = await room.forget(memoryId);
-  const went = `${entries} ${entries === 1 ? 'entry' : 'entries'} of K/V went with it`;
-  return `forgot ${printable(memoryId)}; ${went}; what was said in this conversation stays in it\n`;
+async function forget(session: ChatSession, memoryId: string): Promise<string> {
+  const entries = await session.forget(memoryId);
+  const deleted = `${entries} ${entries === 1 ? 'entry' : 'entries'} of K/V deleted`;
+  return `forgot ${printable(memoryId)}; ${deleted}; the messages of this conversation stay\n`;
 }
 
-async function switchArm(room: ChatRoom, name: string): Promise<string> {
-  if (name === '') return `${room.arm}\n`;
-  await room.switchArm(name);
-  return `now ${room.arm}\n`;
+async function switchArm(session: ChatSession, name: string): Promise<string> {
+  if (name === '') return `${session.arm}\n`;
+  await session.switchArm(name);
+  return `now ${session.arm}\n`;
 }
 
-function memoryList({ memories }: ChatRoom, page: Page): string {
-  const stored = memories.list();
+async function memoryList(session: ChatSession, page: Page): Promise<string> {
+  const stored = (await session.memories()).list();
   if (stored.length === 0) return 'no memories yet; add one: /remember TEXT\n';
   const columns = Math.max(...stored.map(({ memoryId }) => textWidth(printable(memoryId)))) + 2;
   return stored
@@ -95,8 +95,8 @@ function memoryList({ memories }: ChatRoom, page: Page): string {
     .join('');
 }
 
-async function lastTurn(room: ChatRoom, page: Page): Promise<string> {
-  const turn = await room.lastTurn();
+async function lastTurn(session: ChatSession, page: Page): Promise<string> {
+  const turn = await session.lastTurn();
   return turn === undefined ? 'there is no turn to show\n' : printTurn('chat', turn, page, { unjudged: true });
 }
 
@@ -104,7 +104,7 @@ function help(): string {
   const rows = [
     ...Object.entries(commands).map(([name, { argument, help: text }]) => [`${name} ${argument}`, text] as const),
     [quit, 'end the chat'] as const,
-    ['//TEXT', 'say a text that begins with /'] as const,
+    ['//TEXT', 'a text that begins with /'] as const,
   ];
   return rows.map(([usage, text]) => `${padText(usage, 16)}${text}\n`).join('');
 }

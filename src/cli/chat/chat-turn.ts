@@ -1,12 +1,13 @@
-import type { TurnRow } from '../../db/schema.ts';
-import { hashOfIds, firstDifference, type TurnEvidence } from '../../eval/run/turn-evidence.ts';
-import { describeMemories } from '../../eval/run/turn-writer.ts';
-import { promptFacts, type StoredScores } from '../../eval/stored-turn.ts';
+import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
+import { firstDifference, hashOfIds } from '../../eval/run/observe/turn-observer.ts';
+import { retrievedMemories } from '../../eval/run/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../inspect/stored-turn.ts';
-import type { RetrievalRecord } from '../../systems/recall.ts';
+import type { Observed } from '../../records/observed.ts';
+import type { Scores } from '../../records/scores.ts';
+import type { ItemRecord } from '../../records/turn-record.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
-/** A turn of a chat, and whose it was. */
+/** A turn of a chat, and its user. */
 export interface ChatTurn {
   readonly userId: string;
   readonly sessionId: string;
@@ -14,80 +15,89 @@ export interface ChatTurn {
   /** From 0. */
   readonly number: number;
   readonly response: ChatResponse;
-  /** What came next to the model at the beginning of the answer. */
-  readonly nextTokens: TurnEvidence['nextTokens'];
-  /** Memories that the user had. */
+  /** The likeliest tokens at the beginning of the answer. */
+  readonly nextTokens: Observed['nextTokens'];
+  /** Number of memories of the user. */
   readonly memories: number;
 }
 
 /**
- * A turn of a chat as the inspector shows one of a run. It is never stored as such: a row of `turns` belongs to a run, and
- * counts in its tables; of a chat, the messages and the audit log are kept.
+ * Presents a turn of a chat as the inspector shows one of a run. It is never stored as such: a turn that is stored belongs
+ * to a run and counts in its tables; of a chat, the messages and the audit log are kept.
  */
-export function inspectedChatTurn(turn: ChatTurn): InspectedTurn {
-  const { userId, sessionId, arm, number, response } = turn;
-  const row: TurnRow = {
-    id: 0,
-    runId: '',
-    itemId: `chat-${number + 1}`,
-    userId,
-    arm,
-    repeat: 0,
-    turn: number,
-    position: 0,
-    sessionId,
-    promptInfo: response.promptInfo,
-    timings: response.timings,
-    tokens: response.tokens,
-    scores: scoresOf(turn),
-    memories: describeMemories(response, []),
-    kv: response.metadata['kv'] ?? null,
-    answer: response.text,
-    error: null,
-    createdAt: 0,
-  };
-  return inspectedTurn(row, 'a chat has no right answer to compare with');
-}
-
-interface ChatEvidence {
-  readonly evidence: Omit<TurnEvidence, 'closed'>;
-}
-
-/** Without what only a gold answer can tell. */
-function scoresOf({ response, nextTokens, memories }: ChatTurn): Omit<StoredScores, 'evidence'> & ChatEvidence {
-  const { metadata, promptInfo } = response;
-  const nothing = { exactMatch: null, tokenF1: null, memoryRecall: null, rougeL: null, bleu: null, abstention: null };
-  return {
-    ...nothing,
-    taskSuccess: null,
-    wrongClass: null,
-    failedStage: null,
-    passedStages: [],
-    recallRank: null,
-    evidence: { ...evidenceOf(response), nextTokens },
-    item: {
-      ...{ gold: null, category: 'chat', phrasing: '', userKind: '', memories, evidence: 0 },
-      ...{ evidencePlace: null, condition: null },
+export function inspectedChatTurn({ userId, arm, number, response, nextTokens, memories }: ChatTurn): InspectedTurn {
+  const { promptInfo, timings, tokens, trace } = response;
+  return inspectedTurn(
+    {
+      state: 'answered',
+      itemId: `chat-${number + 1}`,
+      userId,
+      arm,
+      repeat: 0,
+      turn: number,
+      position: 0,
+      item: itemOf(promptInfo.originalQuery, memories),
+      given: { retrieved: retrievedMemories(response, []), retrieval: trace.retrieval },
+      prompt: promptInfo,
+      facts: promptFacts(promptInfo, trace.retrieved.length),
+      prefill: trace.prefill,
+      account: trace.account,
+      answer: trace.answer,
+      timings,
+      tokens,
+      observed: { ...observedOf(response), nextTokens },
+      scores: unscored,
     },
-    prompt: promptFacts(promptInfo, (metadata['recalled'] as readonly unknown[]).length),
-    retrieval: metadata['retrieval'] as RetrievalRecord | null,
+    'a chat has no right answer to compare with',
+  );
+}
+
+/** Scores of an answer that nothing can be compared with. */
+const unscored: Scores = {
+  exactMatch: null,
+  tokenF1: null,
+  memoryRecall: null,
+  rougeL: null,
+  bleu: null,
+  abstention: null,
+  taskSuccess: null,
+  wrongClass: null,
+  failedStage: null,
+  passedStages: [],
+  evidenceRank: null,
+};
+
+/** A question that is from no data set. */
+function itemOf(query: string, memories: number): ItemRecord {
+  return {
+    query,
+    gold: null,
+    category: 'chat',
+    phrasing: '',
+    userKind: '',
+    language: 'en',
+    memories,
+    evidence: 0,
+    evidencePlace: null,
+    condition: null,
   };
 }
 
-function evidenceOf({ metadata, promptInfo }: ChatResponse): Omit<TurnEvidence, 'nextTokens' | 'closed'> {
-  type Account = Pick<TurnEvidence, 'reuse' | 'builtTokens' | 'linkTokens' | 'gateTokens' | 'sharesPositions'>;
-  const { reuse, builtTokens, linkTokens, gateTokens, sharesPositions } = metadata as unknown as Account;
-  const injected = promptInfo.segments.filter(({ origin }) => origin === 'injected');
-  const readBack = metadata['sequenceTokenIds'] as readonly number[];
-  const own = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
+/** Observations of a turn, without those that need a gold answer or other arms. */
+function observedOf({ promptInfo: { segments }, trace }: ChatResponse): Omit<Observed, 'nextTokens'> {
+  const injected = segments.filter(({ origin }) => origin === 'injected');
+  const own = segments.flatMap(({ tokenIds }) => tokenIds);
   return {
-    ...{ reuse, builtTokens, linkTokens, gateTokens, sharesPositions },
     injectableMemories: injected.filter(({ memoryId }) => memoryId !== undefined).length,
     injectableTokens: injected.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
-    expectedEvaluatedTokens: metadata['expectedEvaluatedTokens'] as number,
-    sequenceSha256: hashOfIds(readBack),
-    sequenceTokens: readBack.length,
-    firstForeignToken: firstDifference(own, readBack),
-    ...{ goldLogProbability: null, parity: null, freeLogProbability: null, agreement: null },
+    sequenceSha256: hashOfIds(trace.sessionTokens),
+    sequenceTokens: trace.sessionTokens.length,
+    firstForeignToken: firstDifference(own, trace.sessionTokens),
+    goldLogProbability: null,
+    goldTokens: [],
+    parity: null,
+    freeLogProbability: null,
+    agreement: null,
+    closed: false,
   };
 }

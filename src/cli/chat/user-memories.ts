@@ -2,35 +2,35 @@ import { AuditLogRepository } from '../../db/audit-log-repository.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { MemoryRepository } from '../../db/memory-repository.ts';
 import type { MemoryRow } from '../../db/schema.ts';
-import type { MemorySearchResult } from '../../memory/memory-search-result.ts';
-import type { RetrieveOptions } from '../../memory/retriever.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { RetrieveOptions } from '../../retrieval/retriever.ts';
+import type { RetrievedMemories } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import type { Recalled } from '../../systems/recall.ts';
 
 const added = 'memory_add';
 const removed = 'memory_remove';
 const idPattern = /^m(\d+)$/;
 
-/** The session of a user's chats under which memories are stored, or that of one conversation. No two names give one id. */
+/** Id of the session that stores the memories of a user, or of one conversation. Different names give different ids. */
 export function chatSessionId(userId: string, conversation?: string): string {
   const parts = conversation === undefined ? [userId] : [userId, conversation];
   return ['chat', ...parts.map(encodeURIComponent)].join('/');
 }
 
-/** What one user has told, kept from chat to chat: in the database, and in what recalls it. */
+/** The memories of one user, kept from chat to chat in the database, and in the retriever of this chat. */
 export class UserMemories {
   readonly userId: string;
-  /** Where they are stored, whatever conversation they were told in. */
+  /** The session that stores them, for all conversations. */
   readonly sessionId: string;
   readonly #database: BenchDatabase;
   readonly #keeper: MemoryKeeper;
   readonly #rows: MemoryRepository;
   readonly #audit: AuditLogRepository;
   readonly #embedderSha256: string;
-  /** The ids of those that can be recalled here. */
+  /** The ids of those that can be retrieved here. */
   readonly #loaded = new Set<string>();
 
-  /** @param embedderSha256 of what makes the vectors now: those of another embedder mean nothing to it */
+  /** @param embedderSha256 of the embedder of this chat; vectors of others are replaced */
   constructor(database: BenchDatabase, keeper: MemoryKeeper, userId: string, embedderSha256: string) {
     this.userId = userId;
     this.sessionId = chatSessionId(userId);
@@ -41,7 +41,7 @@ export class UserMemories {
     this.#embedderSha256 = embedderSha256;
   }
 
-  /** The stored memories, the oldest first. */
+  /** All stored memories, oldest first. */
   list(): MemorySearchResult[] {
     return this.#rows.getBySession(this.sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
   }
@@ -53,26 +53,26 @@ export class UserMemories {
   }
 
   /**
-   * Takes over what other chats of the user have done: what they forgot is recalled no more, what they were told is.
-   * @param dropKv deletes all K/V of a memory that is gone, before the memory goes
+   * Follows other chats of the user: memories that they forgot are removed here, memories that they added are loaded.
+   * @param dropKv deletes all K/V of a memory, before the memory itself is removed
    */
-  async refresh(dropKv: (memoryId: string) => void): Promise<void> {
+  async refresh(dropKv: (memoryId: string) => Promise<unknown>): Promise<void> {
     for (const memoryId of this.gone()) {
-      dropKv(memoryId);
+      await dropKv(memoryId);
       await this.#keeper.remove(this.sessionId, memoryId, this.userId);
       this.#loaded.delete(memoryId);
     }
     if ([...this.#storedIds()].some((memoryId) => !this.#loaded.has(memoryId))) await this.load();
   }
 
-  /** Recalls for the user; what another chat of the user has forgotten meanwhile is not among it. */
-  async recall(query: string, options: RetrieveOptions): Promise<Recalled> {
-    const recalled = await this.#keeper.recall(query, options);
+  /** Retrieves for the user, without memories that another chat of the user has forgotten meanwhile. */
+  async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
+    const retrieved = await this.#keeper.retrieve(query, options);
     const stored = this.#storedIds();
-    return { ...recalled, memories: recalled.memories.filter(({ memoryId }) => stored.has(memoryId)) };
+    return { ...retrieved, memories: retrieved.memories.filter(({ memoryId }) => stored.has(memoryId)) };
   }
 
-  /** Makes what is stored recallable, with new vectors where another embedder had made them; returns how many. */
+  /** Loads all stored memories into the retriever, with new vectors if another embedder made them; returns their number. */
   async load(): Promise<number> {
     const stored = this.#rows.getBySession(this.sessionId).map(entryOf);
     const isForeign = stored.some(({ metadata }) => metadata['embedderSha256'] !== this.#embedderSha256);
@@ -86,7 +86,7 @@ export class UserMemories {
     return stored.length;
   }
 
-  /** Stores a memory and returns its id, one that no memory of the user ever had. */
+  /** Stores a memory and returns its id, which no memory of the user ever had. */
   async add(content: string): Promise<string> {
     const memoryId = this.#takeId();
     const metadata = this.#marked({ createdAt: new Date().toISOString(), preference: false });
@@ -95,7 +95,7 @@ export class UserMemories {
     return memoryId;
   }
 
-  /** Removes a memory of the user. @param kvEntries how many entries of K/V went before it */
+  /** Removes a memory of the user. @param kvEntries number of entries of K/V that were deleted before */
   async remove(memoryId: string, kvEntries: number): Promise<void> {
     await this.#keeper.remove(this.sessionId, memoryId, this.userId);
     this.#loaded.delete(memoryId);
@@ -110,7 +110,7 @@ export class UserMemories {
     return { ...metadata, embedderSha256: this.#embedderSha256 };
   }
 
-  /** Written to the log at once, so that another chat of the user cannot take the same. */
+  /** Takes the next id, and logs it at once, so that another chat of the user cannot take the same. */
   #takeId(): string {
     return this.#database.transaction(() => {
       const ids = [

@@ -1,15 +1,15 @@
 const keys: readonly (readonly [key: string, meaning: string])[] = [
   ['j, k', 'next or previous row of a list'],
   ['Enter', 'open the row'],
-  ['/', 'to the filter'],
+  ['/', 'go to the filter'],
   ['n, p', 'next or previous page of a list'],
-  ['Escape', 'leave the filter, else up to the page above'],
-  ['?', 'these keys'],
+  ['Escape', 'leave the filter, or go to the page above'],
+  ['?', 'show these keys'],
 ];
 
 const openers = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-open]')];
 
-/** Moves the focus along the rows of the lists; the first is taken from anywhere else. */
+/** Moves the focus along the rows of the lists; from anywhere else, to the first row. */
 function moveBy(step: 1 | -1): void {
   const rows = openers();
   const row = document.activeElement?.closest('tr') ?? undefined;
@@ -57,7 +57,7 @@ function helpDialog(): HTMLDialogElement {
   return dialog;
 }
 
-/** Out of a field, or up to the page above. */
+/** Leaves a field, or goes to the page above. */
 function leave(): void {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement && activeElement !== document.body) {
@@ -84,7 +84,7 @@ const actions: Readonly<Record<string, () => void>> = {
   Escape: leave,
 };
 
-/** Keys for those who use no mouse; with a modifier, in a dialog or while somebody writes they mean what they always do. */
+/** Binds the keys. With a modifier, in a dialog or in a field, keys keep their usual meaning. */
 export function listenForKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;

@@ -1,6 +1,6 @@
 const pauseMs = 250;
 
-/** The address that a form of filters leads to; empty values are left out. */
+/** The address of a form of filters, without empty values. */
 function addressOf(form: HTMLFormElement): string {
   const values = [...new FormData(form)].flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' && value !== '' ? [[name, value]] : [],
@@ -8,14 +8,14 @@ function addressOf(form: HTMLFormElement): string {
   return `${form.getAttribute('action') ?? ''}?${new URLSearchParams(values).toString()}`;
 }
 
-/** Puts the list of another address in the place of the one that is shown. */
+/** Replaces the list of the page by that of another address. */
 async function show(name: string, address: string, signal: AbortSignal): Promise<void> {
   const response = await fetch(address, { signal });
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const selector = `[data-result="${name}"]`;
   const [here, there] = [document.querySelector(selector), page.querySelector(selector)];
   if (here === null || there === null) {
-    // What went wrong has a page of its own.
+    // An error has a page of its own.
     location.assign(address);
     return;
   }
@@ -23,7 +23,7 @@ async function show(name: string, address: string, signal: AbortSignal): Promise
   history.replaceState(null, '', address);
 }
 
-/** Lists follow their filters while these are changed; the button shows the same without a script. */
+/** Updates lists while their filters change; without a script, the button does the same. */
 export function watchFilters(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
     let waiting: ReturnType<typeof setTimeout> | undefined;

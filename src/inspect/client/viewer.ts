@@ -1,9 +1,9 @@
 import { listenForKeys } from './keys.ts';
 import { watchFilters } from './live-filters.ts';
-import { mountInfluence } from './influence-button.tsx';
+import { mountAttribution } from './attribution-button.tsx';
 
-// Says to the style that there are keys.
+// The style shows the hint to the keys only with this attribute.
 document.documentElement.dataset['script'] = '';
 listenForKeys();
 watchFilters();
-mountInfluence();
+mountAttribution();

@@ -4,7 +4,7 @@ import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { ArmRef, Links } from '../links.ts';
-import { listText } from '../list-text.ts';
+import { listText } from '../cut-text.ts';
 import type { SuccessDifference } from './paired-arms.ts';
 import type { ComparisonPage } from './read-comparison.ts';
 
@@ -12,7 +12,7 @@ function outcome({ a, b }: ItemPair, judged: boolean): Html {
   if (judged && a.success !== null && b.success !== null && a.success !== b.success) {
     return a.success > b.success ? html`<b class="good">+ won</b>` : html`<b class="bad">− lost</b>`;
   }
-  if (a.answer !== b.answer) return html`other words`;
+  if (a.answer !== b.answer) return html`reworded`;
   return html`<span class="soft">same</span>`;
 }
 
@@ -60,7 +60,7 @@ function chooser({ a, b, forced }: ComparisonPage): Html {
   </form>`;
 }
 
-/** The mean difference in points, with its interval and what it is of. */
+/** The mean difference in points, with its interval. */
 function difference({ meanA, meanB, delta, interval, n, users }: SuccessDifference): Html {
   const points = (share: number): string => formatNumber(share * 100, 1);
   const bounds =
@@ -68,7 +68,7 @@ function difference({ meanA, meanB, delta, interval, n, users }: SuccessDifferen
       ? ', answers and probabilities of the gold alike on every item'
       : Number.isFinite(interval.low)
         ? ` [${points(interval.low)}, ${points(interval.high)}]`
-        : ', of one user, which says nothing of others';
+        : ', of one user: no interval';
   return html`<p>
     Task success: A ${points(meanA)} %, B ${points(meanB)} %; difference <b>${points(delta)} points</b>${bounds}
     <span class="soft">(mean over ${n} ${n === 1 ? 'item' : 'items'} paired; 95 % interval over ${users} users)</span>
@@ -77,7 +77,7 @@ function difference({ meanA, meanB, delta, interval, n, users }: SuccessDifferen
 
 function summary({ a, b, counts, difference: success, unknownQuality, forced }: ComparisonPage): Html {
   const { items, wins, losses, reworded, onlyA, onlyB } = counts;
-  const judged = `${wins} won, ${losses} lost, ${items - wins - losses} tied, of which ${reworded} in other words`;
+  const judged = `${wins} won, ${losses} lost, ${items - wins - losses} tied, ${reworded} of these reworded`;
   const alone = [
     ...(onlyA > 0 ? [`${onlyA} items only in A`] : []),
     ...(onlyB > 0 ? [`${onlyB} items only in B`] : []),
@@ -97,7 +97,7 @@ function summary({ a, b, counts, difference: success, unknownQuality, forced }: 
     )}`;
 }
 
-/** Two arms, of one run or of two, item by item: the flips first. */
+/** The page that compares two arms, of one run or of two, item by item: flips first. */
 export function comparePage(model: ComparisonPage, links: Links): Html {
   const { a, b, pairs, page, pages, forced } = model;
   const options = forced.length === 0 ? {} : { force: true as const };

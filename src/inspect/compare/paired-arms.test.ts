@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../../db/database.ts';
-import type { RunRow } from '../../db/schema.ts';
-import { compareRuns } from '../../eval/compare/compare-runs.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import { compareStoredRuns } from '../../eval/analysis/stored-results.ts';
 import { listedPairs, type PairedArms, pairedArms } from './paired-arms.ts';
 
 const judged = { judged: true, seed: 7 };
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 /** Twelve items of four users in three repeats, of which some turn out right. */
-function stored(name: string, arms: readonly string[], isRight: (index: number, repeat: number) => boolean): RunRow {
+function stored(name: string, arms: readonly string[], isRight: (index: number, repeat: number) => boolean): RunRecord {
   const turns = arms.flatMap((arm) =>
     Array.from({ length: 36 }, (_, number): HandmadeTurn => {
       const [index, repeat] = [number % 12, Math.floor(number / 12)];
@@ -32,7 +32,7 @@ describe('arms paired by item', () => {
   it('give the difference that the comparison of two runs gives, to the bit', () => {
     const a = stored('a', ['rag'], (index, repeat) => (index + repeat) % 3 !== 0);
     const b = stored('b', ['rag'], (index, repeat) => index % 2 === 0 || repeat === 2);
-    const { differences, flips } = compareRuns(database, { a, b }, { force: false, seed: 7, margin: 2 });
+    const { differences, flips } = compareStoredRuns(database, { a, b }, { force: false, seed: 7, margin: 2 });
     const { meanA, meanB, delta, low, high, n, users } = differences.find(({ metric }) => metric === 'taskSuccess')!;
     const paired = pairedArms(database, { runId: a.id, arm: 'rag' }, { runId: b.id, arm: 'rag' }, judged);
     expect(paired.difference).toEqual({ meanA, meanB, delta, interval: { low, high }, n, users });

@@ -6,28 +6,28 @@ import {
   type ItemPairScores,
 } from '../../db/item-pair-repository.ts';
 import { knownAnswers } from '../../db/known-answers.ts';
-import type { Interval } from '../../eval/statistics/bootstrap.ts';
-import { differences, meanOf } from '../../eval/statistics/observations.ts';
-import { differenceInterval, tally } from '../../eval/summary/comparisons.ts';
+import type { Interval } from '../../eval/analysis/statistics/bootstrap.ts';
+import { differences, meanOf } from '../../eval/analysis/statistics/observations.ts';
+import { differenceInterval, tally } from '../../eval/analysis/summary/comparisons.ts';
 
-/** How the items of two arms compare. */
+/** Counts of items by outcome of the comparison. */
 export interface PairCounts {
   /** Items that both have. */
   readonly items: number;
   readonly wins: number;
   readonly losses: number;
-  /** Equal scores, another answer. */
+  /** Equal scores, different answers. */
   readonly reworded: number;
   readonly onlyA: number;
   readonly onlyB: number;
 }
 
-/** Mean task success of A minus that of B, over the items that both could be scored on. */
+/** Mean task success of A minus that of B, over the items that are scored for both. */
 export interface SuccessDifference {
   readonly meanA: number;
   readonly meanB: number;
   readonly delta: number;
-  /** 95 %, resampling users; null where answers and probabilities of the gold are the same on every item. */
+  /** 95 %, resampling users; null if answers and probabilities of the gold are the same on every item. */
   readonly interval: Interval | null;
   readonly n: number;
   readonly users: number;
@@ -36,11 +36,11 @@ export interface SuccessDifference {
 /** Two arms paired by item. */
 export interface PairedArms {
   readonly counts: PairCounts;
-  /** Null where no item could be scored for both, or answers are not judged. */
+  /** Null if no item is scored for both, or answers are not judged. */
   readonly difference: SuccessDifference | null;
   /**
-   * Ids of the first turns of each item, A and B in turn: items whose scores differ first, then those whose answers differ,
-   * then the others, each in the order of the first run.
+   * Ids of the first turns of each item, A and B alternating: items whose scores differ first, then those whose answers
+   * differ, then the others, each in the order of the first run.
    */
   readonly listed: Float64Array;
 }
@@ -88,9 +88,9 @@ function listedOrder(pairs: readonly ItemPairScores[], judged: boolean): Float64
 }
 
 /**
- * Pairs two arms by item. All pairs are read once, and known from then on: what is kept of them is little.
+ * Pairs two arms by item. All pairs are read once; counts and order are kept for later pages.
  *
- * @param options.judged whether scores say anything; without, items with other answers come first
+ * @param options.judged false if scores are withheld: items with different answers come first then
  * @param options.seed of the resampling
  */
 export function pairedArms(

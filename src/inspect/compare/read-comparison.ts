@@ -1,55 +1,67 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import type { ItemPair } from '../../db/item-pair-repository.ts';
-import type { RunRow } from '../../db/schema.ts';
-import { differentSubjects, type RunDifference, type Subjects } from '../../eval/compare/comparability.ts';
-import { unknownQuality } from '../../eval/unknown-quality.ts';
-import { armsOf, runNamed } from '../find-run.ts';
+import { differentSubjects, type RunDifference } from '../../eval/analysis/compare/comparability.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import { armsOf, runNamed, usualPair } from '../find-run.ts';
 import type { ArmRef } from '../links.ts';
 import { listedPairs, type PairCounts, pairedArms, type SuccessDifference } from './paired-arms.ts';
 
 const pageSize = 50;
 
-/** What is compared; an arm that is not named is chosen among those that both runs have. */
+/** The arms to compare; an arm that is not named is chosen among those that both runs have. */
 export interface ComparisonQuery {
   readonly a: { readonly run: string; readonly arm?: string };
   readonly b: { readonly run: string; readonly arm?: string };
   /** From 1. */
   readonly page: number;
-  /** Compare runs of different data or models all the same. */
+  /** Compare runs of different data or models, too. */
   readonly force?: true;
 }
 
-/** Two arms item by item: `a` is judged against `b`. */
+/** Two arms compared item by item: `a` is judged against `b`. */
 export interface ComparisonPage {
   readonly a: ArmRef & { readonly arms: readonly string[] };
   readonly b: ArmRef & { readonly arms: readonly string[] };
-  /** Why answers are not judged; null where they are. */
+  /** The reason why answers are not judged; null if they are. */
   readonly unknownQuality: string | null;
-  /** Data and models that differ and are compared all the same. */
+  /** Differences of data and models that `force` allowed. */
   readonly forced: readonly RunDifference[];
   readonly counts: PairCounts;
-  /** Of mean task success; null where nothing can be said of it. */
+  /** Of mean task success; null if it is not known. */
   readonly difference: SuccessDifference | null;
   readonly pairs: readonly ItemPair[];
   readonly page: number;
   readonly pages: number;
 }
 
-/** The arms that a reader most likely means: joined K/V against RAG in one run, one arm in two. */
+/** Chooses the arms that are not named: the usual pair of one run, the same arm of two runs. */
 function chosenArms(
   { a, b }: ComparisonQuery,
+  traits: readonly ArmTraits[],
   [armsA, armsB]: readonly [readonly string[], readonly string[]],
 ): readonly [string, string] {
   const first = (wanted: readonly string[], arms: readonly string[]) =>
     wanted.find((arm) => arms.includes(arm)) ?? arms[0] ?? '';
-  if (a.run === b.run) return [a.arm ?? first(['dki-blocks', 'dki'], armsA), b.arm ?? first(['rag'], armsB)];
+  if (a.run === b.run) {
+    const [usualA, usualB] = usualPair(traits, armsA);
+    return [a.arm ?? usualA ?? '', b.arm ?? usualB ?? ''];
+  }
+  const inRole = (role: ArmTraits['comparison']) =>
+    traits.flatMap(({ name, comparison }) => (comparison === role ? name : []));
   const common = armsA.filter((arm) => armsB.includes(arm));
-  const armA = a.arm ?? first([b.arm ?? '', 'dki', 'rag', ...common], armsA);
-  return [armA, b.arm ?? first([armA, 'rag'], armsB)];
+  const armA = a.arm ?? first([b.arm ?? '', ...inRole('primary'), ...inRole('baseline'), ...common], armsA);
+  return [armA, b.arm ?? first([armA, ...inRole('baseline')], armsB)];
 }
 
-function requireComparable(a: RunRow, b: RunRow, forced: readonly RunDifference[], { force }: ComparisonQuery): void {
+function requireComparable(
+  a: RunRecord,
+  b: RunRecord,
+  forced: readonly RunDifference[],
+  { force }: ComparisonQuery,
+): void {
   const [difference] = forced;
   if (difference === undefined || force === true) return;
   throw new BenchError(
@@ -61,19 +73,19 @@ function requireComparable(a: RunRow, b: RunRow, forced: readonly RunDifference[
 
 /**
  * Reads a page of the comparison.
- * @throws BenchError `not-found` for a run or an arm that is not there; `bad-option` for an arm against itself, for runs of
- * different data or models without `force`, and where no item is common
+ * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs of different
+ * data or models without `force`, and if no item is common
  */
 export function readComparison(database: BenchDatabase, query: ComparisonQuery): ComparisonPage {
   const [a, b] = [runNamed(database, query.a.run), runNamed(database, query.b.run)];
-  const forced = differentSubjects(a as Subjects, b as Subjects);
+  const forced = differentSubjects(a, b);
   requireComparable(a, b, forced, query);
   const arms = [armsOf(database, a, query.a.arm), armsOf(database, b, query.b.arm)] as const;
-  const [armA, armB] = chosenArms(query, arms);
+  const [armA, armB] = chosenArms(query, a.plan.arms, arms);
   if (a.id === b.id && armA === armB) {
     throw new BenchError('bad-option', `arm "${armA}" of run "${a.name}" is named twice`, 'name two arms, or two runs');
   }
-  const quality = unknownQuality((a as Subjects).model) ?? unknownQuality((b as Subjects).model);
+  const quality = unknownQuality(a.model) ?? unknownQuality(b.model);
   const [sideA, sideB] = [
     { runId: a.id, arm: armA },
     { runId: b.id, arm: armB },

@@ -3,17 +3,17 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 
-/** All files beside the index lie here. */
+/** The folder of all files but the index. */
 export const filesFolder = 'files';
 
-/** A folder that is written beside its place and then takes it whole: a reader never meets half an export. */
+/** A folder that is written beside its place and then renamed: a reader never sees half an export. */
 export class ExportFolder implements Disposable {
   readonly #target: string;
   readonly #work: string;
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
 
-  /** @throws BenchError `bad-option` where something stands in the place, `disk` where nothing can be written beside it */
+  /** @throws BenchError `bad-option` if the place is taken, `disk` if nothing can be written beside it */
   constructor(path: string) {
     this.#target = freePlace(path);
     this.#work = `${this.#target}.${process.pid}.part`;
@@ -41,7 +41,7 @@ export class ExportFolder implements Disposable {
     this.#bytes += size;
   }
 
-  /** Takes files back. */
+  /** Removes files that were written. */
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       await onDisk(() => rm(join(this.#work, path)));
@@ -50,7 +50,7 @@ export class ExportFolder implements Disposable {
     }
   }
 
-  /** Puts the folder in its place. @throws BenchError `disk` where something came to stand there */
+  /** Renames the folder to its place. @throws BenchError `disk` if the place was taken meanwhile */
   finish(): void {
     onDisk(() => {
       if (existsSync(this.#target)) rmdirSync(this.#target);
@@ -58,16 +58,15 @@ export class ExportFolder implements Disposable {
     });
   }
 
-  /** What was not finished leaves nothing behind. */
+  /** Deletes what was not finished. */
   [Symbol.dispose](): void {
     rmSync(this.#work, { recursive: true, force: true });
   }
 }
 
-/** The place itself, links followed; nothing stands there but perhaps an empty folder. */
+/** Resolves the place, links followed, and refuses one that holds anything. */
 function freePlace(path: string): string {
-  const refused = (why: string) =>
-    new BenchError('bad-option', `--export ${path}: ${why}`, 'name a folder that is new');
+  const refused = (why: string) => new BenchError('bad-option', `--export ${path}: ${why}`, 'name a new folder');
   const wanted = resolve(path);
   if (!existsSync(wanted)) return wanted;
   const place = realpathSync(wanted);
@@ -81,7 +80,7 @@ function onDisk<Result>(work: () => Result): Result {
     new BenchError(
       'disk',
       `the export cannot be written: ${(error as Error).message}`,
-      'make room, or name another folder',
+      'free some space, or name another folder',
       error,
     );
   try {

@@ -7,8 +7,8 @@ import { turnPage } from '../turn/turn-page.ts';
 import type { PageWriter } from './page-writer.ts';
 
 /**
- * Writes an item with all its turns, or nothing of it where the folder would come to hold more than `mostBytes`.
- * @returns whether it was written
+ * Writes an item with all its turns, or nothing of it if the folder would exceed `mostBytes`.
+ * @returns true if it was written
  */
 export async function exportItem(
   database: BenchDatabase,

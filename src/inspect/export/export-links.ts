@@ -4,12 +4,12 @@ import { filesFolder } from './export-folder.ts';
 /** Turns on a page of the list. */
 export const listedTurns = 50;
 
-/** Numbers for names, so that no name of the data is ever one of a file. */
+/** Numbers things by name, so that no name from data becomes the name of a file. */
 class FileNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #last = new Map<string, number>();
 
-  /** The number of that thing, from 1 in each kind: always the same. */
+  /** The number of a thing, from 1 in each kind: the same at each call. */
   of(kind: string, ...name: readonly (string | number)[]): number {
     const key = JSON.stringify([kind, ...name]);
     const known = this.#numbers.get(key);
@@ -21,14 +21,14 @@ class FileNumbers {
   }
 }
 
-/** Names of the files of an export, from the folder that holds the index. */
+/** Paths of the files of an export, relative to the folder that holds the index. */
 export class ExportFiles {
   readonly index = 'index.html';
   readonly style = `${filesFolder}/style.css`;
   readonly script = `${filesFolder}/viewer.js`;
   readonly #numbers = new FileNumbers();
 
-  /** A page of the list of turns, or of those of items on which arms disagree; the first of all is on the index. */
+  /** A page of the list of turns, or of the items on which arms disagree; the index holds the first page of all turns. */
   list({ disagreeing, at = 0 }: ItemQuery): string {
     const page = Math.floor(at / listedTurns) + 1;
     if (disagreeing === true) return `${filesFolder}/disagreeing-${page}.html`;
@@ -53,7 +53,7 @@ export class ExportFiles {
   }
 }
 
-/** How a page of an export refers to others: relative to its own folder, wherever the export is put. */
+/** Links from a page of an export, relative to its own folder. */
 export function exportLinks(files: ExportFiles, from: string): Links {
   const inFolder = from.startsWith(`${filesFolder}/`);
   const to = (path: string): string => {
@@ -69,7 +69,7 @@ export function exportLinks(files: ExportFiles, from: string): Links {
     item: (_run, item) => to(files.item(item)),
     turn: (turn) => to(files.turn(turn, 'html')),
     turnJson: (turn) => to(files.turn(turn, 'json')),
-    // Nothing is compared where nobody answers.
+    // An export has no comparisons.
     compare: () => to(files.index),
     style: () => to(files.style),
     script: () => to(files.script),

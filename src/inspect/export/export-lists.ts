@@ -6,15 +6,15 @@ import { type ItemList, itemList } from '../run/item-list.ts';
 import { listedTurns } from './export-links.ts';
 import type { PageWriter } from './page-writer.ts';
 
-/** The pages of a list of turns, each as one of the viewer: the first is there even where no turn is. */
+/** Splits a list of turns into pages as the viewer shows them; an empty list has one page. */
 export function listPages(list: ItemList, query: ItemQuery, rows: readonly TurnListRow[]): ItemList[] {
   const pages = Math.max(1, Math.ceil(rows.length / listedTurns));
   return Array.from({ length: pages }, (_, page) => {
     const at = page * listedTurns;
-    const behind = rows[at - 1];
+    const previous = rows[at - 1];
     return {
       ...list,
-      query: behind === undefined ? query : { ...query, after: behind.turnId, at },
+      query: previous === undefined ? query : { ...query, after: previous.turnId, at },
       page: {
         rows: rows.slice(at, at + listedTurns),
         hasPrevious: page > 0,

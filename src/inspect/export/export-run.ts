@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { BenchDatabase } from '../../db/database.ts';
 import type { TurnListRow } from '../../db/schema.ts';
 import { TurnListRepository } from '../../db/turn-list-repository.ts';
-import { groupBy } from '../../eval/group-by.ts';
+import { groupBy } from '../../config/group-by.ts';
 import { pictureFile } from '../../report/figures/drawn-figures.ts';
 import { renderFigure } from '../../report/figures/render-figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
@@ -18,39 +18,40 @@ import { ExportFiles } from './export-links.ts';
 import { exportList, listPages } from './export-lists.ts';
 import { PageWriter } from './page-writer.ts';
 
-/** What lists take for each turn at the most: a row on each of both. */
+/** Upper bound of the bytes of a turn in lists: one row in each of two. */
 const bytesOfListedTurn = 3000;
-/** What the index takes, which is written last. */
+/** Upper bound of the bytes of the index, which is written last. */
 const bytesOfIndex = 250_000;
-/** Rows that are read at once. */
+/** Rows of one query. */
 const readAtOnce = 500;
 
+/** Options of an export. */
 export interface RunExport {
   readonly run: string;
   /** A new folder, or an empty one. */
   readonly folder: string;
   /** The script of the pages. */
   readonly script: string;
-  /** Items are left out from the end of the run, so that all files together take no more. */
+  /** Limit of all files together: items beyond it are left out, from the end of the run. */
   readonly mostBytes: number;
   readonly onProgress: (doneTurns: number, turns: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** What an export holds. */
+/** The content of a finished export. */
 export interface ExportedRun {
   readonly files: number;
   readonly bytes: number;
   readonly items: number;
   readonly turns: number;
-  /** What was left out, and why, in a sentence; undefined where everything is there. */
+  /** The items that were left out, and the reason, in a sentence; undefined if the export is complete. */
   readonly leftOut: string | undefined;
 }
 
 /**
  * Writes a run as files that open from disk without a server: its page, its list of turns, its items and turns.
- * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for a run that there is not, `disk`; and the
- * reason of `signal` between two items
+ * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for an unknown run, `disk`; and the reason of
+ * `signal` between two items
  */
 export async function exportRun(database: BenchDatabase, options: RunExport): Promise<ExportedRun> {
   const { onProgress, signal, mostBytes } = options;
@@ -62,13 +63,13 @@ export async function exportRun(database: BenchDatabase, options: RunExport): Pr
   await folder.write(writer.files.script, options.script);
   await exportResults(writer, model);
 
-  const room = mostBytes - bytesOfIndex;
+  const available = mostBytes - bytesOfIndex;
   const kept: string[] = [];
   let turns = 0;
   for (const [item, ofItem] of groupBy(rows, ({ itemId }) => itemId)) {
     signal.throwIfAborted();
     const forLists = (turns + ofItem.length) * bytesOfListedTurn;
-    if (!(await exportItem(database, writer, { run: model.name, item }, room - forLists))) break;
+    if (!(await exportItem(database, writer, { run: model.name, item }, available - forLists))) break;
     kept.push(item);
     turns += ofItem.length;
     onProgress(turns, rows.length);
@@ -106,7 +107,7 @@ function leftOutInWords(rows: readonly TurnListRow[], kept: readonly string[], m
   return `Left out: the last ${count(items - kept.length)} of ${count(items)} items, ${count(turns)} of ${count(rows.length)} turns. An export takes at most ${count(mostBytes / 1e6)} MB.`;
 }
 
-/** Tables that the index only names, and all figures. */
+/** Writes the tables that the index only links, and all figures. */
 async function exportResults(writer: PageWriter, { name, results }: RunPage): Promise<void> {
   if (results === null) return;
   const { files, folder } = writer;

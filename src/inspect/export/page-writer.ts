@@ -4,11 +4,12 @@ import type { Links } from '../links.ts';
 import type { ExportFolder } from './export-folder.ts';
 import { type ExportFiles, exportLinks } from './export-links.ts';
 
-/** Keeps pages from running or asking for anything but files of the export; Firefox takes no file for `'self'`. */
+/** Restricts pages to files of the export; `file:` is named because Firefox takes no file for `'self'`. */
 const policy =
   "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src 'self' file: data:; " +
   "base-uri 'none'; form-action 'none'";
 
+/** A page before it is written. */
 export interface ExportedPage {
   readonly path: string;
   readonly kind: PageKind;
@@ -17,7 +18,7 @@ export interface ExportedPage {
   readonly body: (links: Links) => Html;
 }
 
-/** Writes pages that refer to one another by the names of their files. */
+/** Writes pages that link to one another by the names of their files. */
 export class PageWriter {
   readonly folder: ExportFolder;
   readonly files: ExportFiles;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { turnRow } from '../../../test/fixtures/turn-row.ts';
+import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { serverLinks as links } from '../server/server-links.ts';
 import { inspectedTurn } from '../stored-turn.ts';
 import { itemPage } from './item-page.ts';
@@ -9,12 +9,16 @@ const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
 
 function modelOf(repeats: number): ItemModel {
   const turns = Array.from({ length: repeats }, (_, repeat) =>
-    inspectedTurn(turnRow('rag', { answer: markup, changes: { repeat, ...(repeat === 1 ? { error: markup } : {}) } })),
+    inspectedTurn(
+      repeat === 1
+        ? failedTurn('rag', markup, { repeat })
+        : answeredTurn('rag', { answer: markup, changes: { repeat } }),
+    ),
   );
   const [sample] = turns;
   if (sample?.state !== 'answered') throw new Error('the first is answered');
   return {
-    run: { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab' } },
+    run: { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab' }, arms: [] },
     ...{ itemId: 'i-7', userId: 'u-1', turns, sample, evidenceCount: 3 },
     evidence: [
       { memoryId: 'm-1', content: markup, arms: ['rag', 'dki'] },
@@ -30,7 +34,7 @@ it('shows every repeat on a line of its own, with its answer, verdict and counts
   expect(page).toMatch(/<td class="right">43<\/td>\s*<td class="right">0<\/td>\s*<td class="right">43<\/td>/);
   expect(page).toContain('in the sequence of rag, dki');
   expect(page).toContain('in the sequence of no arm');
-  expect(page).toContain('1 more, which no arm recalled or was given.');
+  expect(page).toContain('1 more, which no arm retrieved or was given.');
 });
 
 it('stays small, and shows text of data as text', async () => {

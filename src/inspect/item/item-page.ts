@@ -2,14 +2,12 @@ import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
-import { kindsOfItem } from '../kinds-of-item.ts';
 import type { Links } from '../links.ts';
 import type { InspectedTurn } from '../stored-turn.ts';
-import { scoresInWords } from '../turn/answer-part.ts';
-import { judgementOf } from '../turn/judgement.ts';
+import { failureInWords, judgementOf, kindsOfItem, scoresInWords } from '../turn/answer-in-words.ts';
 import { refOf } from '../turn/read-turn.ts';
 import { leftOut, shownText } from '../turn/shown-text.ts';
-import { reuseInWords } from '../turn/timings-part.ts';
+import { cacheInWords } from '../turn/timings-part.ts';
 import type { ItemModel } from './read-item-page.ts';
 
 const MOST_TURNS = 80;
@@ -17,7 +15,7 @@ const MOST_EVIDENCE = 40;
 const MOST_MESSAGES = 40;
 const MOST_BYTES = 400;
 
-/** A question, its gold answer and evidence, and all arms side by side. */
+/** The page of an item: question, gold answer and evidence, and the answers of all arms. */
 export function itemPage(model: ItemModel, links: Links): Html {
   const { itemId, run, userId } = model;
   return html`<h1>Item ${printable(itemId)}</h1>
@@ -30,14 +28,14 @@ export function itemPage(model: ItemModel, links: Links): Html {
 
 function question({ sample }: ItemModel): Html {
   if (sample === undefined) return html`<p class="bad">No arm answered this item.</p>`;
-  const { promptInfo, scores } = sample;
-  const { gold, memories } = scores.item;
-  const kinds = kindsOfItem(scores.item);
+  const { prompt, item } = sample;
+  const { gold, memories } = item;
+  const kinds = kindsOfItem(item);
   return html`<section aria-labelledby="question">
     <h2 id="question">Question</h2>
     <dl class="pairs">
       <dt>question</dt>
-      <dd class="answer">${shownText(promptInfo.originalQuery, 2000)}</dd>
+      <dd class="answer">${shownText(prompt.originalQuery, 2000)}</dd>
       <dt>gold</dt>
       <dd>${gold === null ? html`<span class="soft">none: abstaining is right</span>` : shownText(gold, 2000)}</dd>
       ${
@@ -46,18 +44,14 @@ function question({ sample }: ItemModel): Html {
           : html`<dt>kind</dt>
               <dd>${printable(kinds)}</dd>`
       }
-      ${
-        memories === undefined
-          ? ''
-          : html`<dt>memories</dt>
-              <dd>${memories} of the user, when asked</dd>`
-      }
+      <dt>memories</dt>
+      <dd>${memories} of the user, when asked</dd>
     </dl>
     ${history(sample)}
   </section>`;
 }
 
-function history({ promptInfo: { historyMessages = [] } }: NonNullable<ItemModel['sample']>): Html | string {
+function history({ prompt: { historyMessages } }: NonNullable<ItemModel['sample']>): Html | string {
   if (historyMessages.length === 0) return '';
   return html`<details>
     <summary>The conversation before it, ${historyMessages.length} messages</summary>
@@ -74,7 +68,7 @@ function history({ promptInfo: { historyMessages = [] } }: NonNullable<ItemModel
 
 function evidence({ evidence: memories, evidenceCount, sample }: ItemModel): Html | string {
   if (sample === undefined) return '';
-  const unknown = (evidenceCount ?? memories.length) - memories.length;
+  const unknown = evidenceCount - memories.length;
   return html`<section aria-labelledby="evidence">
     <h2 id="evidence">Evidence</h2>
     ${
@@ -93,7 +87,7 @@ function evidence({ evidence: memories, evidenceCount, sample }: ItemModel): Htm
           </dl>`
     }
     ${leftOut(MOST_EVIDENCE, memories.length, 'memories')}
-    ${unknown > 0 ? html`<p class="soft">${unknown} more, which no arm recalled or was given.</p>` : ''}
+    ${unknown > 0 ? html`<p class="soft">${unknown} more, which no arm retrieved or was given.</p>` : ''}
   </section>`;
 }
 
@@ -133,20 +127,20 @@ function row(turn: InspectedTurn, href: string, several: boolean): Html {
   if (turn.state === 'failed') {
     return html`<tr>
       ${name}
-      <td class="cut bad" colspan="9">failed: ${shownText(turn.error, MOST_BYTES)}</td>
+      <td class="cut bad" colspan="9">failed: ${shownText(failureInWords(turn), MOST_BYTES)}</td>
     </tr> `;
   }
-  const { answer, tokens, timings, scores, unknownQuality } = turn;
+  const { answer, tokens, timings, scores, account, unknownQuality } = turn;
   const right = scores.taskSuccess === 1;
   const look = unknownQuality !== null ? 'soft' : right ? 'good' : 'bad';
   const mark = unknownQuality !== null ? '' : right ? '✓ ' : '✗ ';
   const counts = [tokens.prompt, tokens.kvResident, tokens.evaluated, tokens.generated, tokens.positions];
   return html`<tr>
     ${name}
-    <td class="cut">${shownText(answer, MOST_BYTES)}</td>
+    <td class="cut">${shownText(answer.text, MOST_BYTES)}</td>
     <td class="cut">
       <span class="${look}">${mark}${printable(judgementOf(turn))}</span><br /><small class="soft"
-        >${scoresInWords(turn)}${scores.evidence.reuse === 'none' ? '' : ` · ${reuseInWords(turn)}`}</small
+        >${scoresInWords(turn)}${account.cache === 'bypass' ? '' : ` · ${cacheInWords(turn)}`}</small
       >
     </td>
     ${counts.map((count) => html`<td class="right">${count}</td>`)}

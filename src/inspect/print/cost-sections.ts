@@ -4,8 +4,8 @@ import { padText, wrapText } from '../../report/render/text-width.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { inBytes, kvSummary } from '../turn/kv-part.ts';
-import { kvPieces } from '../turn/stored-kv.ts';
-import { reuseInWords } from '../turn/timings-part.ts';
+import { kvPieces } from '../turn/kv-pieces.ts';
+import { cacheInWords } from '../turn/timings-part.ts';
 import { turnPhases } from '../turn/turn-phases.ts';
 import { barOf, beside, type Section, shortened } from './section.ts';
 
@@ -20,9 +20,9 @@ const columns = [
 const gap = ' ';
 const taken = columns.reduce((sum, { width }) => sum + gap.length + width, 0);
 
-/** Each block of K/V: where it came from, where it stands, what it takes. */
+/** Section on the injected K/V: origin, place and size of each block. */
 export function kvSection(turn: AnsweredTurn, { width }: Page): Section {
-  const pieces = kvPieces(turn.kv);
+  const pieces = kvPieces(turn.prefill);
   const nameColumns = Math.max(8, Math.min(18, width - taken));
   const rows = pieces.map(({ name, memoryId, origin, tokens, position, sizeBytes, alpha, computeMs, key }) => {
     const values = [
@@ -51,10 +51,10 @@ export function kvSection(turn: AnsweredTurn, { width }: Page): Section {
 const padded = (text: string, width: number, left: boolean): string =>
   left ? padText(text, width) : text.padStart(width);
 
-/** Tokens, and where the time of the turn went, one part behind the other. */
+/** Section on token counts and on the phases of the turn, one after the other. */
 export function costSection(turn: AnsweredTurn, { width }: Page): Section {
-  const { tokens, timings, scores } = turn;
-  const expected = scores.evidence.expectedEvaluatedTokens;
+  const { tokens, timings, account } = turn;
+  const expected = account.evaluated;
   const counts = [
     `${tokens.prompt} prompt`,
     `${tokens.kvResident} K/V resident`,
@@ -68,7 +68,7 @@ export function costSection(turn: AnsweredTurn, { width }: Page): Section {
   const line = (name: string, startMs: number, ms: number, mark?: string): string =>
     `${padText(name, 15)} ${formatNumber(ms, 2).padStart(9)}  ${barOf(startMs / whole, ms / whole, barColumns, mark)}`;
   return {
-    heading: `Cost (${reuseInWords(turn)})`,
+    heading: `Cost (${cacheInWords(turn)})`,
     lines: [
       ...beside('tokens', counts.join(' · '), 10, width),
       `${padText('', 15)} ${'ms'.padStart(9)}`,

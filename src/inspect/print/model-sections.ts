@@ -10,20 +10,20 @@ import { barOf, type Section, shortened } from './section.ts';
 const tokenColumns = 16;
 const quoted = (token: string): string => `"${printable(token)}"`;
 
-/** The likeliest next tokens, this arm's beside RAG's. */
+/** Section on the likeliest next tokens, beside those of RAG. */
 export function nextSection(turn: AnsweredTurn, rag: AnsweredTurn | undefined, { width }: Page): Section {
-  const { evidence } = turn.scores;
+  const { observed } = turn;
   const barColumns = Math.max(4, Math.min(20, Math.floor((width - tokenColumns - 24) / 2)));
   const cell = (value: number | undefined): string =>
     `${probabilityInWords(value).padStart(6)} ${padText(value === undefined || value < 0.5 / barColumns ? '' : barOf(0, value, barColumns), barColumns)}`;
   const heading = (arm: string): string => padText(shortened(printable(arm), barColumns + 7), barColumns + 7);
-  const agreement = agreementInWords(evidence.agreement);
+  const agreement = agreementInWords(observed.agreement);
   return {
     heading: 'Next token, p',
     lines: [
       ...(agreement === undefined ? [] : wrapText(agreement, width)),
       [padText('', tokenColumns), heading(turn.arm), ...(rag === undefined ? [] : [heading(rag.arm)])].join('  '),
-      ...nextTokens(evidence.nextTokens, rag?.scores.evidence.nextTokens ?? []).map(({ token, here, there }) =>
+      ...nextTokens(observed.nextTokens, rag?.observed.nextTokens ?? []).map(({ token, here, there }) =>
         [
           padText(shortened(quoted(token), tokenColumns), tokenColumns),
           cell(here),
@@ -34,20 +34,18 @@ export function nextSection(turn: AnsweredTurn, rag: AnsweredTurn | undefined, {
   };
 }
 
-/** What the model gives to the gold answer, token by token. */
-export function goldSection({ scores: { evidence } }: AnsweredTurn, { width }: Page): Section {
-  const { goldLogProbability, goldTokens } = evidence;
+/** Section on the probability of the gold answer, token by token. */
+export function goldSection({ observed }: AnsweredTurn, { width }: Page): Section {
+  const { goldLogProbability, goldTokens } = observed;
   if (goldLogProbability === null) return { heading: 'The gold answer', lines: ['not judged'] };
-  const terms = (goldTokens ?? []).map(
-    ({ token, logProbability }) => `${quoted(token)} ${formatNumber(logProbability, 3)}`,
-  );
+  const terms = goldTokens.map(({ token, logProbability }) => `${quoted(token)} ${formatNumber(logProbability, 3)}`);
   return {
     heading: `The gold answer, ln p ${formatNumber(goldLogProbability, 3)}`,
-    lines: goldTokens === undefined ? ['of each token: not recorded in this run'] : filled(terms, width),
+    lines: filled(terms, width),
   };
 }
 
-/** Terms two spaces apart, as many a line as fit, none of them broken. */
+/** Fills lines with terms two spaces apart, none of them broken. */
 function filled(terms: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const term of terms.map((one) => shortened(one, width))) {

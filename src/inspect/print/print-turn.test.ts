@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { turnRow } from '../../../test/fixtures/turn-row.ts';
+import { changed } from '../../../test/fixtures/draft.ts';
+import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { textWidth } from '../../report/render/text-width.ts';
-import { budgetBar } from './budget-bar.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
-import { inspectedTurn } from '../stored-turn.ts';
+import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
 import { turnDifferences } from './turn-differences.ts';
+import { budgetBar } from './turn-sections.ts';
 
 const page = { width: 80, colour: false };
-const rag = inspectedTurn(turnRow('rag'));
-const dki = inspectedTurn(turnRow('dki', { injected: true, answer: ' Oslo' }));
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => ({
+  ...answeredTurn(...of),
+  unknownQuality: null,
+});
+const rag = answered('rag');
+const dki = answered('dki', { injected: true, answer: ' Oslo' });
 
 describe('a turn in the terminal', () => {
   it('shows each segment with its tokens, its origin and its text', () => {
@@ -22,18 +27,18 @@ describe('a turn in the terminal', () => {
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
     expect(printTurn('r', rag, page)).toContain('Answer (right)');
     expect(printTurn('r', dki, page)).toContain('Answer (wrong: stale, failed at: answered)');
-    expect(printTurn('r', dki, page)).toMatch(/gold {6}Turin\nscores .*\nkind {6}updated · held-out\n/);
+    expect(printTurn('r', dki, page)).toMatch(/gold {6}Turin\nscores .*\nkind {6}updated · held-out · en\n/);
   });
 
   it('judges no answer where nothing can be said of quality', () => {
-    const turn = inspectedTurn(turnRow('dki', { answer: ' Oslo' }), 'random weights');
+    const turn = inspectedTurn(answeredTurn('dki', { answer: ' Oslo' }), 'random weights');
     const text = printTurn('r', turn, page);
     expect(text).toContain('Answer (not judged: random weights)');
     expect(text).not.toMatch(/stale|failed at|ln p gold/);
     expect(turn).toMatchObject({ scores: { exactMatch: null, taskSuccess: null } });
   });
 
-  it('says what was recalled, kept and dropped, and by which rule', () => {
+  it('says what was retrieved, kept and dropped, and by which rule', () => {
     const text = printTurn('r', rag, page);
     expect(text).toContain(' 1   0.910  evidence  kept      <m-2> My sister moved to Turin.');
     expect(text).toContain(' 3   0.200            not kept  <m-9>');
@@ -42,27 +47,21 @@ describe('a turn in the terminal', () => {
 
   it('shows the cost, and what was expected where it differs', () => {
     expect(printTurn('r', dki, page)).toContain('12 prompt · 31 K/V resident · 12 evaluated · 3 generated');
-    const row = turnRow('dki', { injected: true });
-    const wrong = inspectedTurn({ ...row, tokens: { ...(row.tokens as object), evaluated: 14 } });
+    const wrong = { ...dki, tokens: { ...dki.tokens, evaluated: 14 } };
     expect(printTurn('r', wrong, page)).toContain('14 evaluated (12 expected)');
   });
 
   it('lets no control character of the data through', () => {
-    const text = printTurn('r', inspectedTurn(turnRow('rag', { answer: '\u001b]0;owned\u0007\u009b31m' })), page);
+    const text = printTurn('r', answered('rag', { answer: '\u001b]0;owned\u0007\u009b31m' }), page);
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(text).toContain('\\x1b]0;owned\\x07\\x9b31m');
     expect(text).toContain('A long story \\x1b[2J');
   });
 
   it('shows the reason of a failed turn', () => {
-    const failed = inspectedTurn(turnRow('rag', { changes: { error: 'context-overflow: 600 tokens', scores: null } }));
+    const failed = failedTurn('rag', '', { error: { code: 'context-overflow', message: '600 tokens' } });
     expect(printTurn('r', failed, page)).toContain('failed: context-overflow: 600 tokens');
-  });
-
-  it('refuses a row that it cannot read, by name', () => {
-    expect(() => inspectedTurn(turnRow('rag', { changes: { tokens: { prompt: 1 } } }))).toThrow(
-      /^the turn of item i-7, arm rag cannot be read: tokens\.kvResident/,
-    );
+    expect(printTurn('r', failedTurn('rag', 'no memory left'), page)).toContain('failed: no memory left');
   });
 
   it.each([60, 80, 119, 120, 160])('is never wider than %d columns', (width) => {
@@ -78,11 +77,11 @@ describe('two arms', () => {
     const wide = printTwoTurns('r', [{ turn: rag }, { turn: dki }], { width: 140, colour: false });
     expect(wide).toMatch(/^Answer \(right\) +│ Answer \(wrong: stale/m);
     const narrow = printTwoTurns('r', [{ turn: rag }, { turn: dki }], page);
-    expect(narrow.indexOf('arm dki')).toBeGreaterThan(narrow.indexOf('Evidence'));
+    expect(narrow.indexOf('arm dki')).toBeGreaterThan(narrow.indexOf('Evidence funnel'));
+    expect(narrow.indexOf('Evidence funnel')).toBeGreaterThan(narrow.indexOf('arm rag'));
   });
 
   it('are told apart by what differs', () => {
-    if (rag.state !== 'answered' || dki.state !== 'answered') throw new Error('both have answers');
     expect(turnDifferences(rag, dki)).toEqual([
       'answers: rag " Turin", dki " Oslo"',
       'sequences: identical, 43 tokens',
@@ -90,16 +89,15 @@ describe('two arms', () => {
       'evaluated tokens: rag 43, dki 12',
       'first token: rag 12.8 ms, dki 5.0 ms',
     ]);
-    const other = structuredClone(dki);
-    other.promptInfo.segments[4]!.tokenIds[2] = 999;
+    const other = changed(dki, ({ prompt }) => (prompt.segments[4]!.tokenIds[2] = 999));
     expect(turnDifferences(rag, other)[1]).toBe('sequences: differ from token 24 (rag: memory m-2; dki: memory m-2)');
   });
 });
 
 it('the bar is as wide as asked, and shows even the smallest part', () => {
-  const { budget } = rag.state === 'answered' ? rag.promptInfo : (undefined as never);
+  const { budget } = rag.prompt;
   const [bar, legend] = budgetBar(budget, 40);
-  expect([...bar!]).toHaveLength(40);
+  expect([...bar]).toHaveLength(40);
   expect(bar).toBe(`██▓▓${'·'.repeat(26)}${'░'.repeat(10)}`);
   expect(legend).toBe('█ fixed 21  ▓ memories 22  ▒ history 0  · free 341  ░ reserve 128');
   expect(budgetBar({ ...budget, fixedTokens: 1 }, 40)[0]).toMatch(/^█▓/);

@@ -2,16 +2,16 @@ import { printable } from '../../report/render/printable.ts';
 import { padText, textWidth, wrapText } from '../../report/render/text-width.ts';
 import { cutText, cutWords } from '../cut-text.ts';
 
-/** A part of what is shown of a turn: a heading and lines within the width. */
+/** A part of a printed turn: a heading and lines within the width of the page. */
 export interface Section {
   readonly heading: string;
   readonly lines: readonly string[];
 }
 
-/** More of one text would only scroll away what else is shown. */
+/** Longer texts are cut: they would scroll everything else away. */
 const MOST_CHARACTERS = 2000;
 
-/** A name and a text beside it, its further lines indented below. */
+/** A name and a text beside it; further lines are indented. */
 export function beside(name: string, text: string, indent: number, width: number): string[] {
   const { text: shown, left } = cutText(text, MOST_CHARACTERS);
   const whole = left === 0 ? printable(shown) : `${printable(shown)} ${cutWords(left)}`;
@@ -19,7 +19,7 @@ export function beside(name: string, text: string, indent: number, width: number
   return lines.map((line, index) => padText(index === 0 ? name : '', indent) + line);
 }
 
-/** A text within so many columns, its end left out where it is wider. */
+/** Cuts a text to so many columns. */
 export function shortened(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let shown = '';
@@ -30,7 +30,7 @@ export function shortened(text: string, columns: number): string {
   return `${shown}…`;
 }
 
-/** A share of a bar of so many columns, from a place on; what is there gets at least one. */
+/** Part of a bar of so many columns; start and length are shares of the whole. Any share takes at least one column. */
 export function barOf(start: number, share: number, columns: number, mark = '█'): string {
   const from = Math.min(columns - 1, Math.round(start * columns));
   const length = Math.max(1, Math.min(columns - from, Math.round(share * columns)));

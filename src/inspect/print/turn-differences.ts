@@ -1,7 +1,7 @@
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { sequenceDifference } from '../turn/sequence-difference.ts';
 
-/** The first place at which two lists differ, or undefined. */
+/** Finds the first place at which two lists differ; undefined if they are equal. */
 function firstDifference(a: readonly number[], b: readonly number[]): number | undefined {
   const [longer, shorter] = a.length >= b.length ? [a, b] : [b, a];
   const place = longer.findIndex((id, index) => id !== shorter[index]);
@@ -9,7 +9,7 @@ function firstDifference(a: readonly number[], b: readonly number[]): number | u
 }
 
 /** The segment in which a token of the sequence stands. */
-function segmentAt({ promptInfo: { segments } }: AnsweredTurn, token: number): string {
+function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): string {
   let end = 0;
   for (const { role, memoryId, tokenIds } of segments) {
     end += tokenIds.length;
@@ -18,14 +18,14 @@ function segmentAt({ promptInfo: { segments } }: AnsweredTurn, token: number): s
   return 'the end';
 }
 
-const idsOf = ({ promptInfo }: AnsweredTurn) => promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
-const keptBy = ({ promptInfo }: AnsweredTurn) =>
-  promptInfo.segments.flatMap(({ memoryId }) => (memoryId === undefined ? [] : [memoryId]));
+const idsOf = ({ prompt }: AnsweredTurn) => prompt.segments.flatMap(({ tokenIds }) => tokenIds);
+const keptBy = ({ prompt }: AnsweredTurn) =>
+  prompt.segments.flatMap(({ memoryId }) => (memoryId === undefined ? [] : [memoryId]));
 
-/** More segments that differ would fill the terminal. */
+/** More segments would fill the terminal. */
 const MOST_SEGMENTS = 12;
 
-/** The segments that the sequences do not share, a line each. */
+/** The segments that differ between the sequences, a line each. */
 function differingSegments(a: AnsweredTurn, b: AnsweredTurn): string[] {
   const names = { 'only-here': `only in ${a.arm}`, 'only-there': `only in ${b.arm}`, changed: 'changed' } as const;
   const lines = sequenceDifference(a, b, new Map()).segments.flatMap((segment) =>
@@ -35,15 +35,15 @@ function differingSegments(a: AnsweredTurn, b: AnsweredTurn): string[] {
   return more <= 0 ? lines : [...lines.slice(0, MOST_SEGMENTS), `  and ${more} more segments`];
 }
 
-/** What two arms did differently with one item, a line for each point. */
+/** Compares two arms on one item, a line for each point. */
 export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): string[] {
   const place = firstDifference(idsOf(a), idsOf(b));
   const kept = [keptBy(a), keptBy(b)] as const;
   const ttft = [a, b].map(({ timings }) => timings.firstToken.toFixed(1));
   return [
-    a.answer === b.answer
+    a.answer.text === b.answer.text
       ? 'answers: the same'
-      : `answers: ${a.arm} ${JSON.stringify(a.answer)}, ${b.arm} ${JSON.stringify(b.answer)}`,
+      : `answers: ${a.arm} ${JSON.stringify(a.answer.text)}, ${b.arm} ${JSON.stringify(b.answer.text)}`,
     place === undefined
       ? `sequences: identical, ${idsOf(a).length} tokens`
       : `sequences: differ from token ${place} (${a.arm}: ${segmentAt(a, place)}; ${b.arm}: ${segmentAt(b, place)})`,

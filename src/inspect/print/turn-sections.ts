@@ -1,28 +1,26 @@
 import { printable } from '../../report/render/printable.ts';
 import { coloured, type Page } from '../../report/render/terminal.ts';
 import { padText, wrapText } from '../../report/render/text-width.ts';
-import type { Influence } from '../influence-port.ts';
-import { kindsOfItem } from '../kinds-of-item.ts';
+import type { AttributionRecord } from '../../records/attribution-record.ts';
+import type { Budget } from '../../records/prompt-info.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { scoresInWords } from '../turn/answer-part.ts';
-import { droppedRule } from '../turn/dropped-rules.ts';
+import { judgementOf, kindsOfItem, scoresInWords } from '../turn/answer-in-words.ts';
+import { budgetParts, droppedRule } from '../turn/budget-part.ts';
+import { checksOf } from '../turn/checks-part.ts';
 import { funnelNote, funnelOf } from '../turn/funnel.ts';
-import { judgementOf } from '../turn/judgement.ts';
 import { retrievalFlags, retrievalSummary } from '../turn/memories-part.ts';
 import { kindOf } from '../turn/placed-segments.ts';
-import { proofOf } from '../turn/proof-part.ts';
-import { budgetBar } from './budget-bar.ts';
+import { attributionSection } from './attribution-section.ts';
 import { costSection, kvSection } from './cost-sections.ts';
-import { influenceSection } from './influence-section.ts';
 import { goldSection, nextSection } from './model-sections.ts';
 import { beside, type Section } from './section.ts';
 
-/** What is known beside a turn. */
-export interface PrintedBeside {
-  /** The arm that hands the same memories over as text. */
+/** Facts about a turn that its own record does not hold. */
+export interface TurnContext {
+  /** The turn of the arm that gives the same memories as text. */
   readonly rag?: AnsweredTurn | undefined;
-  readonly influence?: Influence | undefined;
-  /** No data set asked it, so that there is neither a right answer nor evidence to show. */
+  readonly attribution?: AttributionRecord | undefined;
+  /** The question is not from a data set, so that neither gold answer nor evidence is shown. */
   readonly unjudged?: true;
 }
 
@@ -30,36 +28,36 @@ const funnelMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
 const kindColours = { system: 'gray', memory: 'yellow', history: 'green', query: 'cyan' } as const;
 
 function answerSection(turn: AnsweredTurn, { width }: Page, unjudged: boolean): Section {
-  const { answer, promptInfo, scores } = turn;
+  const { answer, prompt, item } = turn;
   const inWords = scoresInWords(turn);
   return {
     heading: `Answer (${judgementOf(turn)})`,
     lines: [
-      ...beside('question', promptInfo.originalQuery, 10, width),
-      ...beside('answer', answer, 10, width),
-      ...(unjudged ? [] : beside('gold', scores.item.gold ?? '(none: abstaining is right)', 10, width)),
+      ...beside('question', prompt.originalQuery, 10, width),
+      ...beside('answer', answer.text, 10, width),
+      ...(unjudged ? [] : beside('gold', item.gold ?? '(none: abstaining is right)', 10, width)),
       ...(inWords === '' ? [] : beside('scores', inWords, 10, width)),
-      ...beside('kind', kindsOfItem(scores.item), 10, width),
+      ...(unjudged ? [] : beside('kind', kindsOfItem(item), 10, width)),
     ],
   };
 }
 
 function funnelSection(turn: AnsweredTurn, { width }: Page): Section {
   const steps = funnelOf(turn);
-  const note = steps === undefined ? 'No evidence to follow: abstaining is right.' : funnelNote(turn);
-  const way = (steps ?? []).map(({ words, state }) => {
+  const note = steps === undefined ? 'No evidence: abstaining is right.' : funnelNote(turn);
+  const stages = (steps ?? []).map(({ words, state }) => {
     return `${funnelMarks[state]} ${words}${state === 'failed' ? ' (failed here)' : ''}`;
   });
   return {
-    heading: 'The way of the evidence',
+    heading: 'Evidence funnel',
     lines: [
       ...(note === undefined ? [] : wrapText(note, width)),
-      ...(way.length === 0 ? [] : wrapText(way.join(' → '), width)),
+      ...(stages.length === 0 ? [] : wrapText(stages.join(' → '), width)),
     ],
   };
 }
 
-function sequenceSection({ promptInfo: { segments } }: AnsweredTurn, page: Page): Section {
+function sequenceSection({ prompt: { segments } }: AnsweredTurn, page: Page): Section {
   const tokens = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   return {
     heading: `The final sequence, ${tokens} tokens`,
@@ -72,14 +70,31 @@ function sequenceSection({ promptInfo: { segments } }: AnsweredTurn, page: Page)
   };
 }
 
-function budgetSection({ promptInfo: { budget } }: AnsweredTurn, { width }: Page): Section {
-  const [bar = '', legend = ''] = budgetBar(budget, Math.min(width, 80));
-  const { sharedTokens = 0 } = budget;
+/** Divides columns by weight; each weight above 0 gets at least one. */
+function shared(weights: readonly number[], columns: number): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const counts = weights.map((weight) => (weight > 0 ? Math.max(1, Math.round((weight / total) * columns)) : 0));
+  const excess = counts.reduce((sum, count) => sum + count, 0) - columns;
+  counts[counts.indexOf(Math.max(...counts))]! -= excess;
+  return counts;
+}
+
+/** The use of the context window as a bar of `width` columns, and its legend. */
+export function budgetBar(budget: Budget, width: number): readonly [bar: string, legend: string] {
+  const weights = budgetParts.map(({ key }) => Math.max(0, budget[key]));
+  const counts = shared(weights, width);
+  const legend = budgetParts.map(({ mark, name }, index) => `${mark} ${name} ${weights[index]!}`);
+  return [budgetParts.map(({ mark }, index) => mark.repeat(counts[index]!)).join(''), legend.join('  ')];
+}
+
+function budgetSection({ prompt: { budget } }: AnsweredTurn, { width }: Page): Section {
+  const [bar, legend] = budgetBar(budget, Math.min(width, 80));
+  const { sharedTokens } = budget;
   const dropped = budget.dropped.flatMap(({ part, id, tokens, rule }) =>
     wrapText(printable(`dropped: ${part} ${id} (${tokens} tokens), ${droppedRule(rule)}`), width),
   );
   return {
-    heading: `The window, ${budget.windowTokens} tokens; memories may take ${budget.memoryLimitTokens}`,
+    heading: `Context window, ${budget.windowTokens} tokens; memories may take ${budget.memoryLimitTokens}`,
     lines: [
       bar,
       ...wrapText(legend, width),
@@ -91,13 +106,13 @@ function budgetSection({ promptInfo: { budget } }: AnsweredTurn, { width }: Page
 }
 
 function memoriesSection(turn: AnsweredTurn, { width }: Page): Section {
-  const { memories } = turn;
+  const { retrieved } = turn.given;
   return {
-    heading: `Recalled memories, ${memories.length}`,
+    heading: `Retrieved memories, ${retrieved.length}`,
     lines: [
       ...wrapText(printable(retrievalSummary(turn)), width),
       ...retrievalFlags(turn).flatMap((flag) => wrapText(printable(flag), width)),
-      ...memories.flatMap(({ rank, score, evidence, kept, memoryId, content }) => {
+      ...retrieved.flatMap(({ rank, score, evidence, kept, memoryId, content }) => {
         const marks = `${padText(evidence ? 'evidence' : '', 8)}  ${padText(kept ? 'kept' : 'not kept', 8)}`;
         const name = `${String(rank).padStart(2)}  ${score.toFixed(3).padStart(6)}  ${marks}  `;
         return beside(name, `<${memoryId}> ${content}`, name.length, width);
@@ -106,13 +121,13 @@ function memoriesSection(turn: AnsweredTurn, { width }: Page): Section {
   };
 }
 
-function proofSection(turn: AnsweredTurn, { width }: Page): Section {
-  return { heading: 'Proof', lines: proofOf(turn).flatMap(([name, words]) => beside(name, words, 14, width)) };
+function checksSection(turn: AnsweredTurn, { width }: Page): Section {
+  return { heading: 'Checks', lines: checksOf(turn).flatMap(([name, words]) => beside(name, words, 14, width)) };
 }
 
-/** All that is shown of a turn. */
-export function turnSections(turn: AnsweredTurn, page: Page, known: PrintedBeside): Section[] {
-  const { rag, influence, unjudged = false } = known;
+/** All sections of a printed turn, in order. */
+export function turnSections(turn: AnsweredTurn, page: Page, context: TurnContext): Section[] {
+  const { rag, attribution, unjudged = false } = context;
   return [
     answerSection(turn, page, unjudged),
     ...(unjudged ? [] : [funnelSection(turn, page)]),
@@ -120,10 +135,10 @@ export function turnSections(turn: AnsweredTurn, page: Page, known: PrintedBesid
     kvSection(turn, page),
     budgetSection(turn, page),
     memoriesSection(turn, page),
-    ...(influence === undefined ? [] : [influenceSection(influence, page.width)]),
+    ...(attribution === undefined ? [] : [attributionSection(attribution, page.width)]),
     costSection(turn, page),
     nextSection(turn, rag, page),
     ...(unjudged ? [] : [goldSection(turn, page)]),
-    proofSection(turn, page),
+    checksSection(turn, page),
   ];
 }

@@ -6,17 +6,17 @@ import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import { groupedNumber } from '../grouped-number.ts';
 import type { ItemQuery, Links } from '../links.ts';
-import { listText } from '../list-text.ts';
+import { listText } from '../cut-text.ts';
 import { type TurnColumn, turnColumns } from './turn-columns.ts';
 
-/** A page of the turns of a run, and what it could be filtered by. */
+/** A page of the turns of a run, and the values of its filters. */
 export interface ItemList {
   readonly run: string;
   readonly query: ItemQuery;
   readonly page: TurnListPage;
   readonly arms: readonly string[];
   readonly categories: readonly string[];
-  /** Why nothing can be said of the quality of answers; null where something can. */
+  /** The reason why no quality of answers is given; null if it is. */
   readonly unknownQuality: string | null;
 }
 
@@ -80,7 +80,7 @@ function filters(list: ItemList, links: Links): Html {
   </form> `;
 }
 
-/** The query of the same list from its beginning. */
+/** The query of the first page of the same list. */
 function fromStart({ after: _after, before: _before, at: _at, ...query }: ItemQuery): ItemQuery {
   return query;
 }
@@ -89,12 +89,12 @@ function heading(list: ItemList, { key, heading: text, meaning }: TurnColumn, li
   if (!links.answered) return html`<th scope="col" class="right" title="${meaning}">${text}</th>`;
   const { descending: _descending, sort, ...rest } = fromStart(list.query);
   const isSorted = sort === key;
-  const turned = isSorted && list.query.descending !== true ? { descending: true as const } : {};
+  const opposite = isSorted && list.query.descending !== true ? { descending: true as const } : {};
   const state = isSorted ? (list.query.descending === true ? 'descending' : 'ascending') : 'none';
   const mark = isSorted ? (list.query.descending === true ? ' ↓' : ' ↑') : '';
   return html`<th scope="col" class="right" aria-sort="${state}">
     <a
-      href="${links.run(list.run, { ...rest, sort: key, ...turned })}#items"
+      href="${links.run(list.run, { ...rest, sort: key, ...opposite })}#items"
       title="${meaning}"
       class="${isSorted ? 'sorted' : ''}"
       >${text}${mark}</a
@@ -118,7 +118,7 @@ function row(list: ItemList, columns: readonly TurnColumn[], turn: TurnListRow, 
     number > 0 ? `turn ${number}` : '',
     turn.truncated ? 'truncated' : '',
   ];
-  const said = marks.filter((mark) => mark !== '').join(', ');
+  const remarks = marks.filter((mark) => mark !== '').join(', ');
   const cells = columns.map(({ key, digits }) => {
     const value = turn[key];
     return html`<td class="right">${value === null ? '–' : formatNumber(value, digits)}</td>`;
@@ -126,7 +126,7 @@ function row(list: ItemList, columns: readonly TurnColumn[], turn: TurnListRow, 
   return html`<tr>
     <th scope="row">
       <a data-open href="${links.turn(ref)}">${printable(arm)}</a
-      >${said === '' ? '' : html` <span class="soft">${said}</span>`}
+      >${remarks === '' ? '' : html` <span class="soft">${remarks}</span>`}
     </th>
     <td class="id"><a href="${links.item(list.run, itemId)}">${printable(itemId)}</a></td>
     <td class="cut">${question === null ? html`<span class="soft">not recorded</span>` : listText(question)}</td>
@@ -136,16 +136,16 @@ function row(list: ItemList, columns: readonly TurnColumn[], turn: TurnListRow, 
   </tr> `;
 }
 
-/** `Turns 51 to 100 of 4,400`; how many where the address does not say how far in the list it is. */
+/** `Turns 51 to 100 of 4,400`; the number alone if the address does not tell the place in the list. */
 function place({ query: { at, after, before }, page: { rows, matching, hasNext } }: ItemList): string {
   if (matching === 0) return 'No turn matches.';
   const ahead = after === undefined && before === undefined ? 0 : at;
   const end = ahead === undefined || hasNext ? undefined : ahead + rows.length;
   const all = matching === 'many' ? `more than ${groupedNumber(mostCounted)}` : (matching ?? end);
-  const told = typeof all === 'number' ? groupedNumber(all) : all;
-  if (ahead === undefined) return told === undefined ? `${rows.length} turns` : `${rows.length} of ${told} turns`;
+  const total = typeof all === 'number' ? groupedNumber(all) : all;
+  if (ahead === undefined) return total === undefined ? `${rows.length} turns` : `${rows.length} of ${total} turns`;
   const shown = `Turns ${groupedNumber(ahead + 1)} to ${groupedNumber(ahead + rows.length)}`;
-  return told === undefined ? `${shown}, and more behind them` : `${shown} of ${told}`;
+  return total === undefined ? `${shown}, more follow` : `${shown} of ${total}`;
 }
 
 function pager(list: ItemList, links: Links): Html {
@@ -167,7 +167,7 @@ function pager(list: ItemList, links: Links): Html {
   </nav> `;
 }
 
-/** The turns of a run as a list that is filtered, sorted and turned over page by page. */
+/** The turns of a run as a list with filters, order and pages. */
 export function itemList(list: ItemList, links: Links): Html {
   const columns = shownColumns(list);
   return html`<section id="items" aria-labelledby="items-heading">

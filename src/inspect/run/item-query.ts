@@ -3,7 +3,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import { turnSorts } from '../../db/turn-list-order.ts';
 import type { ItemQuery } from '../links.ts';
 
-/** Longer texts stand in no question. */
+/** Limit of a text to search for. */
 const longestText = 200;
 
 const ticked = z.literal('1', { error: 'expected 1' }).transform((): true => true);
@@ -32,7 +32,7 @@ const itemQuery = z.object({
 });
 
 /**
- * Reads what a list shows from the values of an address; an empty value is none, as a form gives it.
+ * Reads the query of a list from an address; empty values, which forms send, are ignored.
  * @throws BenchError `bad-option` that names the value
  */
 export function itemQueryOf(values: URLSearchParams): ItemQuery {
@@ -42,5 +42,5 @@ export function itemQueryOf(values: URLSearchParams): ItemQuery {
   const [issue] = parsed.error.issues;
   const key = String(issue!.path[0]);
   const shown = JSON.stringify((given[key] ?? '').slice(0, 60));
-  throw new BenchError('bad-option', `${key}=${shown}: ${issue!.message}`, 'take the value out of the address');
+  throw new BenchError('bad-option', `${key}=${shown}: ${issue!.message}`, 'remove the value from the address');
 }

@@ -1,61 +1,64 @@
 import type { BenchDatabase } from '../../db/database.ts';
-import type { RunRow } from '../../db/schema.ts';
+import { RunRepository } from '../../db/run-repository.ts';
 import type { TurnSort } from '../../db/turn-list-order.ts';
 import { TurnListRepository } from '../../db/turn-list-repository.ts';
-import type { RunResults } from '../../eval/results.ts';
-import { unknownQuality } from '../../eval/unknown-quality.ts';
+import type { RunResults } from '../../records/results.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { Figure } from '../../report/figures/figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import { comparisonsTables } from '../../report/tables/comparisons-table.ts';
 import { reportTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../report/table.ts';
-import { armsOf, runNamed, unknownName } from '../find-run.ts';
+import { armsOf, runNamed, unknownName, usualPair } from '../find-run.ts';
 import type { ItemQuery } from '../links.ts';
 import type { ItemList } from './item-list.ts';
 
 /** Rows of a page of the list. */
 const pageSize = 50;
 
-/** What the page of a run shows. */
+/** The content of the page of a run. */
 export interface RunPage {
   readonly name: string;
   readonly suite: string;
-  readonly status: RunRow['status'];
+  readonly status: RunRecord['status'];
   readonly seed: number;
   readonly startedAt: string;
   readonly model: string;
   readonly dataset: string;
-  /** As they were stored when the run ended; null before. */
+  /** Stored when the run ended; null before. */
   readonly results: RunResults | null;
   readonly items: ItemList;
+  /** The arms that the form for comparisons proposes. */
+  readonly usualPair: readonly [a: string | undefined, b: string | undefined];
 }
 
-const nameOf = (part: unknown): string => (part as { readonly name: string } | null)?.name ?? 'unknown';
-
-/** Reads the page of a run. @throws BenchError `not-found` for a name that is not there */
+/** Reads the page of a run. @throws BenchError `not-found` for an unknown name */
 export function readRunPage(database: BenchDatabase, name: string, query: ItemQuery): RunPage {
   const run = runNamed(database, name);
+  const items = readItems(database, run, query);
   return {
     name: run.name,
     suite: run.suite,
     status: run.status,
     seed: run.seed,
     startedAt: new Date(run.startedAt).toISOString(),
-    model: nameOf(run.model),
-    dataset: nameOf(run.dataset),
-    results: run.results as RunResults | null,
-    items: readItems(database, run, query),
+    model: run.model.name,
+    dataset: run.dataset.name,
+    results: new RunRepository(database).results(run.id),
+    items,
+    usualPair: usualPair(run.plan.arms, items.arms),
   };
 }
 
-function readItems(database: BenchDatabase, run: RunRow, query: ItemQuery): ItemList {
+function readItems(database: BenchDatabase, run: RunRecord, query: ItemQuery): ItemList {
   const turns = new TurnListRepository(database);
   const categories = turns.categories(run.id);
   if (query.category !== undefined && !categories.includes(query.category)) {
     throw unknownName(`run "${run.name}" has no category`, query.category, categories);
   }
   const { sort, descending, after, before, at: _at, ...filter } = query;
-  const quality = unknownQuality({ name: nameOf(run.model) });
+  const quality = unknownQuality(run.model);
   return {
     run: run.name,
     query,
@@ -66,15 +69,15 @@ function readItems(database: BenchDatabase, run: RunRow, query: ItemQuery): Item
   };
 }
 
-/** All tables of a run by id, those that its page shows among them. */
+/** All tables of a run, those on its page included. */
 export function allTables(results: RunResults): Table[] {
   return [...reportTables(results).values(), ...comparisonsTables(results)];
 }
 
-/** A table that the page of a run leaves out. @throws BenchError `not-found` */
+/** Reads a table of a run. @throws BenchError `not-found` */
 export function readTable(database: BenchDatabase, name: string, id: string): Table {
-  const { results } = runNamed(database, name);
-  const tables = results === null ? [] : allTables(results as RunResults);
+  const results = new RunRepository(database).results(runNamed(database, name).id);
+  const tables = results === null ? [] : allTables(results);
   const table = tables.find((candidate) => candidate.id === id);
   if (table !== undefined) return table;
   throw unknownName(
@@ -84,10 +87,10 @@ export function readTable(database: BenchDatabase, name: string, id: string): Ta
   );
 }
 
-/** A figure of a run. @throws BenchError `not-found` */
+/** Reads a figure of a run. @throws BenchError `not-found` */
 export function readFigure(database: BenchDatabase, name: string, id: string): Figure {
-  const { results } = runNamed(database, name);
-  const figures = results === null ? [] : reportFigures(results as RunResults);
+  const results = new RunRepository(database).results(runNamed(database, name).id);
+  const figures = results === null ? [] : reportFigures(results);
   const figure = figures.find((candidate) => candidate.id === id);
   if (figure !== undefined) return figure;
   throw unknownName(

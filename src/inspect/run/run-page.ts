@@ -1,29 +1,29 @@
 import { html } from 'hono/html';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import { type Html, htmlTable } from '../../report/html/html-table.ts';
 import { verdictSection } from '../../report/html/verdict-section.ts';
 import { printable } from '../../report/render/printable.ts';
-import { gatesTable } from '../../report/tables/gates-table.ts';
+import { checksTable } from '../../report/tables/checks-table.ts';
 import { shownTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../report/table.ts';
 import type { Links } from '../links.ts';
-import { type ItemList, itemList } from './item-list.ts';
+import { itemList } from './item-list.ts';
 import { allTables, type RunPage } from './read-run-page.ts';
 
-/** Tables that the page of a run only names. */
+/** Tables that the page of a run only links. */
 export function otherTables(results: RunResults): Table[] {
   const shown = new Set(shownTables(results).map(({ id }) => id));
   return allTables(results).filter(({ id }) => !shown.has(id));
 }
 
-function proofs(results: RunResults, run: string, links: Links): Html {
+function resultSections(results: RunResults, run: string, links: Links): Html {
   const others = otherTables(results);
   const figures = reportFigures(results);
   return html`${verdictSection([results])}
-    <section id="gates" aria-labelledby="gates-heading">
-      <h2 id="gates-heading">Gates and tables</h2>
-      ${htmlTable(gatesTable(results), 'run')} ${shownTables(results).map((table) => htmlTable(table, 'run'))}
+    <section id="checks" aria-labelledby="checks-heading">
+      <h2 id="checks-heading">Checks and tables</h2>
+      ${htmlTable(checksTable(results), 'run')} ${shownTables(results).map((table) => htmlTable(table, 'run'))}
       ${
         others.length === 0
           ? ''
@@ -54,15 +54,15 @@ function proofs(results: RunResults, run: string, links: Links): Html {
 }
 
 /**
- * A run: verdict, gates with evidence, tables, figures, and its turns as a list.
+ * The page of a run: verdict, checks with evidence, tables, figures, and the list of its turns.
  *
- * @param note what is to be known of these pages
+ * @param note a remark above the contents
  */
 export function runPage(model: RunPage, links: Links, note?: Html): Html {
   const { name, suite, status, seed, startedAt, results, items } = model;
-  const told = `Suite ${suite} on ${model.model}, ${model.dataset}, seed ${seed}, ${startedAt.slice(0, 10)}, ${status}.`;
+  const summary = `Suite ${suite} on ${model.model}, ${model.dataset}, seed ${seed}, ${startedAt.slice(0, 10)}, ${status}.`;
   return html`<h1>${printable(name)}</h1>
-    <p class="lead">${printable(told)}</p>
+    <p class="lead">${printable(summary)}</p>
     ${note ?? ''}
     <nav aria-label="Contents">
       <ul>
@@ -70,26 +70,26 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
           results === null
             ? ''
             : html`<li><a href="#verdict">Verdict</a></li>
-                <li><a href="#gates">Gates and tables</a></li>
+                <li><a href="#checks">Checks and tables</a></li>
                 ${reportFigures(results).length === 0 ? '' : html`<li><a href="#figures">Figures</a></li>`}`
         }
         <li><a href="#items">Items</a></li>
       </ul>
     </nav>
-    ${links.answered ? armsForm(items) : ''}
+    ${links.answered ? armsForm(model) : ''}
     ${
       results === null
         ? html`<p class="verdict failed">
-            No results yet: the run is ${status}. Go on with it:
+            No results yet: the run is ${status}. Continue it:
             <code>npm run bench -- --resume ${printable(name)}</code>
           </p>`
-        : proofs(results, name, links)
+        : resultSections(results, name, links)
     }
     ${itemList(items, links)}`;
 }
 
-/** Two arms of the run, to be compared item by item. */
-function armsForm({ run, arms }: ItemList): Html | string {
+/** A form that compares two arms of the run item by item. */
+function armsForm({ items: { run, arms }, usualPair: [a, b] }: RunPage): Html | string {
   if (arms.length < 2) return '';
   const select = (name: string, label: string, chosen: string | undefined) =>
     html`<label
@@ -98,8 +98,6 @@ function armsForm({ run, arms }: ItemList): Html | string {
         ${arms.map((arm) => html`<option value="${arm}" ${arm === chosen ? 'selected' : ''}>${printable(arm)}</option>`)}
       </select></label
     >`;
-  const b = arms.includes('rag') ? 'rag' : arms[1];
-  const a = arms.includes('dki-blocks') ? 'dki-blocks' : arms.find((arm) => arm !== b);
   return html`<form class="filters" method="get" action="/compare">
     <input type="hidden" name="a" value="${run}" /><input type="hidden" name="b" value="${run}" />
     ${select('armA', 'compare arm', a)} ${select('armB', 'against', b)} <button>Compare</button>

@@ -4,12 +4,12 @@ import type { TurnSort } from '../../db/turn-list-order.ts';
 export interface TurnColumn {
   readonly key: TurnSort;
   readonly heading: string;
-  /** What it says, for those who do not know the heading. */
+  /** Explanation of the heading. */
   readonly meaning: string;
   readonly digits: number;
-  /** It judges the answer: it is not shown where nothing can be said of that. */
+  /** True for a score of the answer, which is not shown if quality is unknown. */
   readonly quality: boolean;
-  /** Shown only where the list is sorted by it. */
+  /** Shown only if the list is sorted by it. */
   readonly onDemand: boolean;
 }
 
@@ -21,15 +21,15 @@ export const turnColumns: readonly TurnColumn[] = [
   { ...quality, key: 'taskSuccess', heading: 'success', meaning: 'right answer, or rightly none' },
   { ...quality, key: 'exactMatch', heading: 'exact match', meaning: 'the gold answer, normalised' },
   { ...quality, key: 'tokenF1', heading: 'token F1', meaning: 'words in common with the gold answer', onDemand: false },
-  { ...quality, key: 'memoryRecall', heading: 'memory recall', meaning: 'the gold answer stands in the answer' },
+  { ...quality, key: 'memoryRecall', heading: 'memory recall', meaning: 'the answer contains the gold answer' },
   { ...quality, key: 'rougeL', heading: 'ROUGE-L', meaning: 'longest common subsequence with the gold answer' },
   { ...quality, key: 'bleu', heading: 'BLEU', meaning: 'n-grams in common with the gold answer' },
   { ...quality, key: 'abstention', heading: 'abstention', meaning: 'no answer where none could be given' },
   { ...quality, key: 'goldLogProbability', heading: 'gold ln p', meaning: 'log-probability of the gold answer, nats' },
   { ...quality, key: 'freeLogProbability', heading: 'free ln p', meaning: 'mean log-probability of free text, nats' },
   {
-    ...{ key: 'recallRank', heading: 'recall rank', digits: 0, quality: false, onDemand: true },
-    meaning: 'rank of the evidence that was recalled last',
+    ...{ key: 'evidenceRank', heading: 'evidence rank', digits: 0, quality: false, onDemand: true },
+    meaning: 'rank of the evidence that was retrieved last',
   },
   { ...cost, key: 'firstTokenMs', heading: 'TTFT, ms', meaning: 'time to first token', digits: 1 },
   { ...cost, key: 'totalMs', heading: 'total, ms', meaning: 'time of the whole turn', digits: 1 },

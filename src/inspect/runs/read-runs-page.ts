@@ -1,7 +1,7 @@
 import type { BenchDatabase } from '../../db/database.ts';
 import { RunRepository, type RunHead } from '../../db/run-repository.ts';
-import type { RunRow } from '../../db/schema.ts';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
+import type { RunRecord } from '../../records/run-record.ts';
 import { headline } from '../../report/headline.ts';
 import { lackOfProof } from '../../report/table.ts';
 import { verdictSentences } from '../../report/verdict.ts';
@@ -10,17 +10,18 @@ import { verdictSentences } from '../../report/verdict.ts';
 export interface ListedRun {
   readonly name: string;
   readonly suite: string;
-  readonly status: RunRow['status'];
+  readonly status: RunRecord['status'];
   readonly startedAt: string;
   readonly model: string;
   readonly dataset: string;
-  readonly items: number | null;
+  readonly items: number;
   /** Null before the run has results. */
-  readonly gates: { readonly held: number; readonly failed: readonly string[] } | null;
-  /** What the run says, in a line. */
+  readonly checks: { readonly passed: number; readonly failed: readonly string[] } | null;
+  /** The result of the run in a line. */
   readonly verdict: string;
 }
 
+/** Filter and page of the list of runs. */
 export interface RunsQuery {
   /** A part of name, suite, model or data. */
   readonly text?: string;
@@ -28,6 +29,7 @@ export interface RunsQuery {
   readonly page?: number;
 }
 
+/** A page of the list of runs. */
 export interface RunsPage {
   readonly query: RunsQuery;
   readonly runs: readonly ListedRun[];
@@ -38,27 +40,28 @@ export interface RunsPage {
 
 const pageSize = 50;
 
-type Verdict = Pick<ListedRun, 'gates' | 'verdict'>;
+type Verdict = Pick<ListedRun, 'checks' | 'verdict'>;
 
-/** What runs with results say: these do not change, and each is a document of 100 kB and more. */
-const said = new Map<string, Verdict>();
+/** Verdicts of runs with results, kept because these do not change and are documents of 100 kB and more. */
+const verdicts = new Map<string, Verdict>();
 
 function verdictOf(database: BenchDatabase, run: RunHead): Verdict {
   const key = `${database.path}\n${run.id}\n${run.status}\n${run.finishedAt ?? ''}\n${run.resultsBytes ?? ''}`;
-  const known = said.get(key);
+  const known = verdicts.get(key);
   if (known !== undefined) return known;
-  const results = run.resultsBytes === null ? null : new RunRepository(database).findById(run.id)?.results;
-  if (results === null || results === undefined) return { gates: null, verdict: `${run.status}: no results yet` };
-  const verdict = verdictOfResults(results as RunResults);
-  said.set(key, verdict);
+  const results = run.resultsBytes === null ? null : new RunRepository(database).results(run.id);
+  if (results === null) return { checks: null, verdict: `${run.status}: no results yet` };
+  const verdict = verdictOfResults(results);
+  verdicts.set(key, verdict);
   return verdict;
 }
 
 function verdictOfResults(results: RunResults): Verdict {
-  const failed = results.gates.filter(({ held }) => !held).map(({ gate }) => gate);
+  const named = (wanted: 'passed' | 'failed'): string[] =>
+    results.checks.filter(({ status }) => status === wanted).map(({ check }) => check);
   return {
-    gates: { held: results.gates.length - failed.length, failed },
-    // The last sentence says for what it holds, which every run says.
+    checks: { passed: named('passed').length, failed: named('failed') },
+    // The last sentence, on the scope of the result, is the same for every run.
     verdict:
       lackOfProof(results) ?? headline([results])[0] ?? verdictSentences(results).slice(0, -1)[0] ?? 'see its tables',
   };
@@ -71,7 +74,7 @@ export function readRunsPage(database: BenchDatabase, query: RunsQuery): RunsPag
   const matching = all.filter((run) =>
     wanted === undefined
       ? true
-      : [run.name, run.suite, run.status, run.model, run.dataset].some((text) => text?.toLowerCase().includes(wanted)),
+      : [run.name, run.suite, run.status, run.model, run.dataset].some((text) => text.toLowerCase().includes(wanted)),
   );
   const pages = Math.max(1, Math.ceil(matching.length / pageSize));
   const page = Math.min(query.page ?? 1, pages);
@@ -85,8 +88,8 @@ export function readRunsPage(database: BenchDatabase, query: RunsQuery): RunsPag
       suite: run.suite,
       status: run.status,
       startedAt: new Date(run.startedAt).toISOString(),
-      model: run.model ?? 'unknown',
-      dataset: run.dataset ?? 'unknown',
+      model: run.model,
+      dataset: run.dataset,
       items: run.items,
       ...verdictOf(database, run),
     })),

@@ -4,10 +4,10 @@ import { printable } from '../../report/render/printable.ts';
 import type { Links } from '../links.ts';
 import type { ListedRun, RunsPage } from './read-runs-page.ts';
 
-function gates({ gates: judged }: ListedRun): Html {
-  if (judged === null) return html`–`;
-  if (judged.failed.length > 0) return html`<b class="bad">✗ failed:</b> ${printable(judged.failed.join(', '))}`;
-  return html`<b class="good">✓ ${judged.held} held</b>`;
+function checksCell({ checks }: ListedRun): Html {
+  if (checks === null) return html`–`;
+  if (checks.failed.length > 0) return html`<b class="bad">✗ failed:</b> ${printable(checks.failed.join(', '))}`;
+  return html`<b class="good">✓ ${checks.passed} passed</b>`;
 }
 
 const mark = (side: 'a' | 'b', { name }: ListedRun): Html =>
@@ -29,8 +29,8 @@ function row(run: ListedRun, links: Links): Html {
     <td><time datetime="${startedAt}">${startedAt.slice(0, 16).replace('T', ' ')}</time></td>
     <td class="name">${printable(model)}</td>
     <td class="name">${printable(dataset)}</td>
-    <td class="right">${items ?? '–'}</td>
-    <td>${gates(run)}</td>
+    <td class="right">${items}</td>
+    <td>${checksCell(run)}</td>
     <td class="sentence">${printable(verdict)}</td>
   </tr> `;
 }
@@ -60,7 +60,7 @@ function filter({ query, matching, page, pages }: RunsPage): Html {
     </nav>`;
 }
 
-/** The runs of the database; two of them can be marked and compared. */
+/** The page of all runs; two of them can be marked and compared. */
 export function runsPage(model: RunsPage, links: Links): Html {
   const table = html`<div class="scroll" role="region" aria-label="Runs" tabindex="0">
     <table class="list">
@@ -78,7 +78,7 @@ export function runsPage(model: RunsPage, links: Links): Html {
           <th scope="col">model</th>
           <th scope="col">data</th>
           <th scope="col" class="right">items</th>
-          <th scope="col">gates</th>
+          <th scope="col">checks</th>
           <th scope="col">verdict</th>
         </tr>
       </thead>
@@ -98,7 +98,7 @@ export function runsPage(model: RunsPage, links: Links): Html {
           ? empty
           : links.answered
             ? html`<form method="get" action="/compare">
-                <p class="mark">Mark two to compare them: <b>A</b> against <b>B</b>. <button>Compare</button></p>
+                <p class="mark">Mark two runs to compare <b>A</b> with <b>B</b>. <button>Compare</button></p>
                 ${table}
               </form>`
             : table

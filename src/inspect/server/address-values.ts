@@ -14,7 +14,7 @@ const page = z
 
 const turn = z.object({ run: name, item: name, arm: name, repeat: number, turn: number });
 
-/** What each address takes beside what a list takes. */
+/** Parameters of each address, without those of a list. */
 export const addressValues = {
   runs: z.object({
     text: z.string().max(200, 'has more than 200 characters').exactOptional(),
@@ -33,11 +33,11 @@ export const addressValues = {
     page: page.exactOptional(),
     force: z.literal('1', { error: 'is not 1' }).exactOptional(),
   }),
-  influence: turn.extend({ token: name }),
+  attribution: turn.extend({ token: name }),
 } as const;
 
 /**
- * Reads the values of an address or a form; an empty value is none, as a form gives it.
+ * Reads the parameters of an address or a form; empty values, which forms send, are ignored.
  * @throws BenchError `bad-option` that names the value
  */
 export function valuesOf<Schema extends z.ZodType>(schema: Schema, values: URLSearchParams): z.output<Schema> {
@@ -50,6 +50,7 @@ export function valuesOf<Schema extends z.ZodType>(schema: Schema, values: URLSe
   throw new BenchError('bad-option', `${shown} ${issue!.message}`, 'follow a link from the list of runs');
 }
 
+/** Selects the parameters that name a turn. */
 export const turnRefOf = ({ run, item, arm, repeat, turn: number }: TurnRef): TurnRef => ({
   run,
   item,

@@ -4,6 +4,7 @@ import { printable } from '../../report/render/printable.ts';
 import { layout } from '../layout.ts';
 import type { Links } from '../links.ts';
 
+/** HTTP statuses of an error page. */
 export type ErrorStatus = 400 | 404 | 405 | 500 | 503;
 
 const statuses: Readonly<Partial<Record<BenchErrorCode, ErrorStatus>>> = { 'bad-option': 400, 'not-found': 404 };
@@ -13,17 +14,17 @@ const titles: Readonly<Record<ErrorStatus, string>> = {
   404: 'Not found',
   405: 'Not allowed',
   500: 'Not readable',
-  503: 'Not there',
+  503: 'Not available',
 };
 
-/** What a page could not be made for. */
+/** The reason why a page could not be made. */
 export interface Failure {
   readonly status: ErrorStatus;
   readonly message: string;
   readonly hint: string;
 }
 
-/** An error of a page as its reader is told it; one that is no mistake of theirs is a bug. */
+/** Describes an error for the reader of a page; anything but a `BenchError` is a bug. */
 export function failureOf(error: Error): Failure {
   if (error instanceof BenchError) {
     return { status: statuses[error.code] ?? 500, message: error.message, hint: error.hint };
@@ -31,6 +32,7 @@ export function failureOf(error: Error): Failure {
   return { status: 500, message: error.message, hint: 'this is a bug in dki-bench; its stack is in the terminal' };
 }
 
+/** Renders the page of an error. */
 export function errorPage({ status, message, hint }: Failure, links: Links): Promise<string> {
   return layout({
     title: titles[status],
@@ -40,6 +42,6 @@ export function errorPage({ status, message, hint }: Failure, links: Links): Pro
     body: html`<h1>${titles[status]}</h1>
       <p>${printable(message)}</p>
       <p class="soft">${printable(hint)}</p>
-      <p><a href="${links.runs()}">To the runs</a></p>`,
+      <p><a href="${links.runs()}">All runs</a></p>`,
   });
 }

@@ -4,14 +4,14 @@ import { renderFigure, renderSpecification } from '../../report/figures/render-f
 
 const kept = 24;
 
-/** Figures as pictures, the last ones kept: drawing one takes longer than any page. */
+/** A cache of drawn figures: drawing one takes longer than any page. */
 export class FigurePictures {
   readonly #pictures = new Map<string, Promise<string>>();
 
   draw(figure: Figure): Promise<string> {
     const key = renderSpecification(figure);
     const known = this.#pictures.get(key) ?? renderFigure(figure).then(pictureFile);
-    // The first of a map is the one that was asked for longest ago.
+    // Moves the picture to the end of the map, whose first entry is then the least recently used.
     this.#pictures.delete(key);
     this.#pictures.set(key, known);
     if (this.#pictures.size > kept) this.#pictures.delete(this.#pictures.keys().next().value!);

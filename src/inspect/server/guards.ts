@@ -1,12 +1,12 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 
-/** What the server knows of a request: Node's own objects. */
+/** Node's own objects of a request. */
 export interface ServerEnvironment {
   readonly Bindings: HttpBindings;
 }
 
-/** The only names that this server answers to. */
+/** Names of this machine to which the server answers. */
 const hosts = ['127.0.0.1', 'localhost'];
 
 const headers: Readonly<Record<string, string>> = {
@@ -18,11 +18,11 @@ const headers: Readonly<Record<string, string>> = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // What users said stays in the database, not in the folders of a browser.
+  // Keeps texts of users out of the caches of browsers.
   'cache-control': 'no-store',
 };
 
-/** Nobody writes the port of the web. */
+/** The port that browsers leave out of the host. */
 const WEB_PORT = 80;
 
 const addressed = (host: string, { env }: Context<ServerEnvironment>): boolean => {
@@ -31,8 +31,8 @@ const addressed = (host: string, { env }: Context<ServerEnvironment>): boolean =
 };
 
 /**
- * Lets a request through that was addressed to this server by name: a page elsewhere whose name was made to lead here is
- * not (DNS rebinding). What changes something must come from a page of this server.
+ * Refuses requests to any other host name, which DNS rebinding would send here, and requests that change something unless
+ * they come from a page of this server. Adds the security headers to every response.
  */
 export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next) => {
   const { method, raw } = context.req;

@@ -8,8 +8,9 @@ import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.
 import { BenchError } from '../../config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
-import type { Influence, InfluencePort } from '../influence-port.ts';
-import { newsType } from '../influence/influence-news.ts';
+import type { AttributionRecord } from '../../records/attribution-record.ts';
+import type { AttributionPort } from '../attribution/attribution-port.ts';
+import { newsType } from '../attribution/attribution-news.ts';
 import type { TurnRef } from '../links.ts';
 import { inspectApp } from './inspect-app.ts';
 import { serverLinks as links } from './server-links.ts';
@@ -32,8 +33,8 @@ let server: InspectServer;
 let asked: TurnRef | undefined;
 
 /** Computes nothing, and tells as one that does. */
-const influence: InfluencePort = {
-  compute: async (turn, onProgress): Promise<Influence> => {
+const attribution: AttributionPort = {
+  compute: async (turn, onProgress): Promise<AttributionRecord> => {
     asked = turn;
     if (turn.item === 'i-9') throw new BenchError('bad-model', 'another model', 'take the one of the run');
     onProgress(1, 2);
@@ -56,7 +57,7 @@ beforeAll(async () => {
   const onBug = (error: Error) => {
     throw error;
   };
-  server = await startServer(inspectApp({ database, script: 'export {};', influence, onBug }), 0);
+  server = await startServer(inspectApp({ database, script: 'export {};', attribution, onBug }), 0);
 });
 afterAll(async () => {
   await server.close();
@@ -110,7 +111,7 @@ describe('pages', () => {
   it('show a run by its stored results, and its items by page, filter and order', async () => {
     const text = await page(links.run('group/main'));
     expect(text).toContain('Turns 1 to 50 of 240');
-    expect(text).toContain('id="run-gates"');
+    expect(text).toContain('id="run-checks"');
     const next = /href="([^"#]+)#items" rel="next"/.exec(text)![1]!.replaceAll('&amp;', '&');
     const second = await page(next);
     expect(second).toContain('Turns 51 to 100 of 240');
@@ -139,7 +140,7 @@ describe('pages', () => {
   it('compare two arms, flips first, and refuse what cannot be compared', async () => {
     const text = await page('/compare?a=group/main&b=group/main');
     expect(text).toContain('0 won, 12 lost, 108 tied');
-    expect(text).toContain('difference <b>−10.0 points</b>, of one user, which says nothing of others');
+    expect(text).toContain('difference <b>−10.0 points</b>, of one user: no interval');
     expect(text.indexOf('− lost')).toBeLessThan(text.indexOf('same'));
     expect(await page('/compare?a=group/main&b=other', 400)).toContain('differ in data set');
     expect(await page('/compare?a=group/main&b=other&force=1')).toContain('FORCED: the runs differ in data set');
@@ -184,7 +185,7 @@ describe('the server', () => {
     expect(await Promise.all(foreign.map((name) => raw('/', { host: name })))).toEqual([403, 403, 403, 403]);
     expect(await raw('/', { host: `localhost:${server.port}` })).toBe(200);
     for (const origin of [{}, { origin: 'http://evil.example' }, { origin: 'null' }, { origin: `https://${host}` }]) {
-      expect(await raw('/influence', { host, ...origin }, 'POST')).toBe(403);
+      expect(await raw('/attribution', { host, ...origin }, 'POST')).toBe(403);
     }
     expect(await raw('/', { host, origin: `http://${host}` }, 'DELETE')).toBe(404);
     expect(asked).toBeUndefined();
@@ -194,16 +195,16 @@ describe('the server', () => {
     const onBug = () => undefined;
     await expect(startServer(inspectApp({ database, onBug }), server.port)).rejects.toMatchObject({
       code: 'port',
-      message: `port ${server.port} cannot be had: EADDRINUSE`,
+      message: `port ${server.port} is not available: EADDRINUSE`,
     });
   });
 });
 
-describe('influence', () => {
+describe('leave-one-out attribution', () => {
   async function ask(item: string, change: Record<string, string> = {}, accept = newsType): Promise<Response> {
     const form = /<form method="post"[\s\S]*?<\/form>/.exec(await page(links.turn(ref(item))))![0];
     const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!]);
-    return fetch(new URL('/influence', server.url), {
+    return fetch(new URL('/attribution', server.url), {
       method: 'POST',
       redirect: 'manual',
       headers: { accept, origin: server.url.slice(0, -1) },

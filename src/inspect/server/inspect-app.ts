@@ -4,8 +4,7 @@ import type { BenchDatabase } from '../../db/database.ts';
 import type { Html } from '../../report/html/html-table.ts';
 import { readComparison } from '../compare/read-comparison.ts';
 import { comparePage } from '../compare/compare-page.ts';
-import { influenceForm } from '../influence/influence-form.ts';
-import type { InfluencePort } from '../influence-port.ts';
+import type { AttributionPort } from '../attribution/attribution-port.ts';
 import { type Breadcrumb, layout, type PageKind } from '../layout.ts';
 import { itemPage } from '../item/item-page.ts';
 import { readItemPage } from '../item/read-item-page.ts';
@@ -19,22 +18,23 @@ import { turnJson } from '../turn/turn-json.ts';
 import { readTurnPage } from '../turn/read-turn.ts';
 import { turnPage } from '../turn/turn-page.ts';
 import { addressValues, turnRefOf, valuesOf } from './address-values.ts';
+import { attributionForm, newToken, routeAttribution } from './attribution-route.ts';
 import { errorPage, failureOf } from './error-page.ts';
 import { FigurePictures } from './figure-pictures.ts';
 import { guard, type ServerEnvironment } from './guards.ts';
-import { newToken, routeInfluence } from './influence-route.ts';
 import { serverLinks as links } from './server-links.ts';
 
+/** Options of the viewer. */
 export interface InspectAppOptions {
-  /** Is only read. */
+  /** Read only. */
   readonly database: BenchDatabase;
-  /** The script of the pages; undefined where it was not built. */
+  /** The script of the pages; undefined if it was not built. */
   readonly script?: string | undefined;
-  /** Computes influences where a page asks for them; pages do not ask without. */
-  readonly influence?: InfluencePort | undefined;
-  /** Options of a command that say where the database is; none where that is the default. */
+  /** Computes leave-one-out attributions; without it, pages offer none. */
+  readonly attribution?: AttributionPort | undefined;
+  /** Options of a command that name the database; none for the default one. */
   readonly places?: readonly string[] | undefined;
-  /** Is told of errors that are bugs. */
+  /** Called with errors that are bugs. */
   readonly onBug: (error: Error) => void;
 }
 
@@ -44,8 +44,14 @@ const toItem = (run: string, item: string): Breadcrumb => ({ text: item, href: l
 
 const search = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
 
-/** The viewer: every page is made from the database when it is asked for. */
-export function inspectApp({ database, script, influence, places, onBug }: InspectAppOptions): Hono<ServerEnvironment> {
+/** The viewer as a web application: every page is made from the database at the request. */
+export function inspectApp({
+  database,
+  script,
+  attribution,
+  places,
+  onBug,
+}: InspectAppOptions): Hono<ServerEnvironment> {
   const app = new Hono<ServerEnvironment>();
   const token = newToken();
   const pictures = new FigurePictures();
@@ -88,8 +94,8 @@ export function inspectApp({ database, script, influence, places, onBug }: Inspe
     const values = valuesOf(addressValues.turn, search(context));
     const turn = turnRefOf(values);
     const model = readTurnPage(database, turn, values.against);
-    const asking = influence === undefined ? undefined : influenceForm(turn, token);
-    const body = turnPage(model, links, { influenceForm: asking, places });
+    const asking = attribution === undefined ? undefined : attributionForm(turn, token);
+    const body = turnPage(model, links, { attributionForm: asking, places });
     return page(context, 'turn', turn.arm, [toRuns, toRun(turn.run), toItem(turn.run, turn.item)], body);
   });
   app.get('/turn.json', (context) => {
@@ -117,7 +123,7 @@ export function inspectApp({ database, script, influence, places, onBug }: Inspe
   app.get(links.script(), (context) =>
     context.body(script ?? '', script === undefined ? 404 : 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
-  if (influence !== undefined) routeInfluence(app, influence, token);
+  if (attribution !== undefined) routeAttribution(app, attribution, token);
 
   app.notFound(async (context) => {
     const message = `there is no page ${new URL(context.req.url).pathname}`;

@@ -2,7 +2,7 @@ import type { Links } from '../links.ts';
 
 type Value = string | number | true | undefined;
 
-/** A fixed path with its values: names stand in the query only, so that none is ever a path. */
+/** A fixed path with parameters: names from data are in the query only, never in the path. */
 function address(path: string, values: Readonly<Record<string, Value>>): string {
   const given = Object.entries(values).flatMap(([key, value]): [string, string][] =>
     value === undefined ? [] : [[key, value === true ? '1' : String(value)]],

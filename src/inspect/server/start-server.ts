@@ -10,14 +10,14 @@ const address = '127.0.0.1';
 export interface InspectServer {
   readonly url: string;
   readonly port: number;
-  /** Ends what goes on and listens no more. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the viewer on this machine alone.
- * @param port 0 for one that is free
- * @throws BenchError `port` where another program has it
+ * Serves the viewer on 127.0.0.1 alone.
+ * @param port 0 for a free one
+ * @throws BenchError `port` if another program has it
  */
 export async function startServer(app: ReturnType<typeof inspectApp>, port: number): Promise<InspectServer> {
   const server = serve({ fetch: app.fetch, hostname: address, port }) as Server;
@@ -27,8 +27,8 @@ export async function startServer(app: ReturnType<typeof inspectApp>, port: numb
         error.code === 'EADDRINUSE' || error.code === 'EACCES'
           ? new BenchError(
               'port',
-              `port ${port} cannot be had: ${error.code}`,
-              'take another by --port N, or a free one by --port 0',
+              `port ${port} is not available: ${error.code}`,
+              'choose another with --port N, or a free one with --port 0',
               error,
             )
           : error,

@@ -6,8 +6,8 @@ import { BenchError } from '../../config/bench-error.ts';
 const built = fileURLToPath(new URL('../../../dist/inspect/client/viewer.js', import.meta.url));
 
 /**
- * The script of the viewer's pages, as the installation built it.
- * @throws BenchError `not-found` where it was not built
+ * Reads the script of the viewer's pages, as the installation built it.
+ * @throws BenchError `not-found` if it was not built
  */
 export function viewerScript(path = built): string {
   try {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 
-/** A part of a bar, in shares of the whole. */
+/** A part of a bar; start and length are shares of the whole. */
 export interface BarPart {
   readonly look: string;
   readonly start: number;
@@ -11,7 +11,7 @@ export interface BarPart {
 const UNITS = 1000;
 const inUnits = (share: number): string => (Math.round(Math.min(1, Math.max(0, share)) * UNITS * 10) / 10).toString();
 
-/** A bar as a picture without words: what it says stands beside it as text. */
+/** A bar as a picture, hidden from screen readers: its numbers stand beside it as text. */
 export function bar(parts: readonly BarPart[]): Html {
   return html`<svg class="bar" viewBox="0 0 ${UNITS} 10" preserveAspectRatio="none" aria-hidden="true">
     ${parts.map(
@@ -21,7 +21,7 @@ export function bar(parts: readonly BarPart[]): Html {
   </svg>`;
 }
 
-/** Parts one behind the other, by weight. */
+/** Places parts one after the other, with lengths by weight. */
 export function stacked(parts: readonly { readonly look: string; readonly weight: number }[]): BarPart[] {
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
   let start = 0;

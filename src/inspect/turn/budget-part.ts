@@ -1,20 +1,39 @@
 import { html } from 'hono/html';
+import type { DroppedPart } from '../../records/prompt-info.ts';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { bar, stacked } from './bar.ts';
-import { budgetParts } from './budget-parts.ts';
-import { droppedRule } from './dropped-rules.ts';
 import { leftOut } from './shown-text.ts';
+
+/** The parts of a context window, in the order of a bar; `mark` fills a part in a terminal. */
+export const budgetParts = [
+  { key: 'fixedTokens', name: 'fixed', look: 'system', mark: '█' },
+  { key: 'memoryTokens', name: 'memories', look: 'memory', mark: '▓' },
+  { key: 'historyTokens', name: 'history', look: 'history', mark: '▒' },
+  { key: 'freeTokens', name: 'free', look: 'free', mark: '·' },
+  { key: 'reserveTokens', name: 'reserve', look: 'reserve', mark: '░' },
+] as const;
+
+const rules: Readonly<Record<DroppedPart['rule'], string>> = {
+  'memory-budget': 'the memories before it filled the budget for memories',
+  'history-budget': 'newer messages filled the rest of the budget',
+  'forced-truncation': 'the prompt was too long: the query alone was kept',
+};
 
 const MOST_DROPPED = 40;
 
-/** How the window was spent, and what was dropped by which rule. */
-export function budgetPart({ promptInfo: { budget } }: AnsweredTurn): Html {
+/** The rule that dropped a part of the prompt, by name and in words. */
+export function droppedRule(rule: DroppedPart['rule']): string {
+  return `${rule}: ${rules[rule]}`;
+}
+
+/** Section on the use of the context window, and on the parts that were dropped. */
+export function budgetPart({ prompt: { budget } }: AnsweredTurn): Html {
   const parts = budgetParts.map(({ key, name, look }) => ({ name, look, weight: Math.max(0, budget[key]) }));
-  const { dropped, warnings, sharedTokens = 0 } = budget;
+  const { dropped, warnings, sharedTokens } = budget;
   return html`<section aria-labelledby="budget">
-    <h2 id="budget">The window, ${budget.windowTokens} tokens</h2>
+    <h2 id="budget">Context window, ${budget.windowTokens} tokens</h2>
     ${bar(stacked(parts))}
     <ul class="legend">
       ${parts.map(({ name, look, weight }) => html`<li><span class="swatch ${look}"></span>${name} ${weight}</li> `)}

@@ -15,7 +15,7 @@ function spansText(spans: readonly TokenSpan[]): Html {
   return html`${printable(text)}${cutMark(left)}`;
 }
 
-/** The end of a text that both have, or its beginning: enough to find the place. */
+/** The end or the beginning of a text that both have, long enough to find the place. */
 const around = (text: string, end: boolean): string => {
   const characters = [...text.slice(end ? -80 : 0, end ? undefined : 80)];
   if (characters.length <= 30) return printable(text);
@@ -23,16 +23,16 @@ const around = (text: string, end: boolean): string => {
 };
 
 const textOf = (spans: readonly TokenSpan[]): string => spans.map((span) => span.text).join('');
-const origins = { evaluated: 'as text', injected: 'as K/V' } as const;
+const originWords = { evaluated: 'as text', injected: 'as K/V' } as const;
 
 function segmentItem(difference: SegmentDifference, here: string, there: string): Html {
   const name = html`<strong>${printable(difference.label)}</strong>`;
   switch (difference.kind) {
     case 'same': {
-      const { moved, handedOver, tokens } = difference;
+      const { moved, origins, tokens } = difference;
       const notes = [
         ...(moved === undefined ? [] : [`position ${moved.here} here, ${moved.there} there`]),
-        ...(handedOver === undefined ? [] : [`${origins[handedOver.here]} here, ${origins[handedOver.there]} there`]),
+        ...(origins === undefined ? [] : [`${originWords[origins.here]} here, ${originWords[origins.there]} there`]),
       ];
       return html`<li class="same">
         = ${name} same,
@@ -60,7 +60,7 @@ function segmentItem(difference: SegmentDifference, here: string, there: string)
   }
 }
 
-/** How the sequence differs from another arm's, with a way to every other arm; files are there of one difference only. */
+/** Section on the difference to the sequence of another arm, with links to all others; an export holds one difference. */
 export function differencePart({ run, turn, against, siblings, pieces }: TurnModel, links: Links): Html | string {
   if (!links.answered && against === undefined) return '';
   const others = siblings.filter(

@@ -1,33 +1,34 @@
+import { type FunnelStage, funnelStages } from '../../records/scores.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 
-/** How far the evidence of an item came. */
+/** A stage of the evidence funnel in one turn. */
 export interface FunnelStep {
-  readonly stage: string;
-  /** `unknown` behind the stage that failed, and where nothing can be said of the answer. */
+  readonly stage: FunnelStage;
+  /** `unknown` after the stage that failed, and if the answer is not judged. */
   readonly state: 'passed' | 'failed' | 'unknown';
   readonly words: string;
 }
 
-const words: Readonly<Record<string, string>> = {
+const words: Readonly<Record<FunnelStage, string>> = {
   stored: 'stored',
-  recalled: 'recalled',
+  retrieved: 'retrieved',
   kept: 'kept',
   sequence: 'in the sequence',
   answered: 'answered',
 };
 
-/** Why a funnel says little: stages that are passed freely; undefined where evidence had to pass them. */
-export function funnelNote({ scores }: Pick<AnsweredTurn, 'scores'>): string | undefined {
-  return scores.item.evidence === 0 ? 'No memory is needed: the conversation holds the answer.' : undefined;
+/** Remarks that an item needs no memory, so that every stage is passed; undefined if it needs some. */
+export function funnelNote({ item }: Pick<AnsweredTurn, 'item'>): string | undefined {
+  return item.evidence === 0 ? 'No memory is needed: the conversation holds the answer.' : undefined;
 }
 
-/** The funnel of a turn; undefined where there is none: abstaining is right, or the row does not say. */
+/** The evidence funnel of a turn; undefined if abstaining is right. */
 export function funnelOf({ scores }: Pick<AnsweredTurn, 'scores'>): FunnelStep[] | undefined {
   const { passedStages, failedStage } = scores;
-  if (passedStages === undefined || (passedStages.length === 0 && failedStage === null)) return undefined;
-  return Object.entries(words).map(([stage, name]) => ({
+  if (passedStages.length === 0 && failedStage === null) return undefined;
+  return funnelStages.map((stage) => ({
     stage,
-    words: name,
+    words: words[stage],
     state: passedStages.includes(stage) ? 'passed' : stage === failedStage ? 'failed' : 'unknown',
   }));
 }

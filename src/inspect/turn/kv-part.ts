@@ -3,41 +3,44 @@ import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { kvPieces, originWords } from './stored-kv.ts';
+import { kvPieces, originWords } from './kv-pieces.ts';
 import { leftOut } from './shown-text.ts';
 
 const MOST_PIECES = 60;
 
-/** Bytes for people: `132.1 KiB`. */
+/** Bytes for readers: `132.1 KiB`. */
 export function inBytes(bytes: number): string {
   if (bytes < 1024) return `${Math.round(bytes)} B`;
   return bytes < 2 ** 20 ? `${formatNumber(bytes / 1024, 1)} KiB` : `${formatNumber(bytes / 2 ** 20, 1)} MiB`;
 }
 
-/** What was done with K/V in a turn, in a sentence. */
-export function kvSummary({ kv, tokens, scores: { evidence } }: AnsweredTurn): string {
-  if (kv === null) {
+/** The use of K/V in a turn, in a sentence. */
+export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
+  if (prefill === null) {
     const nothing = 'Nothing was injected: the whole sequence was given as text.';
     return tokens.kvResident === 0
       ? nothing
       : `${nothing} The K/V of ${tokens.kvResident} of its tokens was kept from an earlier prompt.`;
   }
   const parts = [
-    `Mode ${kv.mode}`,
-    `α ${formatNumber(kv.alpha, 3)}`,
-    `${inBytes(kv.sizeBytes)} loaded`,
+    `Strategy ${prefill.strategy}`,
+    `α ${formatNumber(prefill.alpha, 3)}`,
+    `${inBytes(prefill.sizeBytes)} loaded`,
     `${tokens.kvResident} cells filled`,
-    ...(evidence.builtTokens === undefined ? [] : [`${evidence.builtTokens} tokens built in this turn`]),
-    ...(kv.mode === 'prefix' ? [] : [`joined in ${formatNumber(kv.joinMs, 2)} ms`]),
-    ...(kv.mode !== 'prefix' && kv.linkTokens > 0 ? [`${kv.linkTokens} tokens evaluated again to link`] : []),
-    ...((evidence.gateTokens ?? 0) > 0 ? [`${evidence.gateTokens!} tokens evaluated by the gate`] : []),
+    `${account.built} tokens built in this turn`,
+    ...(prefill.strategy === 'prefix' ? [] : [`joined in ${formatNumber(prefill.joinMs, 2)} ms`]),
+    ...(prefill.strategy !== 'prefix' && prefill.recomputedTokens > 0
+      ? [`${prefill.recomputedTokens} tokens recomputed`]
+      : []),
+    ...(account.gate > 0 ? [`${account.gate} tokens evaluated by the gate`] : []),
   ];
   return `${parts.join(', ')}.`;
 }
 
-/** Each block of K/V: where it came from, where it stands, what it takes. */
+/** Section on the injected K/V: origin, place and size of each block. */
 export function kvPart(turn: AnsweredTurn): Html {
-  const pieces = kvPieces(turn.kv);
+  const { prefill } = turn;
+  const pieces = kvPieces(prefill);
   return html`<section aria-labelledby="kv">
     <h2 id="kv">Keys and values</h2>
     <p>${printable(kvSummary(turn))}</p>
@@ -77,6 +80,6 @@ export function kvPart(turn: AnsweredTurn): Html {
           </div>`
     }
     ${leftOut(MOST_PIECES, pieces.length, 'blocks')}
-    ${turn.kv !== null && turn.kv.mode !== 'prefix' ? html`<p class="note">The size of a block is its share, by tokens, of the whole state. The header is never scaled.</p>` : ''}
+    ${prefill !== null && prefill.strategy !== 'prefix' ? html`<p class="note">The size of a block is its share, by tokens, of all that was imported. The header is never scaled.</p>` : ''}
   </section>`;
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
-import type { Influence } from '../influence-port.ts';
+import type { AttributionRecord } from '../../records/attribution-record.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { bar } from './bar.ts';
 import { leftOut, shownText } from './shown-text.ts';
@@ -12,9 +12,8 @@ const MOST_BYTES = 1200;
 /** Of all memories together. */
 const MOST_IN_ALL = 20_000;
 
-/** How the memories were recalled, in a sentence. */
-export function retrievalSummary({ scores: { retrieval }, timings }: AnsweredTurn): string {
-  if (retrieval === undefined) return 'How they were recalled is not recorded.';
+/** The retrieval of the memories, in a sentence. */
+export function retrievalSummary({ given: { retrieval }, timings }: AnsweredTurn): string {
   if (retrieval === null) return 'No retriever was asked.';
   const { strategy, timingsMs, tokensUsed, tokenBudget } = retrieval;
   const times = Object.entries(timingsMs).map(([name, ms]) => `${name} ${formatNumber(ms, 2)}`);
@@ -22,32 +21,34 @@ export function retrievalSummary({ scores: { retrieval }, timings }: AnsweredTur
   return `Strategy ${strategy}, ${formatNumber(timings.retrieve, 2)} ms (${times.join(', ')})${budget}.`;
 }
 
-/** What a retrieval did that is out of the ordinary: `degraded: the index was not there`. */
-export function retrievalFlags({ scores: { retrieval } }: AnsweredTurn): string[] {
+/** The flags of a retrieval with their reasons: `degraded: the index was not there`. */
+export function retrievalFlags({ given: { retrieval } }: AnsweredTurn): string[] {
   return (retrieval?.flags ?? []).map(({ flag, reason }) => `${flag}: ${reason}`);
 }
 
-/** How much likelier a memory made the answer: ln p with all, less ln p without it. */
-function influenceCell(influence: Influence, memoryId: string, largest: number): Html {
-  const without = influence.memories.find((memory) => memory.memoryId === memoryId);
+/** The attribution to one memory: ln p of the answer with all memories, less that without this one. */
+function attributionCell(attribution: AttributionRecord, memoryId: string, largest: number): Html {
+  const without = attribution.memories.find((memory) => memory.memoryId === memoryId);
   if (without === undefined) return html`<td class="soft">not in the sequence</td>`;
-  const difference = influence.logProbability - without.logProbability;
+  const difference = attribution.logProbability - without.logProbability;
   const share = largest === 0 ? 0 : Math.abs(difference) / largest / 2;
   const part = { look: difference >= 0 ? 'helped' : 'harmed', start: difference >= 0 ? 0.5 : 0.5 - share, share };
-  return html`<td class="influence">
+  return html`<td class="attribution">
     <span>${difference > 0 ? '+' : ''}${formatNumber(difference, 3)}</span
     >${bar([part, { look: 'axis', start: 0.499, share: 0.002 }])}
   </td>`;
 }
 
-/** The recalled memories by rank, and what each did to the answer, where that was computed. */
-export function memoriesPart(turn: AnsweredTurn, influence: Influence | undefined): Html {
-  const { memories } = turn;
+/** Section on the retrieved memories by rank, with their leave-one-out attribution if it was computed. */
+export function memoriesPart(turn: AnsweredTurn, attribution: AttributionRecord | undefined): Html {
+  const { retrieved } = turn.given;
   let left = MOST_IN_ALL;
   const largest = Math.max(
-    ...(influence?.memories ?? []).map(({ logProbability }) => Math.abs(influence!.logProbability - logProbability)),
+    ...(attribution?.memories ?? []).map(({ logProbability }) =>
+      Math.abs(attribution!.logProbability - logProbability),
+    ),
   );
-  const rows = memories.slice(0, MOST_MEMORIES).map(({ rank, score, evidence, kept, memoryId, content }) => {
+  const rows = retrieved.slice(0, MOST_MEMORIES).map(({ rank, score, evidence, kept, memoryId, content }) => {
     const most = Math.max(0, Math.min(MOST_BYTES, left));
     left -= Math.min(Buffer.byteLength(content), most);
     return html`<tr class="${evidence ? 'evidence' : ''}">
@@ -57,11 +58,11 @@ export function memoriesPart(turn: AnsweredTurn, influence: Influence | undefine
       <td>${kept ? 'kept' : html`<span class="bad">not kept</span>`}</td>
       <th scope="row">${printable(memoryId)}</th>
       <td class="wide">${shownText(content, most)}</td>
-      ${influence === undefined ? '' : influenceCell(influence, memoryId, largest)}
+      ${attribution === undefined ? '' : attributionCell(attribution, memoryId, largest)}
     </tr> `;
   });
   return html`<section aria-labelledby="memories">
-    <h2 id="memories">Recalled memories, ${memories.length}</h2>
+    <h2 id="memories">Retrieved memories, ${retrieved.length}</h2>
     <p>${printable(retrievalSummary(turn))}</p>
     ${retrievalFlags(turn).map((flag) => html`<p class="bad">${printable(flag)}</p>`)} ${details(turn)}
     ${
@@ -77,7 +78,7 @@ export function memoriesPart(turn: AnsweredTurn, influence: Influence | undefine
                   <th scope="col">kept</th>
                   <th scope="col">memory</th>
                   <th scope="col">content</th>
-                  ${influence === undefined ? '' : html`<th scope="col">influence, ln p</th>`}
+                  ${attribution === undefined ? '' : html`<th scope="col">attribution, ln p</th>`}
                 </tr>
               </thead>
               <tbody>
@@ -86,23 +87,24 @@ export function memoriesPart(turn: AnsweredTurn, influence: Influence | undefine
             </table>
           </div>`
     }
-    ${leftOut(MOST_MEMORIES, memories.length, 'memories')}
+    ${leftOut(MOST_MEMORIES, retrieved.length, 'memories')}
     ${
-      influence === undefined
+      attribution === undefined
         ? ''
         : html`<p class="note">
-            Influence: ln p of the answer with all memories, ${formatNumber(influence.logProbability, 3)}, less that
-            without this one, left out ${influence.method === 'blocks' ? 'as a block of K/V' : 'as a line of the text'};
-            above 0 the memory made the answer likelier. It took the model ${formatNumber(influence.modelMs, 0)} ms.
+            Leave-one-out attribution: ln p of the answer with all memories,
+            ${formatNumber(attribution.logProbability, 3)}, less that without this one, left out
+            ${attribution.method === 'blocks' ? 'as a block of K/V' : 'as a line of the text'}; above 0 the memory made
+            the answer likelier. Time in the model: ${formatNumber(attribution.modelMs, 0)} ms.
           </p>`
     }
   </section>`;
 }
 
-function details({ scores: { retrieval } }: AnsweredTurn): Html | string {
-  if (retrieval === null || retrieval === undefined || Object.keys(retrieval.details).length === 0) return '';
+function details({ given: { retrieval } }: AnsweredTurn): Html | string {
+  if (retrieval === null || Object.keys(retrieval.details).length === 0) return '';
   return html`<details>
-    <summary>What the strategy did</summary>
+    <summary>Details of the retrieval</summary>
     <pre>${shownText(JSON.stringify(retrieval.details), 4000)}</pre>
   </details>`;
 }

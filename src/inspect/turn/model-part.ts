@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
+import type { Observed } from '../../records/observed.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
@@ -8,30 +9,30 @@ import { nextTokens } from './next-tokens.ts';
 
 const MOST_GOLD_TOKENS = 60;
 
-/** A token as text, its spaces to be seen. */
+/** A token in quotation marks, so that its spaces are visible. */
 const quotedToken = (token: string): string => `"${printable(token)}"`;
 
 const probability = (value: number): string => (value >= 0.0005 ? value.toFixed(3) : value.toExponential(0));
 
-/** A probability as text: `0.912`, `3e-5`, or `–` where it is not among those that are stored. */
+/** A probability as text: `0.912`, `3e-5`, or `–` if it is not among those that are stored. */
 export const probabilityInWords = (value: number | undefined): string =>
   value === undefined ? '–' : probability(value);
 
-/** What the model expected: the next token, this arm's beside RAG's, and the gold answer, token by token. */
+/** Section on the model's probabilities: the next token, beside that of RAG, and the gold answer token by token. */
 export function modelPart(turn: AnsweredTurn, rag: AnsweredTurn | undefined): Html {
-  const { evidence } = turn.scores;
-  const agreement = agreementInWords(evidence.agreement);
+  const { observed } = turn;
+  const agreement = agreementInWords(observed.agreement);
   return html`<section aria-labelledby="next">
     <h2 id="next">Next token</h2>
     ${agreement === undefined ? '' : html`<p>${agreement}</p>`} ${next(turn, rag)}
     <h3 id="gold">The gold answer, token by token</h3>
-    ${gold(evidence)}
+    ${gold(observed)}
   </section>`;
 }
 
-/** How an arm's next token stands to that of the reference; undefined where neither was asked. */
-export function agreementInWords(value: AnsweredTurn['scores']['evidence']['agreement']): string | undefined {
-  if (value === null || value === undefined) return undefined;
+/** The agreement of the next token with that of the reference arm, in words; undefined without a reference. */
+export function agreementInWords(value: Observed['agreement']): string | undefined {
+  if (value === null) return undefined;
   const likeliest = value.topOne ? 'the same likeliest token' : 'another likeliest token';
   return `Against the reference: ${likeliest}, KL divergence ${value.klDivergence === 0 ? '0' : value.klDivergence.toExponential(1)}.`;
 }
@@ -42,7 +43,7 @@ function probabilityCell(value: number | undefined, look: string): Html {
 }
 
 function next(turn: AnsweredTurn, rag: AnsweredTurn | undefined): Html {
-  const rows = nextTokens(turn.scores.evidence.nextTokens, rag?.scores.evidence.nextTokens ?? []);
+  const rows = nextTokens(turn.observed.nextTokens, rag?.observed.nextTokens ?? []);
   return html`<div class="scroll" role="region" aria-label="Table of next tokens" tabindex="0">
     <table class="plain next">
       <thead>
@@ -65,13 +66,9 @@ function next(turn: AnsweredTurn, rag: AnsweredTurn | undefined): Html {
   </div>`;
 }
 
-function gold({ goldTokens, goldLogProbability }: AnsweredTurn['scores']['evidence']): Html {
+function gold({ goldTokens, goldLogProbability }: Observed): Html {
   if (goldLogProbability === null) return html`<p class="soft">Not judged.</p>`;
-  const sum = html`<p>ln p of the gold answer: <strong>${formatNumber(goldLogProbability, 3)}</strong></p>`;
-  if (goldTokens === undefined)
-    return html`${sum}
-      <p class="soft">Of each token: not recorded in this run.</p>`;
-  return html`${sum}
+  return html`<p>ln p of the gold answer: <strong>${formatNumber(goldLogProbability, 3)}</strong></p>
     <table class="plain gold" aria-labelledby="gold">
       <thead>
         <tr>

@@ -1,7 +1,7 @@
 /** A likely next token of one arm or of both. */
 export interface NextToken {
   readonly token: string;
-  /** Undefined where it is not among the likeliest that are stored. */
+  /** Undefined if it is not among the likeliest tokens, which are stored. */
   readonly here: number | undefined;
   readonly there: number | undefined;
 }
@@ -9,8 +9,8 @@ export interface NextToken {
 type Likely = readonly { readonly token: string; readonly probability: number }[];
 
 /**
- * The likeliest next tokens of an arm beside those of another: in the arm's order, then those of the other alone.
- * Different tokens may read alike; the n-th of a text is then taken for the n-th of the other.
+ * Pairs the likeliest next tokens of two arms: in the order of the first, then those of the second alone.
+ * Different tokens may have one text; the n-th of a text is then paired with the n-th of the other arm.
  */
 export function nextTokens(here: Likely, there: Likely): NextToken[] {
   const left = [...there];

@@ -1,17 +1,18 @@
-import type { AnsweredTurn, Segment } from '../stored-turn.ts';
+import type { PromptSegment, SegmentRole } from '../../records/prompt-info.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
 
 /** A segment at its place in the sequence. */
-export interface PlacedSegment extends Segment {
+export type PlacedSegment = PromptSegment & {
   /** Of its first token, from 0. */
   readonly cell: number;
-  /** Of its first token; other than the cell behind blocks that share positions. */
+  /** Of its first token; differs from the cell after blocks that share positions. */
   readonly position: number;
-}
+};
 
-/** The segments of the final sequence with the cells and positions that they take. */
-export function placedSegments({ promptInfo: { segments }, kv, tokens }: AnsweredTurn): PlacedSegment[] {
+/** Adds to each segment of the final sequence the cell and the position of its first token. */
+export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn): PlacedSegment[] {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  const parallel = kv?.mode === 'parallel' ? kv : undefined;
+  const parallel = prefill?.strategy === 'parallel' ? prefill : undefined;
   const blocks = new Map(parallel?.blocks.map(({ memoryId, position }) => [memoryId, position]));
   const lastBlock = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && blocks.has(memoryId));
   let cell = 0;
@@ -24,10 +25,10 @@ export function placedSegments({ promptInfo: { segments }, kv, tokens }: Answere
   });
 }
 
-/** The parts of a sequence that are told apart by colour. */
+/** The parts of a sequence that have a colour of their own. */
 export type SegmentKind = 'system' | 'memory' | 'history' | 'query';
 
-const kinds: Readonly<Record<string, SegmentKind>> = {
+const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
   memoryHeader: 'memory',
   memory: 'memory',
   memoryFooter: 'memory',
@@ -38,12 +39,12 @@ const kinds: Readonly<Record<string, SegmentKind>> = {
   footer: 'query',
 };
 
-/** What a segment is a part of; all that comes before the memories belongs to the system. */
-export function kindOf(role: string): SegmentKind {
+/** The part to which a segment belongs; all that precedes the memories belongs to the system. */
+export function kindOf(role: SegmentRole): SegmentKind {
   return kinds[role] ?? 'system';
 }
 
-const labels: Readonly<Record<string, string>> = {
+const labels: Readonly<Partial<Record<SegmentRole, string>>> = {
   bos: 'BOS',
   memoryHeader: 'memory header',
   memoryFooter: 'memory footer',
@@ -52,7 +53,7 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** The name of a segment for readers. */
-export function labelOf({ role, memoryId }: Pick<Segment, 'role'> & { readonly memoryId?: string }): string {
+export function labelOf({ role, memoryId }: Pick<PromptSegment, 'role' | 'memoryId'>): string {
   const label = labels[role] ?? role;
   return memoryId === undefined ? label : `${label} ${memoryId}`;
 }

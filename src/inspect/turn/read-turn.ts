@@ -1,47 +1,49 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { BenchDatabase } from '../../db/database.ts';
-import { InfluenceRepository } from '../../db/influence-repository.ts';
-import type { TurnRow } from '../../db/schema.ts';
+import { AttributionRepository } from '../../db/attribution-repository.ts';
 import { TokenPieceRepository } from '../../db/token-piece-repository.ts';
 import { TurnListRepository } from '../../db/turn-list-repository.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
-import { unknownQuality } from '../../eval/unknown-quality.ts';
+import { type StoredTurn, TurnRepository } from '../../db/turn-repository.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import type { ArmTraits } from '../../records/arm-traits.ts';
 import { runNamed, unknownName } from '../find-run.ts';
-import type { Influence } from '../influence-port.ts';
+import type { AttributionRecord } from '../../records/attribution-record.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 
-/** A run as its turns are shown with it. */
+/** The facts of a run that stand on the pages of its turns. */
 export interface InspectedRun {
   readonly id: string;
   readonly name: string;
   readonly suite: string;
   readonly model: { readonly name: string; readonly sha256: string };
+  /** All that it was planned with, also those that have no turn yet. */
+  readonly arms: readonly ArmTraits[];
 }
 
-/** All that is shown of a turn. */
+/** A turn with all that its page shows. */
 export interface TurnModel {
   readonly run: InspectedRun;
   readonly turn: InspectedTurn;
-  /** Of the item, with this one: by arm, repeat and number of the turn. */
+  /** All turns on the item, this one among them: by arm, repeat and number of the turn. */
   readonly siblings: readonly InspectedTurn[];
-  /** The arm that hands the same memories over as text; none where it did not run, failed, or is this one. */
+  /** The turn of the arm that gives the same memories as text; undefined if it did not run, failed, or is this one. */
   readonly rag: AnsweredTurn | undefined;
-  /** The one whose sequence is compared: the arm that was asked for, or `rag`. */
+  /** The turn whose sequence is compared: of the arm that was asked for, or `rag`. */
   readonly against: AnsweredTurn | undefined;
-  readonly influence: Influence | undefined;
-  /** What the tokens of the sequences stand for, by id; none where the run did not record it. */
+  readonly attribution: AttributionRecord | undefined;
+  /** Texts of the tokens of the sequences, by id; empty if the run did not record them. */
   readonly pieces: ReadonlyMap<number, string>;
 }
 
 /** @throws BenchError `not-found` */
 export function inspectedRun(database: BenchDatabase, runName: string): InspectedRun {
-  const { id, name, suite, model } = runNamed(database, runName);
-  return { id, name, suite, model: model as InspectedRun['model'] };
+  const { id, name, suite, model, plan } = runNamed(database, runName);
+  return { id, name, suite, model: { name: model.name, sha256: model.sha256 }, arms: plan.arms };
 }
 
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
-export function turnsOfItem(database: BenchDatabase, { id, name }: InspectedRun, item: string): TurnRow[] {
+export function turnsOfItem(database: BenchDatabase, { id, name }: InspectedRun, item: string): StoredTurn[] {
   const rows = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   if (rows.length === 0)
     throw unknownName(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
@@ -53,14 +55,14 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /**
  * Reads a turn with what is shown beside it.
  *
- * @param against the arm whose sequence is compared; `rag`, where it ran, if not given
+ * @param against the arm whose sequence is compared; by default the one that gives the same memories as text
  * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
  */
 export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: string): TurnModel {
   const run = inspectedRun(database, ref.run);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);
-  const siblings = rows.map((row) => inspectedTurn(row, quality));
+  const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality));
   const find = (arm: string): InspectedTurn => {
     const ofArm = siblings.filter((turn) => turn.arm === arm);
     const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);
@@ -75,7 +77,7 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     );
   };
   const turn = find(ref.arm);
-  const rag = answeredOther(turn, reference(turn, siblings));
+  const rag = answeredOther(turn, reference(turn, siblings, run.arms));
   const compared = against === undefined ? rag : answeredOther(turn, find(against));
   const row = rows.find((one) => one.arm === ref.arm && one.repeat === ref.repeat && one.turn === ref.turn)!;
   return {
@@ -84,19 +86,21 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     siblings,
     rag,
     against: compared,
-    influence: new InfluenceRepository(database).find(row.id),
+    attribution: new AttributionRepository(database).find(row.id),
     pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
   };
 }
 
-/** `rag` with the same settings, `rag@labels=bullet` for `dki@labels=bullet`, or else `rag`. */
+/** The turn of the arm's reference, or else of the baseline; none for an arm that differs from the baseline in settings alone. */
 function reference(
   { arm, repeat, turn }: InspectedTurn,
   siblings: readonly InspectedTurn[],
+  arms: readonly ArmTraits[],
 ): InspectedTurn | undefined {
-  const settings = arm.includes('@') ? arm.slice(arm.indexOf('@')) : '';
-  const beside = siblings.filter((one) => one.repeat === repeat && one.turn === turn);
-  return beside.find((one) => one.arm === `rag${settings}`) ?? beside.find((one) => one.arm === 'rag');
+  const own = arms.find(({ name }) => name === arm);
+  const baseline = arms.find(({ comparison }) => comparison === 'baseline');
+  const name = own?.reference ?? (own?.base === baseline?.base ? undefined : baseline?.name);
+  return siblings.find((one) => one.repeat === repeat && one.turn === turn && one.arm === name);
 }
 
 function answeredOther(turn: InspectedTurn, other: InspectedTurn | undefined): AnsweredTurn | undefined {
@@ -106,11 +110,11 @@ function answeredOther(turn: InspectedTurn, other: InspectedTurn | undefined): A
 function* tokenIds(...turns: readonly (InspectedTurn | undefined)[]): Generator<number> {
   for (const turn of turns) {
     if (turn?.state !== 'answered') continue;
-    for (const segment of turn.promptInfo.segments) yield* segment.tokenIds;
+    for (const segment of turn.prompt.segments) yield* segment.tokenIds;
   }
 }
 
-/** Which turn it is, as links name it. */
+/** The reference by which links name a turn. */
 export function refOf(run: InspectedRun, { itemId, arm, repeat, turn }: InspectedTurn): TurnRef {
   return { run: run.name, item: itemId, arm, repeat, turn };
 }

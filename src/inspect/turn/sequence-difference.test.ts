@@ -1,30 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { turnRow } from '../../../test/fixtures/turn-row.ts';
-import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
+import { changed } from '../../../test/fixtures/draft.ts';
+import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 function answered(arm: string, injected = false): AnsweredTurn {
-  const turn = inspectedTurn(turnRow(arm, { injected }));
-  if (turn.state === 'failed') throw new Error(turn.error);
-  return structuredClone(turn);
+  return { ...answeredTurn(arm, { injected }), unknownQuality: null };
 }
 
 /** The line of m-2 as ten tokens, one of which is another in the other arm. */
 function withLine(words: readonly string[]): AnsweredTurn {
-  const turn = answered('rag');
-  const line = turn.promptInfo.segments[4]!;
-  line.text = words.join('');
-  line.tokenIds = words.map((word) => 1000 + [...word].reduce((sum, letter) => sum + letter.charCodeAt(0), 0));
-  return turn;
+  return changed(answered('rag'), ({ prompt }) => {
+    const line = prompt.segments[4]!;
+    line.text = words.join('');
+    line.tokenIds = words.map((word) => 1000 + [...word].reduce((sum, letter) => sum + letter.charCodeAt(0), 0));
+  });
 }
 
 const words = ['[2]', ' My', ' sister', ' moved', ' to', ' Turin', '.\n'];
 const others = ['[2]', ' My', ' brother', ' moved', ' to', ' Turin', '.\n'];
-const idsOf = (list: readonly string[]) => withLine(list).promptInfo.segments[4]!.tokenIds;
+const idsOf = (list: readonly string[]) => withLine(list).prompt.segments[4]!.tokenIds;
 const pieces = new Map([...words, ...others].map((word) => [idsOf([word])[0]!, word]));
 
 describe('the difference of two sequences', () => {
-  it('is none where ids and positions agree, and says what was handed over as K/V', () => {
+  it('is none where ids and positions agree, and says what was injected as K/V', () => {
     const { segments, ...counts } = sequenceDifference(answered('dki', true), answered('rag'), pieces);
     expect(counts).toEqual({ sameTokens: 43, onlyHere: 0, onlyThere: 0, movedTokens: 0 });
     expect(segments[3]).toEqual({
@@ -32,7 +31,7 @@ describe('the difference of two sequences', () => {
       label: 'memory m-1',
       tokens: 8,
       moved: undefined,
-      handedOver: { here: 'injected', there: 'evaluated' },
+      origins: { here: 'injected', there: 'evaluated' },
     });
   });
 
@@ -49,8 +48,7 @@ describe('the difference of two sequences', () => {
   });
 
   it('names the segments that only one of them has', () => {
-    const less = answered('rag');
-    less.promptInfo.segments.splice(3, 1);
+    const less = changed(answered('rag'), ({ prompt }) => prompt.segments.splice(3, 1));
     const { segments, ...counts } = sequenceDifference(answered('rag'), less, pieces);
     expect(counts).toMatchObject({ sameTokens: 35, onlyHere: 8, onlyThere: 0 });
     expect(segments.filter(({ kind }) => kind !== 'same')).toMatchObject([{ kind: 'only-here', label: 'memory m-1' }]);
@@ -64,8 +62,8 @@ describe('the difference of two sequences', () => {
     const shared: AnsweredTurn = {
       ...parallel,
       tokens: { ...parallel.tokens, positions: 35 },
-      kv: {
-        ...{ mode: 'parallel', alpha: 1, sizeBytes: 10, linkTokens: 0, joinMs: 0 },
+      prefill: {
+        ...{ strategy: 'parallel', alpha: 1, sizeBytes: 10, recomputedTokens: 0, joinMs: 0 },
         header: { ...block, tokens: 14 },
         blocks: [
           { ...block, memoryId: 'm-1', tokens: 8, position: 14 },

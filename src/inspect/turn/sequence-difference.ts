@@ -8,46 +8,46 @@ export type SegmentDifference =
       readonly kind: 'same';
       readonly label: string;
       readonly tokens: number;
-      /** Positions of its first token, where they are not the same. */
+      /** Positions of its first token, if they differ. */
       readonly moved: { readonly here: number; readonly there: number } | undefined;
-      /** One has its K/V injected, the other evaluated it. */
-      readonly handedOver: { readonly here: Origin; readonly there: Origin } | undefined;
+      /** Origins of its K/V, if one arm injected it and the other evaluated it. */
+      readonly origins: { readonly here: Origin; readonly there: Origin } | undefined;
     }
   | { readonly kind: 'only-here' | 'only-there'; readonly label: string; readonly spans: readonly TokenSpan[] }
   | {
       readonly kind: 'changed';
       readonly label: string;
-      /** What both begin with. */
+      /** The common beginning. */
       readonly before: readonly TokenSpan[];
       readonly here: readonly TokenSpan[];
       readonly there: readonly TokenSpan[];
-      /** What both end with. */
+      /** The common end. */
       readonly after: readonly TokenSpan[];
     };
 
 type Origin = PlacedSegment['origin'];
 
-/** How two sequences differ, segment by segment in the order in which they stand. */
+/** The difference of two sequences, segment by segment in the order of the sequences. */
 export interface SequenceDifference {
   readonly segments: readonly SegmentDifference[];
   readonly sameTokens: number;
   readonly onlyHere: number;
   readonly onlyThere: number;
-  /** Tokens that both have, at other positions. */
+  /** Tokens that both have, at different positions. */
   readonly movedTokens: number;
 }
 
-/** More segments are compared in place: the table of the alignment grows with the product. */
+/** Segments beyond this are not aligned: the table of the alignment grows with the product of both lengths. */
 const MOST_ALIGNED = 1000;
 
-/** Pairs of segments with one name, in both orders; what has none stands alone. */
+/** Aligns two lists of segments by role and memory; a segment without counterpart stands alone. */
 function aligned(
   here: readonly PlacedSegment[],
   there: readonly PlacedSegment[],
 ): (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] {
   const same = (a: PlacedSegment, b: PlacedSegment): boolean => a.role === b.role && a.memoryId === b.memoryId;
   const [rows, columns] = [Math.min(here.length, MOST_ALIGNED), Math.min(there.length, MOST_ALIGNED)];
-  // Length of the longest common subsequence behind each pair of places.
+  // Length of the longest common subsequence from each pair of places on.
   const width = columns + 1;
   const longest = new Uint16Array((rows + 1) * width);
   for (let i = rows - 1; i >= 0; i--) {
@@ -78,7 +78,7 @@ function sameSpan(a: TokenSpan | undefined, b: TokenSpan | undefined): boolean {
   return a?.text === b?.text && a?.ids.join() === b?.ids.join();
 }
 
-/** What two segments begin and end with in common, and what lies between. */
+/** Splits two segments into their common beginning, their common end and the two middles. */
 function changed(label: string, a: readonly TokenSpan[], b: readonly TokenSpan[]): SegmentDifference {
   const shorter = Math.min(a.length, b.length);
   let start = 0;
@@ -91,7 +91,7 @@ function changed(label: string, a: readonly TokenSpan[], b: readonly TokenSpan[]
   };
 }
 
-/** Compares what two turns gave the model. @param pieces of the tokens of both; without them a segment is one span */
+/** Compares the sequences of two turns. @param pieces of the tokens of both; without them a segment is one span */
 export function sequenceDifference(
   here: AnsweredTurn,
   there: AnsweredTurn,
@@ -111,8 +111,8 @@ export function sequenceDifference(
       const moved = a.position === b.position ? undefined : { here: a.position, there: b.position };
       counts.sameTokens += tokens;
       if (moved !== undefined) counts.movedTokens += tokens;
-      const handedOver = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
-      return { kind: 'same', label, tokens, moved, handedOver };
+      const origins = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
+      return { kind: 'same', label, tokens, moved, origins };
     }
     const difference = changed(label, spansOf(a), spansOf(b));
     if (difference.kind === 'changed') {

@@ -14,13 +14,13 @@ const MOST_TOKENS = 2000;
 const kinds: readonly SegmentKind[] = ['system', 'memory', 'history', 'query'];
 const origins = { evaluated: 'evaluated', injected: 'K/V injected' } as const;
 
-/** Tokens as marked stretches of the text, with ids that the reader can have shown. */
+/** Tokens as marked stretches of the text, with ids that the reader can switch on. */
 function tokens(spans: readonly TokenSpan[]): Html[] {
   return spans.map(({ text, ids }) => html`<i>${printable(text)}<sub>${ids.join(' ')}</sub></i>`);
 }
 
-/** What a page still has room for. */
-class Room {
+/** The bytes and tokens that the page may still take. */
+class PageBudget {
   #bytes = MOST_BYTES;
   #tokens = MOST_TOKENS;
   tokensLeftOut = false;
@@ -43,23 +43,23 @@ class Room {
   }
 }
 
-function segmentItem(segment: PlacedSegment, room: Room, pieces: ReadonlyMap<number, string>): Html {
+function segmentItem(segment: PlacedSegment, left: PageBudget, pieces: ReadonlyMap<number, string>): Html {
   const { role, cell, position, tokenIds, origin } = segment;
   const count = `${tokenIds.length} token${tokenIds.length === 1 ? '' : 's'}`;
   const place = cell === position ? `from ${cell}` : `from cell ${cell}, position ${position}`;
   return html`<li class="${kindOf(role)} ${origin}">
     <p class="name"><strong>${printable(labelOf(segment))}</strong> ${count} ${place} · ${origins[origin]}</p>
-    <p class="text">${room.text(segment, pieces)}</p>
+    <p class="text">${left.text(segment, pieces)}</p>
   </li> `;
 }
 
-/** The final sequence as coloured segments, in order; boundaries and ids of its tokens where the reader asks for them. */
+/** Section with the final sequence as coloured segments, and a switch for boundaries and ids of its tokens. */
 export function sequencePart(turn: AnsweredTurn, pieces: ReadonlyMap<number, string>): Html {
   const segments = placedSegments(turn);
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  const room = new Room();
+  const left = new PageBudget();
   const present = kinds.filter((kind) => segments.some(({ role }) => kindOf(role) === kind));
-  const items = segments.slice(0, MOST_SEGMENTS).map((segment) => segmentItem(segment, room, pieces));
+  const items = segments.slice(0, MOST_SEGMENTS).map((segment) => segmentItem(segment, left, pieces));
   return html`<section class="sequence-part" aria-labelledby="sequence">
     <h2 id="sequence">The final sequence, ${all} tokens</h2>
     <ul class="legend">
@@ -68,7 +68,7 @@ export function sequencePart(turn: AnsweredTurn, pieces: ReadonlyMap<number, str
     </ul>
     ${
       pieces.size === 0
-        ? html`<p class="soft">Token boundaries: not recorded in this run; the ids stand in the raw JSON.</p>`
+        ? html`<p class="soft">Token boundaries: not recorded in this run; the ids are in the raw JSON.</p>`
         : html`<input type="checkbox" id="show-tokens" class="show-tokens" /><label for="show-tokens"
               >Show token boundaries and ids</label
             >`
@@ -77,6 +77,6 @@ export function sequencePart(turn: AnsweredTurn, pieces: ReadonlyMap<number, str
       ${items}
     </ol>
     ${leftOut(MOST_SEGMENTS, segments.length, 'segments')}
-    ${room.tokensLeftOut ? html`<p class="note">Boundaries are shown of the first segments only; all ids stand in the raw JSON.</p>` : ''}
+    ${left.tokensLeftOut ? html`<p class="note">Boundaries are shown for the first segments only; all ids are in the raw JSON.</p>` : ''}
   </section>`;
 }

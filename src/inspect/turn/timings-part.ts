@@ -5,22 +5,22 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 import { bar } from './bar.ts';
 import { turnPhases } from './turn-phases.ts';
 
-const reuseWords = { new: 'K/V built in this turn', seen: 'K/V found', none: 'no K/V kept' } as const;
+const cacheWords = { miss: 'cache miss', hit: 'cache hit', bypass: 'bypass' } as const;
 
-/** Whether the K/V of a turn was built, found or none. */
-export function reuseInWords({ scores }: Pick<AnsweredTurn, 'scores'>): string {
-  return reuseWords[scores.evidence.reuse];
+/** The use of kept K/V: `cache hit`, `cache miss` or `bypass`. */
+export function cacheInWords({ account }: Pick<AnsweredTurn, 'account'>): string {
+  return cacheWords[account.cache];
 }
 
-/** Where the time of the turn went, one part behind the other, and its tokens. */
+/** Section on token counts and on the phases of the turn, one after the other. */
 export function timingsPart(turn: AnsweredTurn): Html {
-  const { timings, tokens, scores } = turn;
+  const { timings, tokens, account } = turn;
   const phases = turnPhases(turn);
   const whole = Math.max(timings.total, ...phases.map(({ startMs, ms }) => startMs + ms));
   const first = { look: 'axis', start: timings.firstToken / whole - 0.001, share: 0.003 };
-  const expected = scores.evidence.expectedEvaluatedTokens;
+  const expected = account.evaluated;
   return html`<section aria-labelledby="cost">
-    <h2 id="cost">Cost: ${reuseInWords(turn)}</h2>
+    <h2 id="cost">Cost: ${cacheInWords(turn)}</h2>
     <div class="scroll" role="region" aria-label="Table of token counts" tabindex="0">
       <table class="plain counts">
         <thead>

@@ -1,27 +1,27 @@
-/** A stretch of a text and the tokens that make it: several where each holds but a part of a character. */
+/** A stretch of a text and the tokens that make it: several if each holds a part of one character. */
 export interface TokenSpan {
   readonly text: string;
   readonly ids: readonly number[];
 }
 
 const replacement = '\ufffd';
-/** So many pieces must follow where a character of several tokens is taken to end. */
+/** Number of pieces that must match after the assumed end of a character of several tokens. */
 const LOOK_AHEAD = 8;
-/** A group that is longer is no character: nothing is known of the tokens from there on. */
+/** A longer group is no character: the tokens after it cannot be placed. */
 const MOST_TOGETHER = 16;
 
-/** Whether a piece says what its token stands for; one that is a part of a character does not. */
+/** Tells a piece that holds whole characters from one that holds a part of a character. */
 function isWhole(piece: string | undefined): piece is string {
   return piece !== undefined && !piece.includes(replacement);
 }
 
-/** The length of a piece at a place of the text; some tokenisers leave out the space that a token begins with. */
+/** The length of a piece at a place of the text; undefined if it does not match. Some tokenisers omit a leading space. */
 function lengthAt(text: string, place: number, piece: string): number | undefined {
   if (text.startsWith(piece, place)) return piece.length;
   return text.startsWith(` ${piece}`, place) ? piece.length + 1 : undefined;
 }
 
-/** Whether the pieces from `token` on, up to one that is not whole, stand at a place of the text. */
+/** Tests that the pieces from `token` on, up to one that is not whole, match the text at a place. */
 function stand(text: string, place: number, ids: readonly number[], token: number, pieces: Pieces): boolean {
   let at = place;
   for (const id of ids.slice(token, token + LOOK_AHEAD)) {
@@ -37,9 +37,8 @@ function stand(text: string, place: number, ids: readonly number[], token: numbe
 type Pieces = ReadonlyMap<number, string>;
 
 /**
- * Lays what tokens stand for over the text that they make. Tokens that are parts of one character share a span; so do
- * those of a stretch whose pieces are not known or do not fit, so that the spans always make the whole text and hold
- * every id.
+ * Aligns token ids with the text that they make. Tokens that are parts of one character share a span, and so do tokens
+ * whose pieces are unknown or do not match, so that the spans always make the whole text and hold every id.
  */
 export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces): TokenSpan[] {
   const spans: TokenSpan[] = [];
@@ -63,7 +62,7 @@ export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces)
   return [...spans.slice(0, -1), { text: last.text + text.slice(place), ids: last.ids }];
 }
 
-/** Where the group of tokens that begins at `token` ends: at the first place from which whole pieces fit again. */
+/** Finds the end of the group of tokens that begins at `token`: the first place from which whole pieces match again. */
 function endOfGroup(
   text: string,
   place: number,
@@ -77,7 +76,7 @@ function endOfGroup(
   for (let end = token + 1; end < Math.min(ids.length, token + MOST_TOGETHER); end++) {
     const piece = pieces.get(ids[end]!);
     if (!isWhole(piece) || piece === '') continue;
-    // A token holds a byte at least, and seldom more than two characters that cannot be told apart.
+    // A token holds at least one byte, so a group seldom spans more than four characters a token.
     let at = place;
     for (let characters = 0; characters <= 4 * (end - token) && at <= text.length; characters++) {
       if (characters > 0 && stand(text, at, ids, end, pieces)) return { place: at, token: end };

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { turnRow } from '../../../test/fixtures/turn-row.ts';
-import type { Influence } from '../influence-port.ts';
+import { changed } from '../../../test/fixtures/draft.ts';
+import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import type { AttributionRecord } from '../../records/attribution-record.ts';
 import { layout } from '../layout.ts';
 import { printTurn } from '../print/print-turn.ts';
 import { serverLinks as links } from '../server/server-links.ts';
-import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
+import type { PrefillRecord } from '../../records/prefill-record.ts';
+import type { AnsweredTurn, InspectedTurn } from '../stored-turn.ts';
 import type { TurnModel } from './read-turn.ts';
-import type { StoredKv } from './stored-kv.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
 
-const run = { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab'.repeat(32) } };
+const run = { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab'.repeat(32) }, arms: [] };
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
-function answered(turn: InspectedTurn): AnsweredTurn {
-  if (turn.state === 'failed') throw new Error(turn.error);
-  return structuredClone(turn);
+function answered(...of: Parameters<typeof answeredTurn>): AnsweredTurn {
+  return { ...answeredTurn(...of), unknownQuality: null };
 }
 
 function modelOf(turn: InspectedTurn, more: Partial<TurnModel> = {}): TurnModel {
-  const nothing = { rag: undefined, against: undefined, influence: undefined, pieces: new Map<number, string>() };
+  const nothing = { rag: undefined, against: undefined, attribution: undefined, pieces: new Map<number, string>() };
   return { run, turn, siblings: [turn], ...nothing, ...more };
 }
 
@@ -30,19 +30,22 @@ async function pageOf(model: TurnModel, places: readonly string[] = []): Promise
 
 /** A turn with that text wherever data may bring one. */
 function filledWith(text: string): AnsweredTurn {
-  const turn = answered(inspectedTurn(turnRow('dki', { injected: true, answer: text })));
-  turn.promptInfo.originalQuery = text;
-  for (const segment of turn.promptInfo.segments) segment.text = text;
-  for (const memory of turn.memories) Object.assign(memory, { content: text, memoryId: `${memory.memoryId}${markup}` });
-  turn.promptInfo.budget.warnings = [markup];
-  turn.promptInfo.budget.dropped[0]!.id = markup;
-  turn.scores.item.gold = text;
-  turn.scores.evidence.nextTokens[0]!.token = markup;
-  turn.scores.evidence.goldTokens = [{ token: markup, logProbability: -1 }];
-  const details = { note: text };
-  const timingsMs = { embedding: 1, search: 1, ranking: 1 };
-  turn.scores.retrieval = { strategy: markup, timingsMs, flags: [{ flag: 'degraded', reason: markup }], details };
-  return { ...turn, arm: markup, itemId: markup, userId: markup };
+  const filled = changed(answered('dki', { injected: true, answer: text }), ({ prompt, given, item, observed }) => {
+    prompt.originalQuery = text;
+    for (const segment of prompt.segments) segment.text = text;
+    for (const memory of given.retrieved) {
+      Object.assign(memory, { content: text, memoryId: `${memory.memoryId}${markup}` });
+    }
+    prompt.budget.warnings = [markup];
+    prompt.budget.dropped[0]!.id = markup;
+    item.gold = text;
+    observed.nextTokens[0]!.token = markup;
+    observed.goldTokens = [{ token: markup, logProbability: -1 }];
+    const details = { note: text };
+    const timingsMs = { embedding: 1, search: 1, ranking: 1 };
+    given.retrieval = { strategy: markup, timingsMs, flags: [{ flag: 'degraded', reason: markup }], details };
+  });
+  return { ...filled, arm: markup, itemId: markup, userId: markup };
 }
 
 function faultsOf(page: string): string[] {
@@ -74,61 +77,62 @@ describe('the page of a turn', () => {
       const page = await pageOf(model);
       expect(Buffer.byteLength(page)).toBeLessThan(200_000);
       expect(faultsOf(page)).toEqual([]);
-      expect(page).toMatch(/… [\d,]+ more characters, whole in the raw JSON/);
+      expect(page).toMatch(/… [\d,]+ more characters, all in the raw JSON/);
       const [shown] = (JSON.parse(turnJson(model)) as { turns: [AnsweredTurn] }).turns;
-      expect(shown.answer).toBe(text);
+      expect(shown.answer.text).toBe(text);
       expect(printTurn('r', turn, { width: 80, colour: false }).length).toBeLessThan(400_000);
     },
   );
 
   it('stays small with ten thousand tokens, a hundred memories dropped and as many blocks', async () => {
-    const few = answered(inspectedTurn(turnRow('dki', { injected: true })));
-    const line = few.promptInfo.segments[3]!;
+    const few = answered('dki', { injected: true });
+    const line = few.prompt.segments[3]!;
     const ids = Array.from({ length: 40 }, (_, index) => 10_000 + index);
     const lines = Array.from({ length: 250 }, (_, index) => {
       return { ...line, memoryId: `memory-${index}`, text: ' token'.repeat(40), tokenIds: ids };
     });
-    few.promptInfo.segments.splice(3, 2, ...lines);
-    const memories = lines.map(({ memoryId }, index) => {
+    const retrieved = lines.map(({ memoryId }, index) => {
       const flags = { kept: true, evidence: index === 0 };
       return { memoryId, content: ' token'.repeat(40), score: 0.5, rank: index + 1, ...flags };
     });
     const block = { key: 'ab'.repeat(32), origin: 'disk', tokens: 40, computeMs: 0 } as const;
-    const kv: StoredKv = {
-      mode: 'blocks',
-      ...{ alpha: 0.5, sizeBytes: 1e7, header: block, linkTokens: 0, joinMs: 1 },
+    const prefill: PrefillRecord = {
+      strategy: 'blocks',
+      ...{ alpha: 0.5, sizeBytes: 1e7, header: block, recomputedTokens: 0, joinMs: 1 },
       blocks: lines.map(({ memoryId }, index) => ({ ...block, memoryId, position: 40 * index })),
     };
-    few.promptInfo.budget.dropped = lines.map(({ memoryId }) => {
-      return { part: 'memory', id: memoryId, tokens: 40, rule: 'memory-budget' };
+    const many = changed(few, ({ prompt }) => {
+      prompt.segments.splice(3, 2, ...lines.map((segment) => ({ ...segment, tokenIds: [...ids] })));
+      prompt.budget.dropped = lines.map(({ memoryId }) => {
+        return { part: 'memory', id: memoryId, tokens: 40, rule: 'memory-budget' };
+      });
     });
-    const turn = { ...few, memories, kv };
+    const turn = { ...many, given: { ...many.given, retrieved }, prefill };
     const pieces = new Map(ids.map((id) => [id, ' token']));
-    const influence: Influence = {
+    const attribution: AttributionRecord = {
       method: 'blocks',
       ...{ logProbability: -1, modelMs: 5 },
       memories: lines.map(({ memoryId }) => ({ memoryId, logProbability: -2 })),
     };
-    const page = await pageOf(modelOf(turn, { rag: turn, against: turn, influence, pieces }));
+    const page = await pageOf(modelOf(turn, { rag: turn, against: turn, attribution, pieces }));
 
     expect(Buffer.byteLength(page)).toBeLessThan(200_000);
     expect(page).toContain('<i> token<sub>10001</sub></i>');
-    expect(page).toContain('Boundaries are shown of the first segments only');
+    expect(page).toContain('Boundaries are shown for the first segments only');
     expect(page).toContain('… 106 more segments, all in the raw JSON.');
     expect(page).toContain('… 210 more memories, all in the raw JSON.');
   });
 
   it('says what a run did not record', async () => {
-    const page = await pageOf(modelOf(inspectedTurn(turnRow('rag'))));
+    const page = await pageOf(modelOf(answered('rag')));
     expect(page).toContain('Token boundaries: not recorded in this run');
-    expect(page).toContain('Of each token: not recorded in this run.');
-    expect(page).toContain('How they were recalled is not recorded.');
+    expect(page).toContain('No retriever was asked.');
   });
 
   it('shows the reason of a failed turn and how to see it again', async () => {
-    const changes = { error: `no room ${markup}`, scores: null, itemId: "it's 7" };
-    const page = await pageOf(modelOf(inspectedTurn(turnRow('rag', { changes }))), ['--db', 'a b.sqlite']);
-    expect(page).toContain('no room &lt;script&gt;');
+    const failed = failedTurn('rag', `no space ${markup}`, { itemId: "it's 7" });
+    const page = await pageOf(modelOf(failed), ['--db', 'a b.sqlite']);
+    expect(page).toContain('no space &lt;script&gt;');
     const command = 'npx dki-bench inspect --run main-1 --item &#39;it&#39;\\&#39;&#39;s 7&#39; --arm rag --print';
     expect(page).toContain(`${command} --db &#39;a b.sqlite&#39;`);
   });

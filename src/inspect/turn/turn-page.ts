@@ -1,32 +1,46 @@
 import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
+import { quoted } from '../../report/html/reproduce.ts';
 import { printable } from '../../report/render/printable.ts';
-import type { Links } from '../links.ts';
+import type { Links, TurnRef } from '../links.ts';
+import { failureInWords } from './answer-in-words.ts';
 import { answerPart } from './answer-part.ts';
 import { budgetPart } from './budget-part.ts';
+import { checksPart } from './checks-part.ts';
 import { differencePart } from './difference-part.ts';
 import { kvPart } from './kv-part.ts';
 import { memoriesPart } from './memories-part.ts';
 import { modelPart } from './model-part.ts';
-import { proofPart } from './proof-part.ts';
 import { refOf, type TurnModel } from './read-turn.ts';
-import { reproduceCommand } from './reproduce-command.ts';
 import { sequencePart } from './sequence-part.ts';
 import { shownText } from './shown-text.ts';
 import { timingsPart } from './timings-part.ts';
 
 const MOST_SIBLINGS = 60;
 
-/** What stands on the page of a turn beside the turn. */
+/** Options of the page of a turn. */
 export interface TurnPageOptions {
-  /** Asks for the influence of each memory, where it can be computed. */
-  readonly influenceForm?: Html | undefined;
-  /** Options of a command that say where the database is, where that is not the default. */
+  /** Starts a leave-one-out attribution, if one can be computed. */
+  readonly attributionForm?: Html | undefined;
+  /** Options of a command that name the database, if it is not the default one. */
   readonly places?: readonly string[] | undefined;
 }
 
-/** A turn: what the model was given, what it made of it, and what that took. */
-export function turnPage(model: TurnModel, links: Links, { influenceForm, places = [] }: TurnPageOptions = {}): Html {
+/** The command that shows a stored turn in the terminal. */
+function reproduceCommand({ run, item, arm, repeat, turn }: TurnRef, places: readonly string[]): string {
+  const options: readonly (readonly [string, string])[] = [
+    ['--run', run],
+    ['--item', item],
+    ['--arm', arm],
+    ...(repeat === 0 ? [] : ([['--repeat', String(repeat)]] as const)),
+    ...(turn === 0 ? [] : ([['--turn', String(turn)]] as const)),
+  ];
+  const words = [...options.flat(), '--print', ...places];
+  return `npx dki-bench inspect ${words.map(quoted).join(' ')}`;
+}
+
+/** The page of a turn: the sequence that the model was given, its answer, and the cost. */
+export function turnPage(model: TurnModel, links: Links, { attributionForm, places = [] }: TurnPageOptions = {}): Html {
   const { run, turn } = model;
   const { itemId, userId, arm, repeat, turn: number } = turn;
   return html`<h1>${printable(arm)} <span class="soft">on</span> ${printable(itemId)}</h1>
@@ -34,7 +48,7 @@ export function turnPage(model: TurnModel, links: Links, { influenceForm, places
       Run ${printable(run.name)} · <a href="${links.item(run.name, itemId)}">item ${printable(itemId)}</a> · user
       ${printable(userId)} · repeat ${repeat} · turn ${number} · model ${printable(run.model.name)}
     </p>
-    ${siblings(model, links)} ${contents(model, links, influenceForm)}
+    ${siblings(model, links)} ${contents(model, links, attributionForm)}
     <section aria-labelledby="reproduce">
       <h2 id="reproduce">Reproduce</h2>
       <p>The same turn in the terminal:</p>
@@ -43,20 +57,20 @@ export function turnPage(model: TurnModel, links: Links, { influenceForm, places
     </section>`;
 }
 
-function contents({ turn, rag, influence, pieces, ...model }: TurnModel, links: Links, form: Html | undefined): Html {
+function contents({ turn, rag, attribution, pieces, ...model }: TurnModel, links: Links, form: Html | undefined): Html {
   if (turn.state === 'failed') {
     return html`<section aria-labelledby="failed">
       <h2 id="failed">Failed</h2>
-      <p class="bad text">${shownText(turn.error, 4000)}</p>
+      <p class="bad text">${shownText(failureInWords(turn), 4000)}</p>
     </section>`;
   }
   return html`${answerPart(turn)} ${sequencePart(turn, pieces)} ${kvPart(turn)} ${budgetPart(turn)}
-    ${memoriesPart(turn, influence)} ${form ?? ''}
+    ${memoriesPart(turn, attribution)} ${form ?? ''}
     <div class="beside">${timingsPart(turn)} ${modelPart(turn, rag)}</div>
-    ${differencePart({ ...model, turn, rag, influence, pieces }, links)} ${proofPart(turn)}`;
+    ${differencePart({ ...model, turn, rag, attribution, pieces }, links)} ${checksPart(turn)}`;
 }
 
-/** The other turns on the item. */
+/** Links to the other turns on the item. */
 function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
   const several = all.some(({ repeat, turn: number }) => repeat !== turn.repeat || number !== turn.turn);
   const shown = all.slice(0, MOST_SIBLINGS);

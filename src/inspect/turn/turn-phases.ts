@@ -7,12 +7,12 @@ export interface Phase {
   readonly ms: number;
 }
 
-/** What is not stored apart, and is too little to be shown, ms. */
+/** Shorter phases are not shown, ms. */
 const LEAST_SHOWN = 0.005;
 
 /**
- * The parts of a turn one after the other. K/V that is kept once the answer is there, which `kvCompute` counts too,
- * stands behind it; what no part accounts for stands last.
+ * The phases of a turn, one after the other. K/V that is kept after the answer counts in `kvCompute` and follows `decode`;
+ * time that no phase accounts for comes last.
  */
 export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>): Phase[] {
   const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;

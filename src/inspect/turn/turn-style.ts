@@ -1,4 +1,4 @@
-/** What only the pages of turns and items need, on top of the shared style. */
+/** Style of the pages of turns and items, in addition to the shared style. */
 export const turnStyle = `
 :root {
   --system: #5f6b7a; --system-wash: #eef1f4; --memory: #8a4b00; --memory-wash: #fdf0e0;
@@ -52,7 +52,7 @@ span.left { color: var(--soft); font-style: italic; white-space: normal; }
 .show-tokens:checked ~ .sequence i { box-shadow: inset 1px 0 0 var(--ink), inset 0 -1px 0 var(--soft); padding-left: 2px; line-height: 2; }
 .show-tokens:checked ~ .sequence sub { display: inline; font-size: 0.7rem; padding: 0 3px; vertical-align: sub; font-variant-numeric: tabular-nums; }
 
-/* Sections side by side where there is room */
+/* Sections side by side on wide pages */
 .beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 32rem), 1fr)); gap: 0 3rem; }
 .beside > * { min-width: 0; }
 
@@ -71,7 +71,7 @@ svg.bar { display: block; width: 100%; height: 1rem; background: var(--wash); }
 .bar .axis { fill: var(--ink); }
 .waterfall, .next, .gold { width: 100%; max-width: 52rem; }
 .next .bars { width: 30%; min-width: 4rem; }
-.influence { min-width: 8rem; }
+.attribution { min-width: 8rem; }
 .memories .wide { min-width: 14rem; }
 .memories tbody th { min-width: 6rem; }
 .memories .evidence > * { background: var(--wash); }

@@ -1,32 +1,31 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
+import { baselineOf, primaryOf } from '../verdict.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
 
-/** Leaves room for the longest name of an arm. */
+/** Leaves space for the longest name of an arm. */
 const WIDTH = 190;
 const HEIGHT_AN_ARM = 20;
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
-/** The arm with every part on: the bits of `rag`, wherever they are equal. */
-const FULL = 'dki';
-
 /**
- * What each part off, or another, changes in exact match: the difference to `rag`, which is that to `dki`, with all parts
- * on, where both are identical. Undefined where quality is unknown.
+ * Figure 3: the change of exact match for each part that is off or different, against `rag`, which is also the difference
+ * to `dki` with all parts on if both are identical. Undefined if quality is unknown.
  */
 export function ablationFigure(results: RunResults): Figure | undefined {
+  const [baseline, primary] = [baselineOf(results.arms)?.arm, primaryOf(results.arms)?.arm];
   const compared = results.comparisons.filter(({ a, b, metric }) => {
-    return metric === 'exactMatch' && b === 'rag' && isContender(a);
+    return metric === 'exactMatch' && b === baseline && isContender(results, a);
   });
   if (compared.length === 0) return undefined;
-  const same = compared.some(({ a, verdict }) => a === FULL && verdict.startsWith('identical'));
+  const same = compared.some(({ a, verdict }) => a === primary && verdict === 'identical');
   const data = compared.map(({ a, delta, low, high }) => ({
     arm: a,
     ...estimateFields({ mean: delta, low, high }, 100),
   }));
   const x = {
     type: 'quantitative' as const,
-    // One part may cost eighty points and the others one each: both are to be seen.
+    // One part may cost eighty points and others one: both must be visible.
     scale: { type: 'symlog' as const, constant: 1 },
     axis: { title: 'Points of exact match, logarithmic', grid: true, values: TICKS },
   };
@@ -39,7 +38,7 @@ export function ablationFigure(results: RunResults): Figure | undefined {
   const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, 'points')}`);
   return figureOf(results, {
     id: 'ablation',
-    title: `Figure 3. Each part off in turn, against ${same ? 'dki with every part on, which is rag bit for bit' : 'rag'}`,
+    title: `Figure 3. Each part off in turn, against ${same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!}`,
     description: `Differences in exact match with 95 % intervals, paired by question: ${words.join('; ')}.`,
     data,
     spec: {

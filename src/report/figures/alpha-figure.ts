@@ -1,6 +1,6 @@
-import { parseArmName } from '../../config/arm-name.ts';
-import type { ArmResults, RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
+import { baselineOf } from '../verdict.ts';
 import { armEncoding } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
@@ -11,32 +11,28 @@ const panels = [
   { metric: 'freeLogProbability', panel: 'Own answer, ln p a token', scale: 1 },
 ] as const;
 
-/** By how much an arm multiplies the values; undefined for one that was given none. */
-const alphaOf = ({ arm }: ArmResults): number | undefined => parseArmName(arm)?.settings.alpha;
-
-/** Recall and fluency by α; undefined without arms that vary it, or where quality is unknown. */
+/** Figure 4: recall and fluency by α; undefined without arms that vary it, and if quality is unknown. */
 export function alphaFigure(results: RunResults): Figure | undefined {
   const varied = results.arms
     .flatMap((arm) => {
-      const alpha = alphaOf(arm);
+      const { alpha } = arm.traits.settings;
       return alpha === undefined ? [] : [{ arm, alpha }];
     })
     .sort((a, b) => a.alpha - b.alpha);
-  const rag = results.arms.find(({ arm }) => arm === 'rag');
+  const rag = baselineOf(results.arms);
   const shown = panels.filter(({ metric }) => varied.some(({ arm }) => arm.metrics[metric] !== null));
   const data = shown.flatMap(({ metric, panel, scale }) => [
-    ...varied.flatMap(({ arm: { arm, metrics }, alpha }) => {
+    ...varied.flatMap(({ arm: { traits, metrics }, alpha }) => {
       const estimate = metrics[metric];
-      const base = parseArmName(arm)!.base;
-      return estimate === null ? [] : [{ panel, arm: base, alpha, ...estimateFields(estimate, scale) }];
+      return estimate === null ? [] : [{ panel, arm: traits.base, alpha, ...estimateFields(estimate, scale) }];
     }),
     ...(rag?.metrics[metric]
-      ? [{ panel, arm: 'rag', alpha: null, ...estimateFields(rag.metrics[metric], scale) }]
+      ? [{ panel, arm: rag.arm, alpha: null, ...estimateFields(rag.metrics[metric], scale) }]
       : []),
   ]);
   if (data.length === 0) return undefined;
   const arms = [...new Set(data.map(({ arm }) => arm))];
-  const { color, shape } = armEncoding(arms);
+  const { color, shape } = armEncoding(results, arms);
   const words = shown.map(({ panel }) => {
     const points = data.filter((row) => row.panel === panel && row.alpha !== null);
     return `${panel}: ${points.map(({ alpha, value }) => `${formatNumber(value, 2)} at ${alpha!}`).join(', ')}`;

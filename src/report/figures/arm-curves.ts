@@ -1,9 +1,10 @@
 import type { TopLevelSpec } from 'vega-lite';
+import type { RunResults } from '../../records/results.ts';
 import { armEncoding } from './arm-style.ts';
 import { type FigureRow, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
-/** A point of an arm's curve. `at` is one of the steps of the horizontal axis. */
+/** A point of an arm's curve; `at` is one of the steps of the horizontal axis. */
 export interface CurvePoint extends FigureRow {
   readonly panel: string;
   readonly arm: string;
@@ -16,21 +17,22 @@ export interface CurvePoint extends FigureRow {
 /** Share of a step over which the arms stand side by side. */
 const SPREAD = 0.66;
 
-/** Where a point stands, in steps: an ordinal axis with offsets would draw no lines from step to step. */
+/** The place of a point, in steps: an ordinal axis with offsets would draw no lines from step to step. */
 function besideOthers(steps: readonly string[], arms: readonly string[]): string {
   const arm = `indexof(${JSON.stringify(arms)}, datum.arm) - ${(arms.length - 1) / 2}`;
   return `indexof(${JSON.stringify(steps)}, datum.at) + (${arm}) * ${SPREAD / arms.length}`;
 }
 
-/** The curves of all arms with their intervals, side by side within a step: arms that agree would hide one another. */
+/** Curves of all arms with their intervals, side by side within a step, since equal arms would hide one another. */
 export function armCurves(
+  results: RunResults,
   points: readonly CurvePoint[],
   titles: { readonly x: string; readonly y: string },
 ): TopLevelSpec {
   const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
   const arms = distinct(points.map(({ arm }) => arm));
   const panels = distinct(points.map(({ panel }) => panel));
-  const { color, shape, strokeDash } = armEncoding(arms);
+  const { color, shape, strokeDash } = armEncoding(results, arms);
   const steps = distinct(points.map(({ at }) => at));
   const x = {
     field: 'x',
@@ -72,7 +74,7 @@ export function armCurves(
   };
 }
 
-/** What each arm's curve goes from and comes to, in words. */
+/** The first and the last value of each curve, in words. */
 export function curvesInWords(points: readonly CurvePoint[], unit: string): string {
   const curves = new Map<string, CurvePoint[]>();
   for (const point of points) {

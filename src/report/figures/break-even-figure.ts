@@ -1,5 +1,6 @@
-import type { BreakEven, RunResults } from '../../eval/results.ts';
+import type { BreakEven, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
+import { baselineOf } from '../verdict.ts';
 import { armEncoding } from './arm-style.ts';
 import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';
@@ -14,36 +15,37 @@ function crossing({ turn, low, high }: BreakEven): string {
   return `${turn === null ? 'never' : `turn ${turn}`} [${orNever(low)}, ${orNever(high)}]`;
 }
 
-/** Far enough to see the lines cross, where they do. */
+/** The number of turns to show, so that the lines cross if they do. */
 function turnsShown(breakEven: readonly BreakEven[]): number {
   const turns = breakEven.flatMap(({ turn, high }) => [turn ?? 0, high ?? 0]);
   return Math.min(MOST_TURNS, Math.max(LEAST_TURNS, ...turns.map((turn) => turn + 2)));
 }
 
-function rowsOf(one: BreakEven, turns: number): FigureRow[] {
-  const { newMs, seenMs, ragMs } = one;
+function rowsOf(one: BreakEven, baseline: string, turns: number): FigureRow[] {
+  const { missMs, hitMs, ragMs } = one;
   const line = (arm: string, ms: (turn: number) => number): FigureRow[] =>
     Array.from({ length: turns }, (_, index) => ({ panel: one.arm, arm, turn: index + 1, ms: ms(index + 1) }));
-  return [...line('rag', (turn) => turn * ragMs), ...line(one.arm, (turn) => newMs + (turn - 1) * seenMs)].map(
+  return [...line(baseline, (turn) => turn * ragMs), ...line(one.arm, (turn) => missMs + (turn - 1) * hitMs)].map(
     (row) => ({ ...row, from: null, to: null, crossing: null }),
   );
 }
 
-/** Where the break-even may lie, from and to; a bound that is never ends where the picture does. */
+/** The interval of the break-even; the bound "never" is drawn at the end of the picture. */
 function crossingRow(one: BreakEven, turns: number): FigureRow {
   const from = one.low === null || one.low > turns ? null : one.low;
   const to = from === null ? null : Math.min(one.high ?? turns, turns);
   return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing: crossing(one) };
 }
 
-/** The time of `rag` and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
+/** Figure 5: the time of `rag` and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
 export function breakEvenFigure(results: RunResults): Figure | undefined {
   const { breakEven } = results;
-  if (breakEven.length === 0) return undefined;
+  const baseline = baselineOf(results.arms)?.arm;
+  if (breakEven.length === 0 || baseline === undefined) return undefined;
   const turns = turnsShown(breakEven);
-  const data = breakEven.flatMap((one) => [...rowsOf(one, turns), crossingRow(one, turns)]);
+  const data = breakEven.flatMap((one) => [...rowsOf(one, baseline, turns), crossingRow(one, turns)]);
   const panels = breakEven.map(({ arm }) => arm);
-  const looks = armEncoding(['rag', ...breakEven.map(({ arm }) => arm)]);
+  const looks = armEncoding(results, [baseline, ...panels]);
   const legend = { symbolType: 'stroke', symbolStrokeWidth: 2 };
   const [color, strokeDash] = [
     { ...looks.color, legend },
@@ -56,12 +58,12 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   };
   const words = breakEven.map(
     (one) =>
-      `${one.arm}: ${crossing(one)}, a first turn takes ${formatNumber(one.newMs, 1)} ms and a later one ` +
-      `${formatNumber(one.seenMs, 1)} ms where rag takes ${formatNumber(one.ragMs, 1)} ms`,
+      `${one.arm}: ${crossing(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms, a later one ` +
+      `${formatNumber(one.hitMs, 1)} ms, and a turn of ${baseline} ${formatNumber(one.ragMs, 1)} ms`,
   );
   return figureOf(results, {
     id: 'break-even',
-    title: 'Figure 5. From which turn on K/V pays: time to first tokens, summed',
+    title: 'Figure 5. Break-even: time to first token, summed over turns',
     description: `Break-even turn with its 95 % interval, shaded. ${words.join('; ')}.`,
     data,
     spec: {

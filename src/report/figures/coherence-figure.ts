@@ -1,12 +1,12 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf } from './figure.ts';
 
-/** Recall by depth of the conversation; undefined where quality is unknown. */
+/** Figure 6: recall by depth of the conversation; undefined if quality is unknown. */
 export function coherenceFigure(results: RunResults): Figure | undefined {
   const data: CurvePoint[] = results.conditions
-    .filter(({ arm, place }) => place === null && isContender(arm))
+    .filter(({ arm, place }) => place === null && isContender(results, arm))
     .sort((a, b) => a.condition - b.condition)
     .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
       exactMatch === null ? [] : [{ panel: '', arm, at: String(condition), ...estimateFields(exactMatch, 100) }],
@@ -17,6 +17,6 @@ export function coherenceFigure(results: RunResults): Figure | undefined {
     title: 'Figure 6. Recall by depth of the conversation',
     description: `Exact match with 95 % intervals, by turn of the conversation. ${curvesInWords(data, '%')}.`,
     data,
-    spec: armCurves(data, { x: 'Turn of the conversation', y: 'Exact match, %' }),
+    spec: armCurves(results, data, { x: 'Turn of the conversation', y: 'Exact match, %' }),
   });
 }

@@ -1,5 +1,4 @@
-import { parseArmName } from '../../config/arm-name.ts';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { shareLabel } from '../tables/by-condition.ts';
 import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
 import { isContender } from './arm-style.ts';
@@ -10,26 +9,27 @@ const panels = [
   { budget: 'all', panel: 'K/V budget: all that is left' },
 ] as const;
 
-/** Task success by the share of the window that the memories would fill; undefined where quality is unknown. */
+/** Figure 2: task success by the share of the window that the memories would fill; undefined if quality is unknown. */
 export function contextFigure(results: RunResults): Figure | undefined {
+  const traits = new Map(results.arms.map((one) => [one.arm, one.traits]));
   const data: CurvePoint[] = panels.flatMap(({ budget, panel }) =>
     results.conditions
       .filter(({ arm, place }) => {
-        return place === null && isContender(arm) && (parseArmName(arm)?.settings.budget ?? 'half') === budget;
+        return place === null && isContender(results, arm) && (traits.get(arm)?.settings.budget ?? 'half') === budget;
       })
       .sort((a, b) => a.condition - b.condition)
       .flatMap(({ arm, condition, metrics: { taskSuccess } }) => {
         if (taskSuccess === null) return [];
-        const base = parseArmName(arm)?.base ?? arm;
+        const base = traits.get(arm)?.base ?? arm;
         return [{ panel, arm: base, at: shareLabel(condition), ...estimateFields(taskSuccess, 100) }];
       }),
   );
   if (data.length === 0) return undefined;
   return figureOf(results, {
     id: 'context',
-    title: 'Figure 2. Task success in a fixed window, by what the memories would fill of it',
+    title: 'Figure 2. Task success in a fixed window, by the share that the memories would fill',
     description: `Task success with 95 % intervals, by share of the window. ${curvesInWords(data, '%')}.`,
     data,
-    spec: armCurves(data, { x: 'Memories, share of the window', y: 'Task success, %' }),
+    spec: armCurves(results, data, { x: 'Memories, share of the window', y: 'Task success, %' }),
   });
 }

@@ -1,16 +1,16 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
 
 const WIDTH = 190;
 const HEIGHT_AN_ARM = 20;
 
-const panels: Readonly<Record<number, string>> = { 1: 'One memory answers', 2: 'It takes the one before as well' };
+const panels: Readonly<Record<number, string>> = { 1: 'One memory answers', 2: 'The previous memory is needed, too' };
 
-/** Exact match by arm where one memory answers, and where it takes the one before as well; undefined where quality is unknown. */
+/** Figure 10: exact match by arm if one memory answers, and if the previous one is needed, too; undefined if quality is unknown. */
 export function coreferenceFigure(results: RunResults): Figure | undefined {
   const data = results.conditions
-    .filter(({ arm, place }) => place === null && isContender(arm))
+    .filter(({ arm, place }) => place === null && isContender(results, arm))
     .sort((a, b) => a.condition - b.condition)
     .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
       exactMatch === null ? [] : [{ panel: panels[condition] ?? '', arm, ...estimateFields(exactMatch, 100) }],
@@ -26,7 +26,7 @@ export function coreferenceFigure(results: RunResults): Figure | undefined {
   const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, '%')}`);
   return figureOf(results, {
     id: 'coreference',
-    title: 'Figure 10. Memories that need the one before them',
+    title: 'Figure 10. Memories that refer to the previous one',
     description: `Exact match with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {

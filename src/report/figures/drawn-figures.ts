@@ -1,17 +1,18 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { csvText } from '../render/csv.ts';
 import { printable } from '../render/printable.ts';
 import type { Figure } from './figure.ts';
 import { renderFigure, renderSpecification } from './render-figure.ts';
 import { reportFigures } from './report-figures.ts';
 
+/** A figure with its picture. */
 export interface DrawnFigure {
   readonly figure: Figure;
   /** In the colour of the text around it. */
   readonly svg: string;
 }
 
-/** A run's figures stand in files of their own, in its page and in the page of its group. */
+/** Drawn figures by run: they are in files of their own, in the page of the run and in that of its group. */
 const drawn = new WeakMap<RunResults, Promise<readonly DrawnFigure[]>>();
 
 async function draw(results: RunResults): Promise<readonly DrawnFigure[]> {
@@ -20,20 +21,20 @@ async function draw(results: RunResults): Promise<readonly DrawnFigure[]> {
   return figures;
 }
 
-/** The figures of a run as pictures; drawn once for the same results. */
+/** Draws the figures of a run, once for the same results. */
 export function drawnFigures(results: RunResults): Promise<readonly DrawnFigure[]> {
   const known = drawn.get(results) ?? draw(results);
   drawn.set(results, known);
   return known;
 }
 
-/** Alone, a picture has no text around it: black on light, white on dark. */
+/** The colour of a picture that stands alone, without text around it. */
 const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
 
 /** A picture as a file of its own. */
 export const pictureFile = (svg: string): string => `${svg.replace('</desc>', () => `</desc>${alone}`)}\n`;
 
-/** What is drawn as CSV, a column a field. */
+/** The data of a figure as CSV, a column for each field. */
 function dataOf({ data }: Figure): string {
   const fields = Object.keys(data[0]!);
   const text = (value: string | number | null | undefined) => (value === null ? '' : printable(String(value)));

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { compile } from 'vega-lite';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { ConditionResults, RetrievalMeasurement, RunResults } from '../../eval/results.ts';
+import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { ArmResults, ConditionResults, RetrievalMeasurement, RunResults } from '../../records/results.ts';
 import { drawnFigures, figureFiles } from './drawn-figures.ts';
 import { reportFigures } from './report-figures.ts';
 
@@ -21,7 +22,10 @@ function conditions(arms: readonly string[], places: readonly ConditionResults['
           phasesMs: rag.costAll!.phasesMs,
           forced: 0,
         },
-        ...{ tokens: rag.tokens!, memories: { stored: 1, recalled: 1, kept: 1, dropped: 0, tokens: condition * 16.4 } },
+        ...{
+          tokens: rag.tokens!,
+          memories: { stored: 1, retrieved: 1, kept: 1, dropped: 0, tokens: condition * 16.4 },
+        },
       })),
     ),
   );
@@ -33,9 +37,15 @@ const of = (suite: string, more: Partial<RunResults>): RunResults => ({
   run: { ...runResults.run, suite },
 });
 
-const varied = [0, 0.5, 1].map((alpha) => ({ ...dki, arm: `dki@alpha=${alpha}` }));
+/** An arm by hand. */
+function named(base: string, suffix: string, changes: Partial<ArmTraits>): ArmResults {
+  const arm = base + suffix;
+  return { ...dki, arm, traits: { ...dki.traits, name: arm, base, comparison: 'exploratory', ...changes } };
+}
 
-const recalled = (kind: string): RetrievalMeasurement[] =>
+const varied = [0, 0.5, 1].map((alpha) => named('dki', `@alpha=${alpha}`, { settings: { alpha } }));
+
+const retrieved = (kind: string): RetrievalMeasurement[] =>
   ['router', 'salience'].map((strategy, place) => {
     const recallAt5 = { mean: 0.5 + place / 4, low: 0.4, high: 0.8, n: 48, users: 2 };
     const metrics = { recallAt1: null, recallAt5, recallAt10: null, mrr: null, ndcgAt10: null };
@@ -47,18 +57,24 @@ const runs: readonly RunResults[] = [
   of('main', {}),
   of('latency', {
     breakEven: [
-      { arm: 'dki', newMs: 40, seenMs: 10, ragMs: 24, turn: 3, low: 2, high: null },
-      { arm: 'dki-link:4', newMs: 60, seenMs: 30, ragMs: 24, turn: null, low: null, high: null },
+      { arm: 'dki', missMs: 40, hitMs: 10, ragMs: 24, turn: 3, low: 2, high: null },
+      { arm: 'dki-link:4', missMs: 60, hitMs: 30, ragMs: 24, turn: null, low: null, high: null },
     ],
   }),
-  of('scaling', { conditions: conditions(['rag', 'dki', 'rag-twin'], [null, 'early', 'late']) }),
-  of('context', { conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]) }),
+  of('scaling', {
+    arms: [...runResults.arms, named('rag-twin', '', { control: 'twin' })],
+    conditions: conditions(['rag', 'dki', 'rag-twin'], [null, 'early', 'late']),
+  }),
+  of('context', {
+    arms: [rag, ...['rag', 'dki-parallel'].map((base) => named(base, '@budget=all', { settings: { budget: 'all' } }))],
+    conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]),
+  }),
   of('coreference', { conditions: conditions(['rag', 'dki'], [null]) }),
   of('coherence', { conditions: conditions(['rag', 'dki'], [null]) }),
   of('alpha', { arms: [rag, ...varied] }),
   of('ablation', {}),
   of('retrieval', {
-    measured: { retrieval: { users: 2, memories: 9, stats: {}, rows: [...recalled('all'), ...recalled('recent')] } },
+    measured: { retrieval: { users: 2, memories: 9, stats: {}, rows: [...retrieved('all'), ...retrieved('recent')] } },
   }),
   of('storage', {
     measured: {
@@ -150,9 +166,9 @@ it('draws the same bytes for the same data, and every arm in its colour', async 
 
 it('leaves controls out, and marks what is not proven', () => {
   expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
-  const failed = of('main', { gates: [{ gate: 'parity', held: false, evidence: '' }] });
+  const failed = of('main', { checks: [{ check: 'numerical parity', status: 'failed', evidence: '' }] });
   expect(reportFigures(failed)[0]!.title).toBe(
-    'Figure F1. Quality against time to the first token, by arm (NOT PROVEN: gate parity failed)',
+    'Figure F1. Quality against time to the first token, by arm (NOT PROVEN: check numerical parity failed)',
   );
 });
 
@@ -176,7 +192,7 @@ it('stacks phases to the time to the first token', () => {
 it('shows what each part changes against rag, in points, and says what dki is', () => {
   const { data, title, description } = figure('ablation', 'ablation');
   expect(data).toEqual([{ arm: 'dki', value: 0, low: 0, high: 0 }]);
-  expect(title).toContain('against dki with every part on, which is rag bit for bit');
+  expect(title).toContain('against dki with all parts on, which equals rag bit by bit');
   expect(description).toContain('dki 0.0 [0.0, 0.0] points');
   const other = runResults.comparisons.map((one) => ({ ...one, verdict: 'kept' as const }));
   expect(reportFigures(of('ablation', { comparisons: other }))[0]!.title).toContain('off in turn, against rag');

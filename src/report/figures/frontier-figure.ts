@@ -1,12 +1,12 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { armEncoding, isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inWords, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
-/** Figure F1: what each arm answers right, and how long its first token takes; undefined where either is unknown. */
+/** Figure F1: exact match against time to first token, by arm; undefined if either is unknown. */
 export function frontierFigure(results: RunResults): Figure | undefined {
   const data = results.arms.flatMap(({ arm, metrics: { exactMatch, ttftMs } }) => {
-    if (!isContender(arm) || exactMatch === null || ttftMs === null) return [];
+    if (!isContender(results, arm) || exactMatch === null || ttftMs === null) return [];
     const [quality, time] = [estimateFields(exactMatch, 100), estimateFields(ttftMs)];
     return [
       {
@@ -16,7 +16,10 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     ];
   });
   if (data.length < 2) return undefined;
-  const { color, shape } = armEncoding(data.map(({ arm }) => arm));
+  const { color, shape } = armEncoding(
+    results,
+    data.map(({ arm }) => arm),
+  );
   const x = {
     type: 'quantitative' as const,
     axis: { title: 'Time to first token, ms (further left is better)', grid: true },
@@ -29,7 +32,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   return figureOf(results, {
     id: 'frontier',
     title: 'Figure F1. Quality against time to the first token, by arm',
-    description: `Exact match, and time to the first token over seen turns, with 95 % intervals: ${words.join('; ')}.`,
+    description: `Exact match, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {
       data: inlineData(data),

@@ -1,11 +1,11 @@
-import type { LeakMatrix, RunResults } from '../../eval/results.ts';
+import type { LeakMatrix, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';
 
 const OWN = 'own secret';
 const FOREIGN = "another's secret: a leak";
-/** No user: this one only spans the grid, so that users whose secret never came out keep their place. */
+/** A row of no user, which spans the grid if no secret came out. */
 const GRID = 'grid';
 
 const leaksOf = ({ said }: LeakMatrix): number =>
@@ -16,7 +16,7 @@ const heading = (matrix: LeakMatrix): string => {
   return `${matrix.arm}: ${leaks === 0 ? 'no leak' : leaks === 1 ? '1 leak' : `${leaks} leaks`}`;
 };
 
-/** One row for each pair of users where a secret came out; a user is its number, since names are data. */
+/** One row for each pair of users between whom a secret came out; users are numbered, since names are data. */
 function rowsOf(matrix: LeakMatrix): FigureRow[] {
   const found = matrix.said.flatMap((row, asker) =>
     row.flatMap((answers, owner) => {
@@ -27,7 +27,7 @@ function rowsOf(matrix: LeakMatrix): FigureRow[] {
   return found.length > 0 ? found : [{ panel: heading(matrix), asker: 1, owner: 1, secret: GRID, answers: 0 }];
 }
 
-/** Whose secret came out for whom, by arm: all is well where only the diagonal is filled. Undefined where nobody asked. */
+/** Figure 9: the matrix of users who asked and owners of the secrets that came out, by arm; undefined if nobody asked. */
 export function leakFigure(results: RunResults): Figure | undefined {
   const leaks = results.measured?.leaks;
   if (leaks === undefined || leaks.length === 0) return undefined;
@@ -47,8 +47,8 @@ export function leakFigure(results: RunResults): Figure | undefined {
   });
   return figureOf(results, {
     id: 'leaks',
-    title: 'Figure 9. Whose secret came out for whom',
-    description: `Askers against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
+    title: 'Figure 9. Leaks: users who asked against owners of the secret',
+    description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
     spec: {
       data: inlineData(data),

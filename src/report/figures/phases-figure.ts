@@ -1,12 +1,12 @@
-import type { ConditionResults, PhaseMeans, RunResults } from '../../eval/results.ts';
+import type { ConditionResults, PhaseMeans, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';
 
-/** What the time goes into, from the axis upwards. Light and dark in turn, for print. */
+/** The phases of the time, from the axis upwards; light and dark alternate, for print. */
 const phases: readonly { readonly name: string; readonly colour: string; readonly ms: (of: PhaseMeans) => number }[] = [
-  { name: 'recall, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
+  { name: 'retrieval, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
   { name: 'gate', colour: '#b8860b', ms: ({ gate }) => gate },
   { name: 'load K/V', colour: '#56a0d3', ms: ({ kvLoad }) => kvLoad },
   { name: 'build K/V', colour: '#c2571a', ms: ({ kvCompute }) => kvCompute },
@@ -19,14 +19,16 @@ const phases: readonly { readonly name: string; readonly colour: string; readonl
   },
 ];
 
-/** Tokens of the memories under a condition: those of the first arm stand for all, which are given the same. */
+/** Tokens of the memories under a condition, by the first arm: all arms are given the same memories. */
 function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
   return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
 }
 
 /** Figure F2: time to the first token by tokens of memory, stacked by phase; undefined without conditions. */
 export function phasesFigure(results: RunResults): Figure | undefined {
-  const conditions = results.conditions.filter(({ arm, place, n }) => place === null && n > 0 && isContender(arm));
+  const conditions = results.conditions.filter(
+    ({ arm, place, n }) => place === null && n > 0 && isContender(results, arm),
+  );
   const arms = [...new Set(conditions.map(({ arm }) => arm))];
   const used = phases.filter(({ ms }) => conditions.some(({ phasesMs }) => ms(phasesMs) > 0));
   const data = conditions.flatMap(({ arm, condition, phasesMs, metrics }) => {
@@ -49,7 +51,7 @@ export function phasesFigure(results: RunResults): Figure | undefined {
     id: 'phases',
     title: 'Figure F2. Time to the first token by tokens of memory, stacked by phase',
     description:
-      `Means over all turns, new and seen, from ${tokensLabel(conditions, first)} to ` +
+      `Means over all turns, cache hits and misses, from ${tokensLabel(conditions, first)} to ` +
       `${tokensLabel(conditions, last)} memory tokens: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
     data,
     spec: {

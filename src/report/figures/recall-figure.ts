@@ -1,4 +1,4 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf } from './figure.ts';
@@ -10,11 +10,11 @@ const panels = [
   { place: 'late', panel: 'Evidence in the newest third' },
 ] as const;
 
-/** Figure F3: recall by number of memories and place of the evidence; undefined where quality is unknown. */
+/** Figure F3: recall by number of memories and place of the evidence; undefined if quality is unknown. */
 export function recallFigure(results: RunResults): Figure | undefined {
   const data: CurvePoint[] = panels.flatMap(({ place, panel }) =>
     results.conditions
-      .filter((one) => one.place === place && isContender(one.arm))
+      .filter((one) => one.place === place && isContender(results, one.arm))
       .sort((a, b) => a.condition - b.condition)
       .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
         exactMatch === null ? [] : [{ panel, arm, at: String(condition), ...estimateFields(exactMatch, 100) }],
@@ -27,6 +27,6 @@ export function recallFigure(results: RunResults): Figure | undefined {
     title: 'Figure F3. Recall by number of memories and place of the evidence',
     description: `Exact match with 95 % intervals, by number of memories. ${curvesInWords(overall, '%')}.`,
     data,
-    spec: armCurves(data, { x: 'Memories', y: 'Exact match, %' }),
+    spec: armCurves(results, data, { x: 'Memories', y: 'Exact match, %' }),
   });
 }

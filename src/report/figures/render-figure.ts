@@ -5,7 +5,7 @@ import { theme } from './theme.ts';
 
 const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json';
 
-/** Width of a text by what its characters are, em: near to the system fonts, and the same on every machine. */
+/** Width of a text by its characters, em: near to the system fonts, and the same on every machine. */
 function widthEm(text: string): number {
   let width = 0;
   for (const character of text)
@@ -26,17 +26,17 @@ export function renderSpecification(figure: Figure): string {
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** Vega's measure of texts, which its types leave out. Set, it keeps the picture from depending on a canvas or on fonts. */
+/** Vega's measure of texts, which its types omit; replaced, so that pictures depend on no canvas and no fonts. */
 interface TextMetrics {
   width: (item: { readonly text?: string | number; readonly fontSize?: number }, text?: string) => number;
 }
 
 /**
- * Draws a figure as SVG: the same bytes for the same data, in the colour of the text around it. Title and description
- * are inside, for those who do not see it; so the text of its marks is no text of the page.
+ * Draws a figure as SVG: the same bytes for the same data, in the colour of the text around it. It contains title and
+ * description, for readers who do not see it.
  */
 export async function renderFigure(figure: Figure): Promise<string> {
-  // Drawing takes a library that is slow to load, and most verbs draw nothing.
+  // The library is slow to load, and most verbs draw nothing.
   const [vega, vegaLite] = await Promise.all([import('vega'), import('vega-lite')]);
   const { textMetrics } = vega as unknown as { readonly textMetrics: TextMetrics };
   textMetrics.width = (item, text) => widthEm(String(text ?? item.text ?? '')) * (item.fontSize ?? 11);

@@ -1,4 +1,4 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { ablationFigure } from './ablation-figure.ts';
 import { alphaFigure } from './alpha-figure.ts';
 import { breakEvenFigure } from './break-even-figure.ts';
@@ -13,7 +13,7 @@ import { recallFigure } from './recall-figure.ts';
 import { retrievalFigure } from './retrieval-figure.ts';
 import { storageFigure } from './storage-figure.ts';
 
-/** Which figures the runs of a suite have, in the order in which they stand. */
+/** The figures of each suite, in order. */
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
   main: [frontierFigure, breakEvenFigure],
   context: [contextFigure],
@@ -28,7 +28,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 
-/** The figures of a run: those of its suite that its data allow. */
+/** The figures of a run: those of its suite for which it has data. */
 export function reportFigures(results: RunResults): Figure[] {
   return (figuresBySuite[results.run.suite] ?? []).flatMap((of) => of(results) ?? []);
 }

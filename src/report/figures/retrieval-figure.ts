@@ -1,13 +1,13 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
 const HEIGHT_A_STRATEGY = 26;
-/** Intervals are short: recall gets most of the width. */
+/** Recall gets most of the width, since its intervals are short. */
 const RECALL_WIDTH = 0.6 * PANEL_WIDTH;
 const TIME_WIDTH = 0.25 * PANEL_WIDTH;
 
-/** Recall@5 of every strategy over all questions beside what a question takes; undefined where none was measured. */
+/** Figure 7: recall@5 of every strategy over all questions, beside the time of a question; undefined if not measured. */
 export function retrievalFigure(results: RunResults): Figure | undefined {
   const rows = results.measured?.retrieval?.rows ?? [];
   const data = rows.flatMap(({ strategy, kind, metrics: { recallAt5 }, timingsMs }) =>
@@ -29,7 +29,7 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
   const words = data.map(({ strategy, ms, ...value }) => `${strategy} ${inWords(value, '%')} in ${ms.toFixed(2)} ms`);
   return figureOf(results, {
     id: 'retrieval',
-    title: 'Figure 7. What each strategy recalls, and how long a question takes',
+    title: 'Figure 7. Recall@5 of each retrieval strategy, and time a question',
     description: `Recall@5 over all questions with 95 % intervals, and mean time a question: ${words.join('; ')}.`,
     data,
     spec: {

@@ -1,16 +1,16 @@
-import type { RunResults, StorageMeasurement } from '../../eval/results.ts';
+import type { RunResults, StorageMeasurement } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { type Figure, figureOf, inlineData } from './figure.ts';
 
 const tiers = ['text', 'memory', 'disk'] as const;
 
-/** Ticks of the scale; more would be lines without labels. */
+/** Ticks of the scale. */
 const POWERS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 
 const label = ({ tier, kvType }: StorageMeasurement): string =>
   tier === 'text' ? `text, ${kvType}` : `K/V, ${kvType}`;
 
-/** Bytes a token by tier and type of K/V, on a logarithmic scale; undefined where no storage was measured. */
+/** Figure 8: bytes a token by tier and type of K/V, on a logarithmic scale; undefined if not measured. */
 export function storageFigure(results: RunResults): Figure | undefined {
   const storage = results.measured?.storage;
   if (storage === undefined || storage.length === 0) return undefined;
@@ -28,7 +28,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
     });
   return figureOf(results, {
     id: 'storage',
-    title: 'Figure 8. Bytes that a token of memory takes, by tier and type',
+    title: 'Figure 8. Bytes of a memory token, by tier and type',
     description: `Bytes a token, logarithmic, one mark a length of memory; at ${largest} tokens: ${words.join('; ')}.`,
     data,
     spec: {

@@ -1,8 +1,8 @@
 import type { Config } from 'vega-lite';
 
 /**
- * Inner widths of a panel that takes the whole figure, and of one of two side by side, px: with its axes a telephone shows
- * the figure in full, and two stand side by side on a wide page.
+ * Inner widths of a panel of full width, and of one of two side by side, px: a figure with its axes fits a telephone, and
+ * two figures fit side by side on a wide page.
  */
 export const PANEL_WIDTH = 316;
 export const HALF_PANEL_WIDTH = 138;
@@ -10,15 +10,15 @@ export const HALF_PANEL_WIDTH = 138;
 const ink = 'currentColor';
 
 /**
- * What all figures share: no background and the ink of the text around, so that one picture serves light pages, dark
- * pages and print; system fonts.
+ * Configuration of all figures: no background, the colour of the text around, so that one picture serves light pages, dark
+ * pages and print, and system fonts.
  */
 export const theme: Config = {
   background: 'transparent',
   font: 'system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif',
   padding: 4,
   view: { stroke: null },
-  // The picture as a whole has a description; one for every mark would only be noise.
+  // The picture has one description, not one for each mark.
   mark: { aria: false },
   axis: {
     aria: false,

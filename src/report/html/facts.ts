@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import type { DatasetPart, RunResults } from '../../eval/results.ts';
+import type { DatasetPart, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 
-/** What a reader must know of the runs to judge or repeat them: a value, and the suites that it holds for. */
+/** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
 export interface Fact {
   readonly label: string;
   readonly values: readonly { readonly value: string; readonly suites: readonly string[] }[];
@@ -15,7 +15,7 @@ const bytes = (value: unknown): string =>
       ? `${formatNumber(value / 2 ** 30, 1)} GiB`
       : `${formatNumber(value / 2 ** 20, 0)} MiB`;
 
-/** A value of JSON in words: `flashAttention false, kvType F16`. */
+/** A JSON value in words: `flashAttention false, kvType F16`. */
 function inWords(value: unknown): string {
   if (value === null || value === undefined) return 'unknown';
   if (Array.isArray(value)) return value.map(inWords).join(', ');
@@ -25,7 +25,7 @@ function inWords(value: unknown): string {
     .join(', ');
 }
 
-/** Names that say what they mean, where the keys do not. */
+/** Names for keys that need an explanation. */
 const names: Readonly<Record<string, string>> = {
   llm: 'engine',
   gitDirty: 'uncommitted changes',
@@ -33,10 +33,10 @@ const names: Readonly<Record<string, string>> = {
   kvBytes: 'K/V kept for a user',
 };
 
-/** `contextTokens` as `context tokens`. */
+/** Splits a key into words: `contextTokens` as `context tokens`. */
 const spaced = (key: string): string => key.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
-/** Folders are of one machine, and say nothing of the data. */
+/** Paths, of which the file name alone is shown: folders differ between machines. */
 const paths = new Set(['dataset', 'kvStore']);
 const inBytes = new Set(['memoryBytes', 'kvBytes']);
 
@@ -46,13 +46,15 @@ function described(key: string, value: unknown): string {
   return inWords([value].flat().map((path: unknown) => (typeof path === 'string' ? basename(path) : path)));
 }
 
-/** Facts of the keys that the runs have, without those that are told elsewhere. */
+/** A fact for each key of the runs, but for some. */
 function factsOf(
   runs: readonly RunResults[],
   of: (results: RunResults) => Readonly<Record<string, unknown>>,
-  told: readonly string[],
+  without: readonly string[],
 ): Fact[] {
-  const keys = [...new Set(runs.flatMap((results) => Object.keys(of(results))))].filter((key) => !told.includes(key));
+  const keys = [...new Set(runs.flatMap((results) => Object.keys(of(results))))].filter(
+    (key) => !without.includes(key),
+  );
   return keys.map((key) =>
     fact(names[key] ?? spaced(key), runs, (results) => {
       const value = of(results)[key];
@@ -61,7 +63,7 @@ function factsOf(
   );
 }
 
-/** One fact: suites that agree share a value. */
+/** Makes a fact; suites with equal values share one. */
 function fact(label: string, runs: readonly RunResults[], of: (results: RunResults) => string | undefined): Fact {
   const suites = new Map<string, string[]>();
   for (const results of runs) {
@@ -73,7 +75,7 @@ function fact(label: string, runs: readonly RunResults[], of: (results: RunResul
 
 const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
 
-/** Model, data, machine, times: what the runs were made with. */
+/** Facts on model, data, machine and times. */
 export function environmentFacts(runs: readonly RunResults[]): Fact[] {
   return [
     fact('model', runs, ({ run: { model } }) => {
@@ -81,13 +83,17 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
       return `${model.name}, ${size}, window of ${model.contextTokens} tokens, sha256 ${model.sha256}`;
     }),
     fact('embedder', runs, ({ run: { embedder } }) => `${embedder.name}, sha256 ${embedder.sha256}`),
-    fact('recall', runs, ({ run: { retriever } }) => `${retriever.name} on ${retriever.backend} ${retriever.version}`),
+    fact(
+      'retriever',
+      runs,
+      ({ run: { retriever } }) => `${retriever.name} on ${retriever.backend} ${retriever.version}`,
+    ),
     fact('data', runs, ({ run: { dataset } }) => {
       const of = ({ name, items, users, sha256 }: Omit<DatasetPart, 'language'>) =>
         `${name}, ${items} items of ${users} users, sha256 ${sha256}`;
       return (dataset.parts ?? [dataset]).map(of).join('; ');
     }),
-    fact('tokenising', runs, ({ run: { tokenisation } }) => {
+    fact('tokenisation', runs, ({ run: { tokenisation } }) => {
       return `${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`;
     }),
     ...factsOf(runs, ({ run }) => run.environment, []),
@@ -100,5 +106,11 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
 
 /** The options that the turns depend on. */
 export function settingsFacts(runs: readonly RunResults[]): Fact[] {
-  return factsOf(runs, ({ run }) => run.settings, ['arms', 'suite', 'model']);
+  const notRun = fact('arms not run', runs, ({ run: { armsNotRun } }) =>
+    armsNotRun.length === 0 ? undefined : armsNotRun.map(({ arm, why }) => `${arm}: ${why}`).join('; '),
+  );
+  return [
+    ...factsOf(runs, ({ run }) => run.settings, ['suite', 'model']),
+    ...(notRun.values.length === 0 ? [] : [notRun]),
+  ];
 }

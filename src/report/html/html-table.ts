@@ -6,14 +6,14 @@ import { type Cell, type Column, formatCell, headingOf, type Table } from '../ta
 export type Html = ReturnType<typeof html>;
 
 const marks: Readonly<Record<string, { readonly look: string; readonly words: string }>> = {
-  '✓': { look: 'held', words: 'held' },
+  '✓': { look: 'passed', words: 'passed' },
   '✗': { look: 'failed', words: 'failed' },
 };
 
 function content(cell: Cell | undefined): Html {
   const text = printable(formatCell(cell));
   if (cell?.kind === 'interval') {
-    // The interval may stand below its value where the page is narrow.
+    // On a narrow page the interval may stand below its value.
     const [value, ...interval] = text.split(' ');
     return html`<span>${value}</span> <span class="interval">${interval.join(' ')}</span>`;
   }
@@ -24,8 +24,9 @@ function content(cell: Cell | undefined): Html {
 const look = ({ align, sentence }: Column): string => (sentence ? 'sentence' : align);
 
 /**
- * A table as HTML, its blocks below one another, each in a box that scrolls by itself where the page is narrow.
- * `prefix` keeps the names within a page apart.
+ * A table as HTML, its blocks below one another, each in a box that scrolls on a narrow page.
+ *
+ * @param prefix of the ids, which must be unique within a page
  */
 export function htmlTable(table: Table, prefix: string): Html {
   const id = `${prefix}-${table.id}`;

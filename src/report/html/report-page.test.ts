@@ -1,25 +1,25 @@
 import { expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { reproduceCommands } from './reproduce.ts';
 import { renderReport } from './report-page.ts';
 
 const injected = '<script>alert("x")</script>\u202e';
 
 function hostile(): RunResults {
-  const { run, arms, gates } = runResults;
+  const { run, arms, checks } = runResults;
   return {
     ...runResults,
     run: { ...run, name: injected, model: { ...run.model, name: injected }, notes: [injected] },
     arms: arms.map((arm, index) => (index === 0 ? { ...arm, arm: injected } : arm)),
-    gates: gates.map((gate) => ({ ...gate, evidence: injected })),
+    checks: checks.map((check) => ({ ...check, evidence: injected })),
   };
 }
 
 const second: RunResults = {
   ...runResults,
   run: { ...runResults.run, name: 'main-7-0001/latency', suite: 'latency' },
-  breakEven: [{ arm: 'dki', newMs: 40, seenMs: 10, ragMs: 24, turn: 3, low: 2, high: null }],
+  breakEven: [{ arm: 'dki', missMs: 40, hitMs: 10, ragMs: 24, turn: 3, low: 2, high: null }],
 };
 const first: RunResults = { ...runResults, run: { ...runResults.run, name: 'main-7-0001/main' } };
 
@@ -27,18 +27,19 @@ it('opens with the verdict in words', async () => {
   const page = await renderReport([first, second]);
   expect(page).toContain(
     'K/V injection (dki) kept all of RAG&#39;s answers (bit by bit, on 320 of 320 items), ' +
-      'cut evaluated tokens by 83 % on seen turns, broke even at turn 3 [2, never].',
+      'cut evaluated tokens by 83 % on cache hits, broke even at turn 3 [2, never].',
   );
-  expect(page.indexOf('All 4 gates')).toBeLessThan(page.indexOf('id="suite-main"'));
+  expect(page).toContain('All 4 checks that could be decided passed.');
+  expect(page.indexOf('All 4 checks')).toBeLessThan(page.indexOf('id="suite-main"'));
 });
 
-it('puts a failed gate first, in red', async () => {
+it('puts a failed check first, in red', async () => {
   const failed: RunResults = {
     ...runResults,
-    gates: runResults.gates.map((gate) => ({ ...gate, held: gate.gate !== 'identity' })),
+    checks: runResults.checks.map((one) => (one.check === 'token identity' ? { ...one, status: 'failed' } : one)),
   };
   const page = await renderReport([failed]);
-  const warning = page.indexOf('NOT PROVEN: gate identity failed. Do not quote these numbers.');
+  const warning = page.indexOf('NOT PROVEN: check token identity failed. Do not quote these numbers.');
   expect(warning).toBeGreaterThan(page.indexOf('class="verdict failed"'));
   expect(warning).toBeLessThan(page.indexOf('K/V injection (dki)'));
   expect(page).toContain('<b class="failed">✗ failed</b>');
@@ -76,10 +77,10 @@ it('is the same bytes for the same results', async () => {
 it('names the commands that make the runs again: what is common to all, and no folder of this machine', () => {
   const settings = {
     ...{ dataset: '/home/somebody/my data.jsonl', model: 'big.gguf', seed: 7, margin: 2, retriever: 'router' },
-    arms: [{ name: 'rag' }, { name: 'dki' }],
   };
   const of = (results: RunResults, topK: number): RunResults => ({
     ...results,
+    arms: results.arms.slice(0, 2),
     run: { ...results.run, environment: { gitCommit: 'abc123' }, settings: { ...settings, topK, limit: 40 } },
   });
   expect(reproduceCommands([of(first, 5), of(second, 1000)])).toEqual([

@@ -1,11 +1,11 @@
 import { html, raw } from 'hono/html';
-import type { RunResults } from '../../eval/results.ts';
-import { groupOf } from '../../eval/run-name.ts';
+import type { RunResults } from '../../records/results.ts';
+import { groupOf } from '../../db/run-name.ts';
 import { drawnFigures } from '../figures/drawn-figures.ts';
 import { printable } from '../render/printable.ts';
 import { type Table, textCell } from '../table.ts';
 import { comparisonsTables } from '../tables/comparisons-table.ts';
-import { gatesTable } from '../tables/gates-table.ts';
+import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { reportTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict.ts';
 import { environmentFacts, type Fact, settingsFacts } from './facts.ts';
@@ -14,19 +14,19 @@ import { reproduceCommands } from './reproduce.ts';
 import { style } from './style.ts';
 import { list, verdictSection } from './verdict-section.ts';
 
-/** Which gate held in which suite; the evidence stands with each suite. */
-function gatesBySuite(runs: readonly RunResults[]): Table {
-  const gates = [...new Set(runs.flatMap((run) => [...run.gates, ...run.gatesNotRun].map(({ gate }) => gate)))];
+/** Table of the checks by suite, without their evidence. */
+function checksBySuite(runs: readonly RunResults[]): Table {
+  const names = [...new Set(runs.flatMap(({ checks }) => checks.map(({ check }) => check)))];
   return {
-    id: 'gates-by-suite',
-    caption: 'What was proven',
+    id: 'checks-by-suite',
+    caption: 'Checks by suite',
     rowHeading: 'suite',
-    blocks: [{ columns: gates.map((gate) => ({ key: gate, heading: gate, align: 'left' })) }],
-    rows: runs.map(({ run, gates: judged }) => ({
+    blocks: [{ columns: names.map((name) => ({ key: name, heading: name, align: 'left' })) }],
+    rows: runs.map(({ run, checks }) => ({
       label: run.suite,
-      cells: Object.fromEntries(judged.map(({ gate, held }) => [gate, textCell(held ? '✓' : '✗')])),
+      cells: Object.fromEntries(checks.map(({ check, status }) => [check, textCell(checkMarks[status])])),
     })),
-    notes: ['– : nothing in the run could decide it; the reason stands with the evidence of the suite.'],
+    notes: ['– : undecided; the evidence of the suite gives the reason.'],
   };
 }
 
@@ -44,7 +44,7 @@ async function figures(results: RunResults): Promise<Html | string> {
   </div>`;
 }
 
-/** Gates with their evidence, tables and figures of one run: what its suite is about first, the rest to be opened. */
+/** Section of one run: checks with evidence, the tables and figures of its suite, all other tables collapsed. */
 async function suite(results: RunResults, several: boolean): Promise<Html> {
   const { run } = results;
   const id = `suite-${run.suite}`;
@@ -55,8 +55,8 @@ async function suite(results: RunResults, several: boolean): Promise<Html> {
   );
   const drawn = (tables: readonly Table[]) => tables.map((table) => htmlTable(table, run.suite));
   return html`<section id="${id}" aria-labelledby="${id}-heading">
-    <h2 id="${id}-heading">${several ? `Suite ${run.suite}` : 'Gates, tables and figures'}</h2>
-    ${several ? list(verdictSentences(results)) : ''} ${htmlTable(gatesTable(results), run.suite)} ${drawn(shown)}
+    <h2 id="${id}-heading">${several ? `Suite ${run.suite}` : 'Checks, tables and figures'}</h2>
+    ${several ? list(verdictSentences(results)) : ''} ${htmlTable(checksTable(results), run.suite)} ${drawn(shown)}
     ${await figures(results)}
     <details>
       <summary>All other tables of this suite: ${others.length}</summary>
@@ -83,7 +83,7 @@ function facts(caption: string, rows: readonly Fact[], suites: number): Html {
   </table> `;
 }
 
-/** The notes of all runs, each with the suites that make it where not all do. */
+/** The notes of all runs, each with its suites unless it is in all. */
 function notes(runs: readonly RunResults[]): string[] {
   const suites = new Map<string, string[]>();
   for (const { run } of runs) for (const note of run.notes) suites.set(note, [...(suites.get(note) ?? []), run.suite]);
@@ -93,8 +93,8 @@ function notes(runs: readonly RunResults[]): string[] {
 function contents(runs: readonly RunResults[]): Html {
   const links = [
     ['verdict', 'Verdict'],
-    ...(runs.length > 1 ? [['gates', 'Gates']] : []),
-    ...runs.map(({ run }) => [`suite-${run.suite}`, runs.length > 1 ? run.suite : 'Gates, tables and figures']),
+    ...(runs.length > 1 ? [['checks', 'Checks']] : []),
+    ...runs.map(({ run }) => [`suite-${run.suite}`, runs.length > 1 ? run.suite : 'Checks, tables and figures']),
     ['environment', 'Environment'],
     ['settings', 'Settings'],
     ['reproduce', 'Reproduce'],
@@ -108,8 +108,8 @@ function contents(runs: readonly RunResults[]): Html {
 }
 
 /**
- * The report of a run, or of the suites that were made under one name, as one HTML document that needs nothing else: no
- * script, no network, no font. Every text from data is escaped.
+ * Renders the report of a run, or of the suites that were made under one name, as one HTML document that needs no script,
+ * no network and no font. Every text from data is escaped.
  */
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
@@ -117,7 +117,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
   const name = printable(several ? groupOf(run.name) : run.name);
   const sections: Html[] = [];
   for (const results of runs) sections.push(await suite(results, several));
-  const said = notes(runs);
+  const runNotes = notes(runs);
   const page = await html`<!doctype html>
     <html lang="en">
       <head>
@@ -134,7 +134,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
           <h1>${name}: K/V injection against RAG</h1>
           <p class="lead">
             ${several ? `${runs.length} suites` : `Suite ${run.suite}`} on ${printable(run.model.name)}, seed
-            ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives recalled memories as text; K/V injection (DKI) gives
+            ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives retrieved memories as text; K/V injection (DKI) gives
             their attention keys and values. All numbers are computed from stored turns.
           </p>
           ${contents(runs)}
@@ -143,16 +143,16 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
           ${verdictSection(runs)}
           ${
             several
-              ? html`<section id="gates" aria-labelledby="gates-heading">
-                  <h2 id="gates-heading">Gates</h2>
-                  ${htmlTable(gatesBySuite(runs), 'all')}
+              ? html`<section id="checks" aria-labelledby="checks-heading">
+                  <h2 id="checks-heading">Checks</h2>
+                  ${htmlTable(checksBySuite(runs), 'all')}
                 </section>`
               : ''
           }
           ${sections}
           <section id="environment" aria-labelledby="environment-heading">
             <h2 id="environment-heading">Environment</h2>
-            ${facts('What the runs were made with', environmentFacts(runs), runs.length)}
+            ${facts('Models, data and machine of the runs', environmentFacts(runs), runs.length)}
           </section>
           <section id="settings" aria-labelledby="settings-heading">
             <h2 id="settings-heading">Settings</h2>
@@ -160,15 +160,15 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
           </section>
           <section id="reproduce" aria-labelledby="reproduce-heading">
             <h2 id="reproduce-heading">How to reproduce</h2>
-            <pre tabindex="0"><code>${reproduceCommands(runs).join('\n')}</code></pre>
+            <pre tabindex="0"><code>${reproduceCommands(runs).map(printable).join('\n')}</code></pre>
           </section>
           <section id="notes" aria-labelledby="notes-heading">
             <h2 id="notes-heading">Notes</h2>
-            ${said.length === 0 ? html`<p>None.</p>` : list(said)}
+            ${runNotes.length === 0 ? html`<p>None.</p>` : list(runNotes)}
           </section>
         </main>
       </body>
     </html> `;
-  // Indentation of the source says nothing to a reader, and is a third of the file.
+  // Indentation would be a third of the file.
   return `${page.toString().replaceAll(/\n\s+/g, '\n').trimEnd()}\n`;
 }

@@ -1,35 +1,32 @@
 import { basename } from 'node:path';
-import { configOptions } from '../../config/load-config.ts';
+import { configOptions } from '../../config/config-options.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels, shippedLanguageModels } from '../../config/shipped-models.ts';
-import type { RunResults } from '../../eval/results.ts';
-import { groupOf } from '../../eval/run-name.ts';
+import type { RunResults } from '../../records/results.ts';
+import { groupOf } from '../../db/run-name.ts';
 
-/** A word for a shell of POSIX: plain, or in single quotes. */
+/** A word for a POSIX shell: plain, or in single quotes. */
 export const quoted = (word: string): string =>
   /^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** These are said in another way, or lie elsewhere on another machine. */
-const saidOtherwise = new Set(['suite', 'arms', 'dataset', 'model', 'kvStore']);
+/** Settings that are given in another way, or whose paths differ between machines. */
+const givenOtherwise = new Set(['suite', 'dataset', 'model', 'kvStore']);
 
-/** A setting as an option takes it; one that is not set is empty. */
+/** A setting as an option takes it; empty if it is not set. */
 function plainText(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** The value of a setting that all runs have, or undefined where their suites have each their own. */
+/** The value of a setting that all runs share; undefined if it differs between suites. */
 function common(runs: readonly RunResults[], setting: (results: RunResults) => unknown): string | undefined {
   const values = new Set(runs.map((results) => plainText(setting(results))));
   const [value] = values;
   return values.size > 1 || value === '' ? undefined : value;
 }
 
-function armNames({ run }: RunResults): string | undefined {
-  const { arms } = run.settings as { readonly arms?: readonly { readonly name: string }[] };
-  return arms?.map(({ name }) => name).join(',');
-}
+const armNames = ({ arms }: RunResults): string => arms.map(({ arm }) => arm).join(',');
 
-/** Data sets by comma: those that ship by name, others as files of the working folder. */
+/** Data sets, comma-separated: those that ship by name, others as files of the working folder. */
 function datasetNames({ run }: RunResults): string {
   const shipped = shippedDatasets();
   const files = [run.settings['dataset']].flat().filter((file) => typeof file === 'string');
@@ -39,18 +36,18 @@ function datasetNames({ run }: RunResults): string {
     .join(',');
 }
 
-/** The name of a model that ships, for its file. */
+/** The name of a model that ships, given its file. */
 function shippedName(word: string): string {
   const named = [...shippedLanguageModels].find(([, path]) => basename(path) === word);
   return named?.[0] ?? word;
 }
 
-/** Options that differ from the defaults, as words of a command. A file has its name alone: it lies elsewhere elsewhere. */
+/** Options that differ from the defaults, as words of a command; of a file the name alone, since folders differ. */
 function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
   const dataset = common(runs, datasetNames);
   const plain = configOptions().flatMap(({ key, flag, default: preset }) => {
-    if (saidOtherwise.has(key)) return [];
+    if (givenOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
     return value === undefined || value === String(preset) ? [] : [flag, value];
   });
@@ -69,7 +66,7 @@ function options(runs: readonly RunResults[]): string[] {
   ];
 }
 
-/** The commands that make these runs, and their report, again; suites keep the defaults that are theirs. */
+/** The commands that repeat these runs and their report; suites keep their own defaults. */
 export function reproduceCommands(runs: readonly RunResults[]): string[] {
   const { environment, name } = runs[0]!.run;
   const group = groupOf(name);

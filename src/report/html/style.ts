@@ -1,4 +1,4 @@
-/** The style of the report: light and dark as the reader prefers, telephones, keyboards, and paper of A4. */
+/** Style of the report, for light and dark screens, telephones, keyboards, and paper of A4. */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -35,10 +35,10 @@ nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; padding: 0; margin: 
 .verdict h2 { border: 0; margin: 0; padding: 0; }
 .verdict p, .verdict ul { max-width: 60rem; }
 .verdict .headline { font-size: 1.1rem; font-weight: 600; }
-.held { color: var(--good); }
+.passed { color: var(--good); }
 .failed > strong, b.failed { color: var(--bad); }
 b { font-weight: 600; white-space: nowrap; }
-/* Blocks stand side by side where there is room. */
+/* Blocks stand side by side on wide pages. */
 .blocks { display: flex; flex-wrap: wrap; gap: 0 2.5rem; align-items: flex-start; }
 .scroll { max-width: 100%; overflow-x: auto; position: relative; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: 0.875rem; line-height: 1.35; font-variant-numeric: tabular-nums; }

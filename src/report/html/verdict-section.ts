@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { headline } from '../headline.ts';
 import { printable } from '../render/printable.ts';
 import { lackOfProof } from '../table.ts';
 import { verdictSentences } from '../verdict.ts';
 import type { Html } from './html-table.ts';
 
-/** Texts from data as a list; nothing where there are none. */
+/** Texts from data as a list; nothing if there are none. */
 export const list = (texts: readonly string[]): Html | string =>
   texts.length === 0
     ? ''
@@ -14,7 +14,7 @@ export const list = (texts: readonly string[]): Html | string =>
         ${texts.map((text) => html`<li>${printable(text)}</li>`)}
       </ul>`;
 
-/** What the runs say, a failed gate first and in red. */
+/** Section with the verdict of the runs; failed checks come first and in red. */
 export function verdictSection(runs: readonly RunResults[]): Html {
   const several = runs.length > 1;
   const lacking = runs.flatMap((results) => {
@@ -24,7 +24,7 @@ export function verdictSection(runs: readonly RunResults[]): Html {
   const sentences = several
     ? verdictSentences(runs[0]!).slice(-1)
     : verdictSentences(runs[0]!).filter((sentence) => !lacking.some((lack) => sentence.startsWith(lack)));
-  const held = runs.reduce((sum, { gates }) => sum + gates.length, 0);
+  const decided = runs.flatMap(({ checks }) => checks.filter(({ status }) => status !== 'undecided')).length;
   return html`<section
     id="verdict"
     class="verdict ${lacking.length > 0 ? 'failed' : ''}"
@@ -33,6 +33,6 @@ export function verdictSection(runs: readonly RunResults[]): Html {
     <h2 id="verdict-heading">Verdict</h2>
     ${lacking.map((lack) => html`<p class="failed"><strong>${printable(lack)}. Do not quote these numbers.</strong></p>`)}
     ${headline(runs).map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)} ${list(sentences)}
-    ${lacking.length > 0 ? '' : html`<p class="held">All ${held} gates that could be decided held.</p>`}
+    ${lacking.length > 0 ? '' : html`<p class="passed">All ${decided} checks that could be decided passed.</p>`}
   </section> `;
 }

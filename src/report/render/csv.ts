@@ -18,12 +18,12 @@ function fieldsOf(cell: Cell | undefined, interval: boolean): string[] {
   }
 }
 
-/** Rows of fields as CSV (RFC 4180). */
+/** Renders rows of fields as CSV (RFC 4180). */
 export function csvText(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }
 
-/** A table as CSV (RFC 4180): all blocks side by side, full precision, an interval as three columns. */
+/** Renders a table as CSV (RFC 4180): all blocks side by side, full precision, an interval as three columns. */
 export function renderCsv(table: Table): string {
   const columns = table.blocks.flatMap((block) => block.columns);
   const header = [

@@ -29,7 +29,7 @@ export function tableAsJson(table: Table): unknown {
   };
 }
 
-/** A table as a JSON document. */
+/** Renders a table as a JSON document. */
 export function renderJson(table: Table): string {
   return printableJson(tableAsJson(table));
 }

@@ -28,18 +28,18 @@ function escaped(text: string): string {
   );
 }
 
-// A row that begins with a bracket would be read as the argument of the line break before it.
+// A leading bracket would be read as the argument of the line break before it.
 const line = (cells: readonly string[]) => `${cells.map((cell) => cell.replace(/^\[/, '{[}')).join(' & ')} \\\\`;
 
 // pdfLaTeX knows Latin letters alone.
 const beyondLatin = /[^\p{ASCII}\p{Script=Latin}\u00a0-\u00ff‘’“”]/u;
 
-/** Lines of a page that the blocks of one float may take, with room for its caption and notes. */
+/** Lines of a page that the blocks of one float may take; the rest is for its caption and notes. */
 const LINES_OF_A_FLOAT = 40;
-/** Title, headings, rules and the space behind a block, in lines. */
+/** Title, headings, rules and the space after a block, in lines. */
 const LINES_BESIDE_ROWS = 4;
 
-/** Blocks in as many floats as they need, since none is broken across pages. */
+/** Distributes blocks over floats, which LaTeX does not break across pages. */
 function floatsOf({ blocks, rows }: Table): Block[][] {
   const each = Math.max(1, Math.floor(LINES_OF_A_FLOAT / (rows.length + LINES_BESIDE_ROWS)));
   return Array.from({ length: Math.ceil(blocks.length / each) }, (_, index) =>
@@ -47,7 +47,7 @@ function floatsOf({ blocks, rows }: Table): Block[][] {
   );
 }
 
-/** One block, made narrower where it is wider than the page. */
+/** One block, scaled down if it is wider than the page. */
 function tabular(table: Table, { title, columns }: Block): string {
   const alignment = columns.map(({ align, sentence }) =>
     sentence ? 'p{0.6\\linewidth}' : align === 'right' ? 'r' : 'l',
@@ -68,8 +68,8 @@ function tabular(table: Table, { title, columns }: Block): string {
 }
 
 /**
- * A table for LaTeX with `booktabs`, `graphicx` (to narrow what is wide) and `amssymb` (for the marks of the gates), its
- * blocks below one another, on more pages than one where they do not fit. A comment says what the preamble needs.
+ * Renders a table for LaTeX with `booktabs`, `graphicx` (to scale wide blocks) and `amssymb` (for the marks of checks), its
+ * blocks below one another, in several floats if they do not fit one page. A comment names the packages.
  */
 export function renderLatex(table: Table): string {
   const floats = floatsOf(table);
@@ -89,8 +89,6 @@ export function renderLatex(table: Table): string {
     ].join('\n'),
   );
   const text = body.join('\n\n');
-  const engine = beyondLatin.test(text)
-    ? ['% xelatex or lualatex, with a font that has its characters: they are more than Latin.']
-    : [];
+  const engine = beyondLatin.test(text) ? ['% xelatex or lualatex, with a font for its characters beyond Latin.'] : [];
   return `${[...engine, '% \\usepackage{booktabs,amssymb,graphicx}', text].join('\n')}\n`;
 }

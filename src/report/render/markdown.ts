@@ -8,7 +8,7 @@ function escaped(text: string): string {
 const rule = (align: Column['align']) => (align === 'right' ? '---:' : ':---');
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** A table in GitHub's Markdown, its blocks below one another. */
+/** Renders a table in GitHub's Markdown, its blocks below one another. */
 export function renderMarkdown(table: Table): string {
   const parts = table.blocks.flatMap(({ title, columns }) => [
     ...(title === undefined ? [] : [`*${escaped(title)}*`]),

@@ -3,7 +3,7 @@ const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 // Controls, directional marks and overrides, line separators, and halves of surrogate pairs.
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\p{Cs}]/gu;
 
-/** Text from data, made visible: no control character reaches the terminal as one, so no data can command it. */
+/** Replaces control characters by visible escapes, so that no text from data can control the terminal. */
 export function printable(text: string): string {
   return text.replace(unprintable, (character) => {
     const code = character.codePointAt(0)!.toString(16);
@@ -11,7 +11,7 @@ export function printable(text: string): string {
   });
 }
 
-/** A value as indented JSON that is as safe in a terminal: what JSON lets stand in a string is escaped there, too. */
+/** Renders a value as indented JSON that is safe in a terminal: control characters that JSON allows are escaped, too. */
 export function printableJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   return `${text.replace(unprintable, (character) => {

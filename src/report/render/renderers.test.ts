@@ -7,7 +7,7 @@ import { renderLatex } from './latex.ts';
 import { renderMarkdown } from './markdown.ts';
 import { renderTerminal } from './terminal.ts';
 import { tableBreakdown } from '../tables/breakdown-table.ts';
-import { gatesTable } from '../tables/gates-table.ts';
+import { checksTable } from '../tables/checks-table.ts';
 import { tableOne } from '../tables/table-one.ts';
 import { none, type Table, textCell } from '../table.ts';
 import { textWidth, wrapText } from './text-width.ts';
@@ -91,7 +91,7 @@ describe('renderers', () => {
 
   it.each([80, 100, 44])('the terminal is never wider than %d columns', (width) => {
     const page = { width, colour: false };
-    for (const table of [tableOne(runResults), tableBreakdown(runResults), gatesTable(runResults)]) {
+    for (const table of [tableOne(runResults), tableBreakdown(runResults), checksTable(runResults)]) {
       for (const line of renderTerminal(table, page).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(width);
     }
   });

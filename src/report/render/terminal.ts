@@ -4,7 +4,7 @@ import { printable } from './printable.ts';
 import { type Block, type Column, formatCell, headingOf, type Table } from '../table.ts';
 import { textWidth, wrapText } from './text-width.ts';
 
-/** What the page that is written to can show. */
+/** Abilities of the terminal that a text is written to. */
 export interface Page {
   /** Columns. */
   readonly width: number;
@@ -17,12 +17,12 @@ const noLines = {
   ...{ 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '' },
 };
 
-/** Text in bold where the page has colours. */
+/** Text in bold if the page has colours. */
 export function emphasised(text: string, page: Page): string {
   return page.colour ? styleText('bold', text, { validateStream: false }) : text;
 }
 
-/** Text in a colour where the page has colours. */
+/** Text in a colour if the page has colours. */
 export function coloured(text: string, colour: 'green' | 'red' | 'yellow' | 'cyan' | 'gray', page: Page): string {
   return page.colour ? styleText(colour, text, { validateStream: false }) : text;
 }
@@ -84,7 +84,7 @@ function marked(text: string, page: Page): string {
   return text === '✗' ? coloured(text, 'red', page) : text;
 }
 
-/** A table for a terminal, within the width of the page; blocks that are too wide are split. */
+/** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. */
 export function renderTerminal(table: Table, page: Page): string {
   const labelWidth = Math.max(textWidth(table.rowHeading), ...table.rows.map(({ label }) => textWidth(label)));
   const blocks = table.blocks.flatMap((block) => fitted(table, block, labelWidth, page));

@@ -4,7 +4,7 @@ const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uff60\p{Emoji_Presentation}]/u;
 const empty = /[\p{Mn}\p{Me}\u200b-\u200d\ufe0f]/u;
 
-/** Columns that a text takes in a terminal: two for a Chinese character, none for a combining mark or a colour. */
+/** Columns of a text in a terminal: two for a Chinese character, none for a combining mark or a colour. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of stripVTControlCharacters(text))
@@ -32,7 +32,7 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line.trimEnd()];
 }
 
-/** Fills a text with spaces to `width` columns. */
+/** Pads a text with spaces to `width` columns. */
 export function padText(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }

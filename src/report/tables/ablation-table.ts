@@ -1,4 +1,4 @@
-import type { Comparison, RunResults } from '../../eval/results.ts';
+import type { Comparison, RunResults } from '../../records/results.ts';
 import {
   captionOf,
   estimateCell,
@@ -32,10 +32,10 @@ const blocks: readonly Block[] = [
   {
     title: 'Cost',
     columns: [
-      { ...right, key: 'evaluated', heading: 'evaluated (seen)' },
-      { ...right, key: 'evaluatedNew', heading: 'evaluated (new)' },
+      { ...right, key: 'evaluated', heading: 'evaluated (hit)' },
+      { ...right, key: 'evaluatedMiss', heading: 'evaluated (miss)' },
       { ...right, key: 'hitRate', heading: 'hit rate', unit: '%' },
-      { ...right, key: 'ttftMs', heading: 'first token (seen)', unit: 'ms', interval: true },
+      { ...right, key: 'ttftMs', heading: 'first token (hit)', unit: 'ms', interval: true },
     ],
   },
 ];
@@ -46,15 +46,7 @@ function difference(comparison: Comparison | undefined): Cell {
   return estimateCell({ mean: delta, low, high }, 100);
 }
 
-/** Arms of the suite that the model could not run, as the settings of the run hold them. */
-function armsNotRun({ run }: RunResults): readonly { readonly arm: string; readonly why: string }[] {
-  const { armsNotRun: arms = [] } = run.settings as {
-    readonly armsNotRun?: readonly { readonly arm: string; readonly why: string }[];
-  };
-  return arms;
-}
-
-/** Table 3: each part off, or another, in turn. */
+/** Table 3: each part off, or replaced, in turn. */
 export function ablationTable(results: RunResults): Table {
   const quality = new Map(
     results.comparisons.filter(({ metric }) => metric === 'exactMatch').map((one) => [one.a, one]),
@@ -65,7 +57,7 @@ export function ablationTable(results: RunResults): Table {
     rowHeading: 'arm',
     blocks,
     rows: [
-      ...results.arms.map(({ arm, metrics, tokens, costNew, hitRate }) => ({
+      ...results.arms.map(({ arm, metrics, tokens, costMiss, hitRate }) => ({
         label: arm,
         cells: {
           exactMatch: qualityCell(results.run, estimateCell(metrics.exactMatch, 100)),
@@ -74,18 +66,21 @@ export function ablationTable(results: RunResults): Table {
           klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence)),
           topOneAgreement: qualityCell(results.run, estimateCell(metrics.topOneAgreement, 100)),
           evaluated: meanCell(tokens?.evaluated),
-          evaluatedNew: meanCell(costNew?.tokens.evaluated),
+          evaluatedMiss: meanCell(costMiss?.tokens.evaluated),
           hitRate: hitRate === null ? none : meanCell(hitRate * 100),
           ttftMs: estimateCell(metrics.ttftMs),
         },
       })),
-      ...armsNotRun(results).map(({ arm, why }) => ({ label: arm, cells: { verdict: textCell(`not run: ${why}`) } })),
+      ...results.run.armsNotRun.map(({ arm, why }) => ({
+        label: arm,
+        cells: { verdict: textCell(`not run: ${why}`) },
+      })),
     ],
     notes: [
-      'Off from dki, which is exact: K/V (rag), seeing each other (dki-blocks), tokens linked again (dki-link:K), positions of',
-      'their own (dki-parallel), always injecting (dki-gated), memories as K/V beside preferences (dki-hybrid), order by age',
-      '(placement=rank), labels that depend on the place (labels=bullet), the words of the bench around them (template=chat).',
-      'Against rag as the run has it; the next token against the rag of the same prompt, where the run has one.',
+      'Changed from dki, which is exact: no K/V (rag), memories that do not see each other (dki-blocks), the first K tokens of',
+      'each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), preferences alone as K/V',
+      '(dki-hybrid), order by rank (placement=rank), labels without numbers (labels=bullet), the chat template of the model',
+      '(template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
     ],
   };
 }

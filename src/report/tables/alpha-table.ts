@@ -1,12 +1,11 @@
-import { parseArmName } from '../../config/arm-name.ts';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { captionOf, estimateCell, qualityCell, type Block, type Table } from '../table.ts';
 
 const right = { align: 'right', interval: true } as const;
 
 const blocks: readonly Block[] = [
   {
-    title: 'Recall',
+    title: 'Quality',
     columns: [
       { ...right, key: 'exactMatch', heading: 'exact match', unit: '%' },
       { ...right, key: 'abstention', heading: 'abstention', unit: '%' },
@@ -29,15 +28,15 @@ const blocks: readonly Block[] = [
   },
 ];
 
-/** Table 4: recall and fluency by the strength of injected values. */
+/** Table 4: recall and fluency by α, which multiplies injected values. */
 export function alphaTable(results: RunResults): Table {
   return {
     id: 'table-4',
     caption: captionOf('Table 4. Recall and fluency by α, which multiplies the values of injected memories', results),
     rowHeading: 'α',
     blocks,
-    rows: results.arms.map(({ arm, metrics }) => ({
-      label: String(parseArmName(arm)?.settings.alpha ?? arm),
+    rows: results.arms.map(({ arm, traits, metrics }) => ({
+      label: String(traits.settings.alpha ?? arm),
       cells: {
         exactMatch: qualityCell(results.run, estimateCell(metrics.exactMatch, 100)),
         abstention: qualityCell(results.run, estimateCell(metrics.abstention, 100)),
@@ -49,8 +48,8 @@ export function alphaTable(results: RunResults): Table {
       },
     })),
     notes: [
-      'α = 1 leaves the values as they are: there dki is rag, bit by bit.',
-      'An own answer is scored where it was given: a model may be sure of a wrong one.',
+      'α = 1 leaves the values unchanged: dki then equals rag bit by bit.',
+      'Own answer: ln p of what the arm itself answered, right or wrong.',
     ],
   };
 }

@@ -1,37 +1,42 @@
-import type { ArmResults, RunResults } from '../../eval/results.ts';
+import type { ArmResults, RunResults } from '../../records/results.ts';
 import { type Block, captionOf, estimateCell, qualityCell, type Table } from '../table.ts';
 
 const dimensions = [
-  { by: 'userKind', title: 'By kind of user' },
-  { by: 'category', title: 'By category' },
-  { by: 'phrasing', title: 'By phrasing of the question' },
-  { by: 'language', title: 'By language' },
+  { field: 'userKind', title: 'By kind of user', leastValues: 1 },
+  { field: 'category', title: 'By category', leastValues: 1 },
+  { field: 'phrasing', title: 'By phrasing of the question', leastValues: 1 },
+  { field: 'language', title: 'By language', leastValues: 2 },
 ] as const;
 
-/** The values of a dimension in the order in which the arms give them. */
-function valuesOf(arms: readonly ArmResults[], by: string): string[] {
-  return [...new Set(arms.flatMap((arm) => arm.breakdown.filter((part) => part.by === by).map((part) => part.value)))];
+/** The values of a field, in the order of the arms. */
+function valuesOf(arms: readonly ArmResults[], field: string): string[] {
+  return [
+    ...new Set(arms.flatMap((arm) => arm.breakdown.filter((part) => part.field === field).map((part) => part.value))),
+  ];
 }
 
-/** Task success by kind of user, category, known or held-out phrasing, and language where there are several. */
+/** Table 1 broken down: task success by kind of user, category, phrasing, and language if there are several. */
 export function tableBreakdown(results: RunResults): Table {
   return brokenDown(results, dimensions);
 }
 
-/** Task success on phrasings that the shipped model was trained on, and on those that it never saw. */
+/** Task success on the phrasings that the shipped model was trained on, and on held-out ones. */
 export function phrasingTable(results: RunResults): Table {
   return brokenDown(
     results,
-    dimensions.filter(({ by }) => by === 'phrasing'),
+    dimensions.filter(({ field }) => field === 'phrasing'),
   );
 }
 
 function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[number][]): Table {
   const { run, arms } = results;
-  const blocks = shown.map(({ by, title }): Block => ({
+  const fields = shown
+    .map((dimension) => ({ ...dimension, values: valuesOf(arms, dimension.field) }))
+    .filter(({ values, leastValues }) => values.length >= leastValues);
+  const blocks = fields.map(({ field, title, values }): Block => ({
     title,
-    columns: valuesOf(arms, by).map((value) => ({
-      key: `${by}:${value}`,
+    columns: values.map((value) => ({
+      key: `${field}:${value}`,
       heading: value,
       unit: '%',
       align: 'right',
@@ -42,18 +47,18 @@ function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[num
     id: 'table-1-breakdown',
     caption: captionOf('Table 1, broken down. Task success', results),
     rowHeading: 'arm',
-    blocks: blocks.filter(({ columns }) => columns.length > 0),
+    blocks,
     rows: arms.map((arm) => ({
       label: arm.arm,
       cells: Object.fromEntries(
-        arm.breakdown.map(({ by, value, taskSuccess }) => [
-          `${by}:${value}`,
-          qualityCell(run, estimateCell(taskSuccess, 100)),
+        arm.breakdown.map(({ field, value, metrics }) => [
+          `${field}:${value}`,
+          qualityCell(run, estimateCell(metrics.taskSuccess, 100)),
         ]),
       ),
     })),
     notes: [
-      'Means with 95 % intervals over users. Where a category is answerable, task success is exact match; where it is absent, abstention.',
+      'Means with 95 % intervals over users. Task success is exact match for answerable items, abstention for absent ones.',
     ],
   };
 }

@@ -1,4 +1,4 @@
-import type { ConditionResults, RunResults } from '../../eval/results.ts';
+import type { ConditionResults, RunResults } from '../../records/results.ts';
 import {
   estimateCell,
   formatNumber,
@@ -11,11 +11,11 @@ import {
   type Row,
 } from '../table.ts';
 
-/** One group of columns, an arm each. */
+/** A group of columns, one for each arm. */
 export interface ArmBlock {
   readonly title: string;
   readonly unit?: string;
-  /** Each with its column; two blocks may show the same arm. */
+  /** One column each; two blocks may show the same arm. */
   readonly arms: readonly string[];
   readonly interval?: true;
   readonly cell: (results: ConditionResults) => Cell;
@@ -26,7 +26,7 @@ function conditionsOf({ conditions }: RunResults): number[] {
   return [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
 }
 
-/** What an arm came to under a condition, over all places of the evidence. */
+/** The results of an arm under a condition; by default over all places of the evidence. */
 export function under(
   { conditions }: RunResults,
   arm: string,
@@ -41,7 +41,7 @@ export function shareLabel(condition: number): string {
   return `${formatNumber(condition * 100, 0)} %`;
 }
 
-/** What every arm answers under a condition, and what it evaluates for that. */
+/** Blocks of exact match and evaluated tokens, by arm. */
 export function answersAndCost({ run, arms: all }: RunResults): ArmBlock[] {
   const arms = all.map(({ arm }) => arm);
   return [
@@ -62,10 +62,11 @@ export function byCondition(
   blocks: readonly ArmBlock[],
   label: (condition: number) => string,
 ): { readonly blocks: readonly Block[]; readonly rows: readonly Row[] } {
+  const bases = new Map(results.arms.map(({ arm, traits }) => [arm, traits.base]));
   const key = (block: ArmBlock, arm: string): string => `${block.title}: ${arm}`;
   const column = (block: ArmBlock, arm: string): Column => ({
     key: key(block, arm),
-    heading: arm.split('@')[0]!,
+    heading: bases.get(arm) ?? arm,
     ...(block.unit === undefined ? {} : { unit: block.unit }),
     align: 'right',
     ...(block.interval === undefined ? {} : { interval: block.interval }),

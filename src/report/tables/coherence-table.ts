@@ -1,4 +1,4 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { captionOf, type Table } from '../table.ts';
 import { answersAndCost, byCondition } from './by-condition.ts';
 
@@ -10,8 +10,8 @@ export function coherenceTable(results: RunResults): Table {
     rowHeading: 'turn',
     ...byCondition(results, answersAndCost(results), String),
     notes: [
-      'One conversation a user; what stands before a question is what the arm itself answered.',
-      'Every third turn tells something that is asked two turns later and that no memory holds.',
+      "One conversation a user; the history of a question holds the arm's own answers.",
+      'Every third turn states a fact that is asked two turns later and that no memory holds.',
     ],
   };
 }

@@ -1,4 +1,4 @@
-import type { Comparison, RunResults } from '../../eval/results.ts';
+import type { Comparison, RunResults } from '../../records/results.ts';
 import {
   captionOf,
   type Cell,
@@ -22,13 +22,13 @@ export function formatProbability(p: number): string {
   return p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, '');
 }
 
-/** What was decided, with what it would take where nothing was. */
+/** The verdict in words, with the number of items that a decision needs. */
 function verdictOf({ verdict, n, neededItems }: Comparison): string {
   if (verdict === 'identical') return `identical on ${n} of ${n}`;
   return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems} items)`;
 }
 
-/** The difference in the unit of its metric: a log-ratio becomes a percentage of b. */
+/** The difference in the unit of its metric; a log-ratio becomes a percentage of b. */
 function differenceOf({ metric, delta, low, high }: Comparison): Cell {
   if (metric === 'ttftLogRatio') {
     return estimateCell({ mean: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) }, 100);
@@ -36,7 +36,7 @@ function differenceOf({ metric, delta, low, high }: Comparison): Cell {
   return estimateCell({ mean: delta, low, high }, metric === 'exactMatch' ? 100 : 1);
 }
 
-/** Pairs of arms, item by item: the difference, its interval, and what it decides. A table for each metric. */
+/** Tables of the paired comparisons, one for each metric: difference, interval, verdict and counts. */
 export function comparisonsTables(results: RunResults): Table[] {
   const metrics = [...new Set(results.comparisons.map(({ metric }) => metric))];
   return metrics.map((metric) => {
@@ -83,8 +83,8 @@ export function comparisonsTables(results: RunResults): Table[] {
       })),
       notes: tested
         ? [
-            'p by sign-flip over users; Holm: adjusted over the family named beforehand. Detectable: the smallest true difference',
-            'that these items would show four times in five; a smaller one may be there and not be seen.',
+            'p by sign-flip over users; Holm: adjusted over the planned comparisons. Detectable: the smallest true difference',
+            'that these items would show four times in five; smaller ones may go unnoticed.',
           ]
         : [],
     };

@@ -1,14 +1,12 @@
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import { captionOf, estimateCell, qualityCell, meanCell, type Table } from '../table.ts';
 import { byCondition, shareLabel, type ArmBlock } from './by-condition.ts';
 
-const ALL = '@budget=all';
-
-/** Table 2: a fixed window and ever more memories, with half of what is left for them, and with all of it. */
+/** Table 2: a fixed window and a growing number of memories, with a budget of half of the remaining window, and of all of it. */
 export function contextTable(results: RunResults): Table {
-  const names = results.arms.map(({ arm }) => arm);
-  const half = names.filter((arm) => !arm.endsWith(ALL));
-  const all = names.filter((arm) => arm.endsWith(ALL));
+  const withBudget = (budget: 'half' | 'all'): string[] =>
+    results.arms.flatMap(({ arm, traits }) => ((traits.settings.budget ?? 'half') === budget ? arm : []));
+  const [half, all] = [withBudget('half'), withBudget('all')];
   const success = { unit: '%', interval: true } as const;
   const blocks: ArmBlock[] = [
     {
@@ -32,7 +30,7 @@ export function contextTable(results: RunResults): Table {
   return {
     id: 'table-2',
     caption: captionOf(
-      `Table 2. A window of ${model.contextTokens} tokens and ever more memories: ${model.name}`,
+      `Table 2. A window of ${model.contextTokens} tokens and a growing number of memories: ${model.name}`,
       results,
     ),
     rowHeading: 'memories, share of the window',
@@ -42,8 +40,8 @@ export function contextTable(results: RunResults): Table {
       shareLabel,
     ),
     notes: [
-      'Recall returns every memory; they are kept in rank order until the budget is full, and placed by age.',
-      'With all that is left as budget no history would fit; these questions have none.',
+      'Retrieval returns every memory; they are kept in rank order until the budget is full, and placed by age.',
+      'A budget of all that is left leaves no tokens for history; these questions have none.',
       'Means with 95 % intervals over users; every user is asked under every condition.',
     ],
   };

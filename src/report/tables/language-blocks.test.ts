@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { BreakdownPart, Estimate, RunResults } from '../../eval/results.ts';
+import type { BreakdownPart, Estimate, RunResults } from '../../records/results.ts';
 import { formatCell } from '../table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { tableOne } from './table-one.ts';
@@ -9,7 +9,8 @@ const share = (mean: number): Estimate => ({ mean, low: mean - 0.1, high: mean +
 
 function part(value: string, mean: number): BreakdownPart {
   const [exactMatch, tokenF1, taskSuccess] = [share(mean), share(mean + 0.05), share(mean)];
-  return { by: 'language', value, exactMatch, tokenF1, memoryRecall: null, abstention: null, taskSuccess };
+  const metrics = { exactMatch, tokenF1, memoryRecall: null, abstention: null, taskSuccess };
+  return { field: 'language', value, n: 160, metrics };
 }
 
 const bilingual: RunResults = {
@@ -43,6 +44,7 @@ test('random weights have no quality in any language', () => {
 });
 
 test('a run with one language says nothing of it', () => {
-  expect(tableOne(runResults).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
-  expect(tableBreakdown(runResults).blocks.map(({ title }) => title)).not.toContain('By language');
+  const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, part('en', 0.8)] }));
+  expect(tableOne({ ...runResults, arms }).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
+  expect(tableBreakdown({ ...runResults, arms }).blocks.map(({ title }) => title)).not.toContain('By language');
 });

@@ -1,4 +1,4 @@
-import type { ArmResults, BreakdownPart, RunResults } from '../../eval/results.ts';
+import type { ArmResults, BreakdownPart, RunResults } from '../../records/results.ts';
 import { type Block, type Cell, estimateCell, qualityCell } from '../table.ts';
 
 const metrics = [
@@ -10,12 +10,13 @@ const metrics = [
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
 function partsOf({ breakdown }: ArmResults): BreakdownPart[] {
-  return breakdown.filter(({ by }) => by === 'language');
+  return breakdown.filter(({ field }) => field === 'language');
 }
 
-/** Quality in each language, the columns of the quality of all; none where the users of the run speak one. */
+/** Blocks of quality by language, with the columns of the overall quality; none for a run in one language. */
 export function languageBlocks(arms: readonly ArmResults[]): Block[] {
   const languages = [...new Set(arms.flatMap((arm) => partsOf(arm).map(({ value }) => value)))].sort();
+  if (languages.length < 2) return [];
   return languages.map((language) => ({
     title: `Quality, ${languageNames.of(language) ?? language}`,
     columns: metrics.map(({ metric, heading }) => ({
@@ -28,11 +29,14 @@ export function languageBlocks(arms: readonly ArmResults[]): Block[] {
   }));
 }
 
-/** The cells of these blocks. */
+/** The cells of `languageBlocks`. */
 export function languageCells(run: RunResults['run'], arm: ArmResults): Record<string, Cell> {
   return Object.fromEntries(
     partsOf(arm).flatMap((part) =>
-      metrics.map(({ metric }) => [`${part.value}:${metric}`, qualityCell(run, estimateCell(part[metric], 100))]),
+      metrics.map(({ metric }) => [
+        `${part.value}:${metric}`,
+        qualityCell(run, estimateCell(part.metrics[metric], 100)),
+      ]),
     ),
   );
 }

@@ -1,4 +1,4 @@
-import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../eval/results.ts';
+import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../records/results.ts';
 import {
   captionOf,
   estimateCell,
@@ -12,7 +12,7 @@ import {
 } from '../table.ts';
 
 const PHASES: readonly (readonly [keyof PhaseMeans, string])[] = [
-  ['retrieve', 'recall'],
+  ['retrieve', 'retrieve'],
   ['assemble', 'assemble'],
   ['kvLoad', 'load K/V'],
   ['kvCompute', 'build K/V'],
@@ -21,7 +21,7 @@ const PHASES: readonly (readonly [keyof PhaseMeans, string])[] = [
 
 const ms = { align: 'right', unit: 'ms' } as const;
 
-function phaseBlock(title: string, kind: 'Seen' | 'New'): Block {
+function phaseBlock(title: string, kind: 'Hit' | 'Miss'): Block {
   return {
     title,
     columns: [
@@ -32,20 +32,20 @@ function phaseBlock(title: string, kind: 'Seen' | 'New'): Block {
 }
 
 const blocks: readonly Block[] = [
-  phaseBlock('Turns whose set of memories was seen', 'Seen'),
-  phaseBlock('Turns whose set of memories was new', 'New'),
+  phaseBlock('Cache hits', 'Hit'),
+  phaseBlock('Cache misses', 'Miss'),
   {
     title: 'Break-even against rag',
     columns: [
       { align: 'right', key: 'turn', heading: 'at turn' },
       { align: 'right', key: 'interval', heading: '95 % interval' },
-      { ...ms, key: 'newMs', heading: 'own new' },
-      { ...ms, key: 'seenMs', heading: 'own seen' },
+      { ...ms, key: 'missMs', heading: 'own miss' },
+      { ...ms, key: 'hitMs', heading: 'own hit' },
     ],
   },
 ];
 
-/** Drawn where an arm did anything ahead. */
+/** Drawn if an arm did anything ahead. */
 const aheadBlock: Block = {
   title: 'Built before the turns, a turn',
   columns: [
@@ -56,7 +56,7 @@ const aheadBlock: Block = {
 
 const orNever = (turn: number | null): string => (turn === null ? 'never' : formatNumber(turn, 0));
 
-function phaseCells(cost: ArmResults['costNew'], kind: 'Seen' | 'New'): Record<string, Cell> {
+function phaseCells(cost: ArmResults['costMiss'], kind: 'Hit' | 'Miss'): Record<string, Cell> {
   if (cost === null) return {};
   return {
     [`ttft${kind}`]: estimateCell(cost.ttftMs),
@@ -69,24 +69,24 @@ function breakEvenCells(found: BreakEven | undefined): Record<string, Cell> {
   return {
     turn: textCell(orNever(found.turn)),
     interval: textCell(`${orNever(found.low)} to ${orNever(found.high)}`),
-    newMs: meanCell(found.newMs),
-    seenMs: meanCell(found.seenMs),
+    missMs: meanCell(found.missMs),
+    hitMs: meanCell(found.hitMs),
   };
 }
 
-/** Table 5: new against seen turns, where the time goes, and from which turn on K/V pays. */
+/** Table 5: cache hits against misses, the phases of the time to the first token, and the break-even. */
 export function latencyTable(results: RunResults): Table {
   const ahead = results.arms.filter((arm) => arm.ahead !== undefined).map(({ arm }) => arm);
   return {
     id: 'table-5',
-    caption: captionOf('Table 5. Time to the first token, and from which turn on K/V pays', results),
+    caption: captionOf('Table 5. Time to the first token, and break-even', results),
     rowHeading: 'arm',
     blocks: ahead.length === 0 ? blocks : [...blocks, aheadBlock],
     rows: results.arms.map((arm) => ({
       label: arm.arm,
       cells: {
-        ...phaseCells(arm.costSeen, 'Seen'),
-        ...phaseCells(arm.costNew, 'New'),
+        ...phaseCells(arm.costHit, 'Hit'),
+        ...phaseCells(arm.costMiss, 'Miss'),
         ...(arm.ahead === undefined
           ? {}
           : { aheadTokens: meanCell(arm.ahead.tokens), aheadMs: meanCell(arm.ahead.ms) }),
@@ -94,13 +94,13 @@ export function latencyTable(results: RunResults): Table {
       },
     })),
     notes: [
-      'Seen and new by the K/V set of dki, the same turns for every arm.',
-      'Break-even is the first turn with one set of memories after which an arm has taken no longer than rag in all, by its own',
-      'new and seen turns: building costs once. "Never" is an answer.',
+      'Hits and misses are those of dki, the same turns for every arm.',
+      'Break-even: the first turn with one set of memories after which an arm has taken no longer than rag in total, if its',
+      'first turn is a miss and later ones are hits; it may be never.',
       ...(ahead.length === 0
         ? []
         : [
-            `What ${ahead.join(', ')} built when memories were added stands in its last columns and in no other number.`,
+            `K/V that ${ahead.join(', ')} built when memories were added is in the last columns and in no other number.`,
           ]),
     ],
   };

@@ -1,4 +1,4 @@
-import type { LeakMatrix, RunResults } from '../../eval/results.ts';
+import type { LeakMatrix, RunResults } from '../../records/results.ts';
 import { captionOf, countCell, meanCell, type Block, type Table } from '../table.ts';
 
 const blocks: readonly Block[] = [
@@ -13,7 +13,7 @@ const blocks: readonly Block[] = [
   },
 ];
 
-/** Table 9: whose secret came out for whom; the matrix itself is a figure. */
+/** Table 9: leaks between users by arm; the matrix itself is a figure. */
 export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Table {
   return {
     id: 'table-9',
@@ -35,7 +35,7 @@ export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Ta
       };
     }),
     notes: [
-      'Every user has a secret and is asked for it; a stranger without one is asked the same, right after. Upper bound: 95 %,',
+      'Every user has a secret and is asked for it; then a stranger without one is asked the same. Upper bound: 95 %, by',
       'Clopper and Pearson, over the answers of one arm.',
     ],
   };

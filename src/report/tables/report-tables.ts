@@ -1,5 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
-import type { RunResults } from '../../eval/results.ts';
+import type { RunResults } from '../../records/results.ts';
 import type { Table } from '../table.ts';
 import { ablationTable } from './ablation-table.ts';
 import { alphaTable } from './alpha-table.ts';
@@ -15,13 +15,14 @@ import { storageTable } from './storage-table.ts';
 import { tableOne } from './table-one.ts';
 import { tableOneB } from './table-one-b.ts';
 
-/** A table of the paper: the name that `--table` takes, the suite that makes it, and how, where a run has its data. */
+/** A table of the paper: the name that `--table` takes, the suite that makes it, and how it is drawn. */
 interface PaperTable {
   readonly name: string;
   /** Undefined for a table that every run with arms has. */
   readonly suite?: string;
-  /** Shown where no table is named. */
+  /** Shown if no table is named. */
   readonly shown: boolean;
+  /** Undefined if the run has no data for it. */
   readonly of: (results: RunResults) => Table | undefined;
 }
 
@@ -64,7 +65,7 @@ function isOf(table: PaperTable, { run }: RunResults): boolean {
   return table.suite === undefined || table.suite === run.suite;
 }
 
-/** The tables of a run, its own suite's first, by name. */
+/** The tables of a run by name, those of its suite first. */
 export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
   const own = paperTables.filter((table) => isOf(table, results));
   const ordered = [
@@ -79,7 +80,7 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
   );
 }
 
-/** What a reader of the run is shown first: the tables of its suite, or tables 1 and 1b of a suite that has no other. */
+/** The tables that are shown first: those of the suite, or tables 1 and 1b of a suite without its own. */
 export function shownTables(results: RunResults): Table[] {
   const own = paperTables.filter((table) => table.suite === results.run.suite);
   const wanted = own.length > 0 ? own : paperTables.filter(({ suite, shown }) => suite === undefined && shown);
@@ -87,8 +88,8 @@ export function shownTables(results: RunResults): Table[] {
 }
 
 /**
- * The table of that name from one of several runs.
- * @throws BenchError `not-found` where none of them can have it: names the suite that makes it
+ * Finds a table by name in one of several runs.
+ * @throws BenchError `not-found` if none of them has it; it names the suite that makes it
  */
 export function namedTable(runs: readonly RunResults[], name: string): Table {
   const entry = paperTables.find((table) => table.name === name)!;

@@ -1,4 +1,4 @@
-import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../eval/results.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../records/results.ts';
 import { captionOf, estimateCell, meanCell, none, textCell, type Block, type Cell, type Table } from '../table.ts';
 import { formatProbability } from './comparisons-table.ts';
 
@@ -60,7 +60,7 @@ function cellsOf({ metrics, againstRouter, timingsMs, budgetTokens }: RetrievalM
   };
 }
 
-/** What a strategy's own filter would have kept out, where it has one. */
+/** Counts of memories that the filter of a strategy would have dropped, if it has one. */
 function filterNotes({ stats }: RetrievalMeasurements): string[] {
   return Object.entries(stats).flatMap(([strategy, { wouldBeFiltered }]) =>
     typeof wouldBeFiltered === 'object' && wouldBeFiltered !== null
@@ -75,7 +75,7 @@ function filterNotes({ stats }: RetrievalMeasurements): string[] {
   );
 }
 
-/** On which kinds of questions a strategy recalls more than the router, by the intervals. */
+/** The kinds of questions on which recall@5 of a strategy is above that of the router, by the intervals. */
 function winsOf(strategy: string, rows: readonly RetrievalMeasurement[]): string {
   const won = rows.filter((one) => one.strategy === strategy && (one.againstRouter?.low ?? 0) > 0);
   if (won.length === 0) return `${strategy} on none`;
@@ -83,14 +83,14 @@ function winsOf(strategy: string, rows: readonly RetrievalMeasurement[]): string
   return `${strategy} on ${kinds.join(', ')}`;
 }
 
-/** Table 7: what each strategy recalls, by kind of question. */
+/** Table 7: recall by retrieval strategy and kind of question. */
 export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
   const { users, memories, rows } = retrieval;
   const others = [...new Set(rows.flatMap(({ strategy, againstRouter }) => (againstRouter === null ? [] : strategy)))];
   const kinds = [...new Set(rows.map(({ kind }) => kind))];
   return {
     id: 'table-7',
-    caption: captionOf('Table 7. Recall by strategy and kind of question', results),
+    caption: captionOf('Table 7. Recall by retrieval strategy and kind of question', results),
     rowHeading: 'strategy, questions',
     blocks,
     rows: kinds.flatMap((kind) =>
@@ -107,9 +107,9 @@ export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurem
             "Kinds of questions on which recall@5 is above the router's, the whole interval of the difference above zero: " +
               `${others.map((strategy) => winsOf(strategy, rows)).join('; ')}.`,
           ]),
-      "Where --cold is PostgreSQL, tiered stands here once more by pgvector's own probes (ivfflat-approximate): one list. So few",
-      'memories PostgreSQL may read whole, and both rows then agree.',
-      'A strategy may give fewer than ten memories: its budget, its files or its journal decide.',
+      "If --cold is PostgreSQL, tiered has a second row with pgvector's default probes (ivfflat-approximate): one list. With few",
+      'memories PostgreSQL may scan the whole table, and both rows then agree.',
+      'A strategy may return fewer than ten memories, by its budget, its files or its journal.',
       ...filterNotes(retrieval),
     ],
   };

@@ -1,4 +1,4 @@
-import type { ConditionResults, RunResults } from '../../eval/results.ts';
+import type { ConditionResults, RunResults } from '../../records/results.ts';
 import { captionOf, type Cell, estimateCell, meanCell, qualityCell, type Table } from '../table.ts';
 import { byCondition, under, type ArmBlock } from './by-condition.ts';
 
@@ -23,7 +23,7 @@ export function latencyScalingTable(results: RunResults): Table {
     caption: captionOf('Figure F2, data. Time to the first token by number of memories', results),
     rowHeading: 'memories',
     ...byCondition(results, blocks, String),
-    notes: ['Recall returns every memory. Means over all turns, new and seen.'],
+    notes: ['Retrieval returns every memory. Means over all turns, cache hits and misses.'],
   };
 }
 
@@ -48,6 +48,6 @@ export function recallScalingTable(results: RunResults): Table {
     caption: captionOf('Figure F3, data. Recall by number of memories and place of the evidence', results),
     rowHeading: 'memories',
     ...byCondition(results, blocks, String),
-    notes: ['Early, middle, late: the third of the memories, by age, in which the evidence stands.'],
+    notes: ['Early, middle, late: the third of the memories, by age, that holds the evidence.'],
   };
 }

@@ -1,4 +1,4 @@
-import type { RunResults, StorageMeasurement } from '../../eval/results.ts';
+import type { RunResults, StorageMeasurement } from '../../records/results.ts';
 import { captionOf, countCell, meanCell, none, type Block, type Cell, type Table } from '../table.ts';
 
 const ms = { align: 'right', unit: 'ms' } as const;
@@ -43,14 +43,14 @@ function cellsOf(row: StorageMeasurement, textBytes: number | undefined): Record
   };
 }
 
-/** Table 8: what K/V takes on its tiers, beside the text that it stands for. */
+/** Table 8: bytes of K/V on its tiers, beside those of the text. */
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {
   const textBytes = (tokens: number): number | undefined =>
     storage.find((row) => row.tier === 'text' && row.tokens === tokens)?.bytesPerToken;
   return {
     id: 'table-8',
     caption: captionOf(
-      `Table 8. Bytes of K/V and of text, and what saving and loading takes: ${results.run.model.name}`,
+      `Table 8. Bytes of K/V and of text, and time to save and load: ${results.run.model.name}`,
       results,
     ),
     rowHeading: 'kept as',
@@ -60,8 +60,8 @@ export function storageTable(results: RunResults, storage: readonly StorageMeasu
       cells: cellsOf(row, textBytes(row.tokens)),
     })),
     notes: [
-      'Disk: a state as llama.cpp writes and reads it. Memory: a block; saving cuts it out of a state, loading joins it and hands',
-      'it to llama.cpp through a file, the only way in. Evaluate: the same tokens as text.',
+      'Disk: a state as llama.cpp writes and reads it. Memory: a block; saving cuts it out of a state, loading joins it and',
+      'imports it into llama.cpp through a file, the only way. Evaluate: the same tokens as text.',
     ],
   };
 }

@@ -1,4 +1,4 @@
-import type { FunnelStage, RunResults, WrongClass } from '../../eval/results.ts';
+import type { FunnelStage, RunResults, WrongClass } from '../../records/results.ts';
 import { captionOf, type Cell, countCell, none, qualityCell, type Table } from '../table.ts';
 
 const wrongClasses: readonly { readonly key: WrongClass; readonly heading: string }[] = [
@@ -12,7 +12,7 @@ const wrongClasses: readonly { readonly key: WrongClass; readonly heading: strin
 
 const stages: readonly { readonly key: FunnelStage; readonly heading: string }[] = [
   { key: 'stored', heading: 'stored' },
-  { key: 'recalled', heading: 'recalled' },
+  { key: 'retrieved', heading: 'retrieved' },
   { key: 'kept', heading: 'kept' },
   { key: 'sequence', heading: 'in sequence' },
   { key: 'answered', heading: 'answered' },
@@ -22,16 +22,19 @@ function cellOf(count: number | null | undefined): Cell {
   return count === null || count === undefined ? none : countCell(count);
 }
 
-/** Table 1b: wrong answers by class, and how far the evidence of each item came. */
+/** Table 1b: wrong answers by class, and the evidence funnel. */
 export function tableOneB(results: RunResults): Table {
   const { run, arms } = results;
   return {
     id: 'table-1b',
-    caption: captionOf('Table 1b. Wrong answers by class, and the funnel', results),
+    caption: captionOf('Table 1b. Wrong answers by class, and the evidence funnel', results),
     rowHeading: 'arm',
     blocks: [
       { title: 'Wrong answers', columns: wrongClasses.map((column) => ({ ...column, align: 'right' })) },
-      { title: 'The funnel of answerable items', columns: stages.map((column) => ({ ...column, align: 'right' })) },
+      {
+        title: 'Evidence funnel of answerable items',
+        columns: stages.map((column) => ({ ...column, align: 'right' })),
+      },
     ],
     rows: arms.map((arm) => ({
       label: arm.arm,
@@ -43,7 +46,7 @@ export function tableOneB(results: RunResults): Table {
     })),
     notes: [
       'A wrong answer falls into the first class that fits: abstained wrongly; stale, a superseded value; confused, ' +
-        'the value of another memory that was shown; near copy; fabricated, a value that stood nowhere; off topic.',
+        'the value of another memory that was shown; near copy; fabricated, a value that was not shown; off topic.',
       'An item leaves the funnel at the first stage that failed.',
     ],
   };

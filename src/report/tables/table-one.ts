@@ -1,4 +1,5 @@
-import type { ArmResults, RunResults } from '../../eval/results.ts';
+import type { ArmResults, RunResults } from '../../records/results.ts';
+import { primaryOf } from '../verdict.ts';
 import { languageBlocks, languageCells } from './language-blocks.ts';
 import {
   type Block,
@@ -30,7 +31,7 @@ const blocks: readonly Block[] = [
       { key: 'kvResidentTokens', heading: 'K/V resident', align: 'right' },
       { key: 'evaluatedTokens', heading: 'evaluated', align: 'right' },
       { key: 'generatedTokens', heading: 'generated', align: 'right' },
-      { key: 'evaluatedTokensNew', heading: 'evaluated (new)', align: 'right' },
+      { key: 'evaluatedTokensMiss', heading: 'evaluated (miss)', align: 'right' },
     ],
   },
   {
@@ -39,27 +40,27 @@ const blocks: readonly Block[] = [
       { key: 'ttftMs', heading: 'mean', unit: 'ms', align: 'right', interval: true },
       { key: 'ttftP50Ms', heading: 'p50', unit: 'ms', align: 'right' },
       { key: 'ttftP95Ms', heading: 'p95', unit: 'ms', align: 'right' },
-      { key: 'ttftNewMs', heading: 'mean (new)', unit: 'ms', align: 'right', interval: true },
+      { key: 'ttftMissMs', heading: 'mean (miss)', unit: 'ms', align: 'right', interval: true },
     ],
   },
   {
     title: 'Turns',
     columns: [
-      { key: 'newTurns', heading: 'new', align: 'right' },
-      { key: 'seenTurns', heading: 'seen', align: 'right' },
-      { key: 'exemptTurns', heading: 'exempt', align: 'right' },
+      { key: 'hits', heading: 'hit', align: 'right' },
+      { key: 'misses', heading: 'miss', align: 'right' },
+      { key: 'bypasses', heading: 'bypass', align: 'right' },
       { key: 'hitRate', heading: 'hit rate', unit: '%', align: 'right' },
       { key: 'errors', heading: 'errors', align: 'right' },
     ],
   },
 ];
 
-/** Blocks that share positions fill more cells than positions; elsewhere the two are the same. */
+/** Tells an arm whose blocks share positions, so that it fills more cells than positions. */
 function sharesPositions({ hitRate, tokens }: ArmResults): boolean {
   return hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
 }
 
-/** With a block for each language where there are several, and a column for positions where an arm's differ from its cells. */
+/** Adds a block for each language if there are several, and a column of positions if those of an arm differ from its cells. */
 function blocksFor(arms: readonly ArmResults[]): readonly Block[] {
   const positions: Block['columns'][number] = { key: 'positions', heading: 'positions', align: 'right' };
   const extended = arms.some(sharesPositions)
@@ -70,7 +71,7 @@ function blocksFor(arms: readonly ArmResults[]): readonly Block[] {
 
 function cellsOf(
   run: RunResults['run'],
-  { metrics, tokens, costNew, turns, hitRate, errors }: ArmResults,
+  { metrics, tokens, costMiss, turns, hitRate, errors }: ArmResults,
 ): Record<string, Cell> {
   return {
     exactMatch: qualityCell(run, estimateCell(metrics.exactMatch, 100)),
@@ -80,32 +81,33 @@ function cellsOf(
     kvResidentTokens: meanCell(tokens?.kvResident),
     evaluatedTokens: meanCell(tokens?.evaluated),
     generatedTokens: meanCell(tokens?.generated),
-    evaluatedTokensNew: meanCell(costNew?.tokens.evaluated),
+    evaluatedTokensMiss: meanCell(costMiss?.tokens.evaluated),
     ttftMs: estimateCell(metrics.ttftMs),
     ttftP50Ms: meanCell(metrics.ttftMs?.p50),
     ttftP95Ms: meanCell(metrics.ttftMs?.p95),
-    ttftNewMs: estimateCell(costNew?.ttftMs),
-    newTurns: countCell(turns.new),
-    seenTurns: countCell(turns.seen),
-    exemptTurns: countCell(turns.exempt),
+    ttftMissMs: estimateCell(costMiss?.ttftMs),
+    hits: countCell(turns.hit),
+    misses: countCell(turns.miss),
+    bypasses: countCell(turns.bypass),
     hitRate: hitRate === null ? none : meanCell(hitRate * 100),
     errors: countCell(errors),
   };
 }
 
-/** `320 answerable and 80 absent items` of the arm that answered most. */
+/** `320 answerable and 80 absent items`, by the arm that answered most. */
 function itemCounts({ run, arms }: RunResults): string {
   if (run.unknownQuality !== null) return `${run.dataset.items} items`;
   const most = (metric: 'exactMatch' | 'abstention') => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
   return `${most('exactMatch')} answerable and ${most('abstention')} absent items`;
 }
 
-/** Which turns the columns of cost are over. */
+/** The set of turns that the columns of cost are over. */
 function regimeNote(arms: readonly ArmResults[]): string {
-  return arms.some(({ arm }) => arm === 'dki')
-    ? 'Tokens and times are over the turns whose K/V set dki had seen before, the same turns for every arm; ' +
-        '"(new)" is over the turns in which it was built, the build included.'
-    : 'Tokens and times are over all turns: without dki in the run no turn is new or seen.';
+  const primary = primaryOf(arms)?.arm;
+  return primary === undefined
+    ? 'Tokens and times are over all turns: without dki in the run there are no cache hits or misses.'
+    : `Tokens and times are over the cache hits of ${primary}, the same turns for every arm; ` +
+        '"(miss)" is over its cache misses, in which its K/V was built, the build included.';
 }
 
 /** Table 1: quality, tokens and latency by arm. */
@@ -128,7 +130,7 @@ export function tableOne(results: RunResults): Table {
       `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
       'Exact match is over answerable items, abstention over absent ones, task success over both.',
       regimeNote(arms),
-      'Turns that kept no memory are exempt. p95 is given from 100 turns.',
+      'A turn without memories is a bypass. p95 is given from 100 turns.',
     ],
   };
 }

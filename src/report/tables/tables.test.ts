@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { RetrievalMeasurement, RunResults } from '../../eval/results.ts';
+import type { RetrievalMeasurement, RunResults } from '../../records/results.ts';
 import { ablationTable } from './ablation-table.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
-import { gatesTable } from './gates-table.ts';
+import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { retrievalTable } from './retrieval-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
@@ -12,7 +12,13 @@ import { tableOneB } from './table-one-b.ts';
 import { formatCell, formatNumber, type Table } from '../table.ts';
 import { verdictSentences } from '../verdict.ts';
 
-const failed: RunResults = { ...runResults, gates: [{ gate: 'parity', held: false, evidence: 'differs by 0.3' }] };
+const failed: RunResults = {
+  ...runResults,
+  checks: [
+    { check: 'numerical parity', status: 'failed', evidence: 'differs by 0.3' },
+    { check: 'isolation', status: 'undecided', evidence: 'no canary users in this data set' },
+  ],
+};
 
 function shown(table: Table, label: string): Record<string, string> {
   const row = table.rows.find((candidate) => candidate.label === label)!;
@@ -22,7 +28,7 @@ function shown(table: Table, label: string): Record<string, string> {
 describe('table 3', () => {
   it('has a row for an arm that the model could not run, and says why', () => {
     const armsNotRun = [{ arm: 'rag@template=chat', why: 'the model has no chat template' }];
-    const run = { ...runResults.run, settings: { ...runResults.run.settings, armsNotRun } };
+    const run = { ...runResults.run, armsNotRun };
     const table = ablationTable({ ...runResults, run });
     expect(table.rows).toHaveLength(runResults.arms.length + 1);
     expect(shown(table, 'rag@template=chat')).toEqual({ verdict: 'not run: the model has no chat template' });
@@ -39,14 +45,14 @@ describe('table 1', () => {
       kvResidentTokens: '149.0',
       evaluatedTokens: '31.3',
       generatedTokens: '6.5',
-      evaluatedTokensNew: '190.5',
+      evaluatedTokensMiss: '190.5',
       ttftMs: '9.9 [9.5, 10.3]',
       ttftP50Ms: '9.8',
       ttftP95Ms: '12.9',
-      ttftNewMs: '41.0 [40.0, 42.0]',
-      newTurns: '120',
-      seenTurns: '200',
-      exemptTurns: '80',
+      ttftMissMs: '41.0 [40.0, 42.0]',
+      hits: '200',
+      misses: '120',
+      bypasses: '80',
       hitRate: '62.5',
       errors: '0',
     });
@@ -92,14 +98,14 @@ describe('table 1', () => {
     expect(cells).toMatchObject({ exactMatch: '–', evaluatedTokens: '–', ttftMs: '–', ttftP95Ms: '–', errors: '400' });
   });
 
-  it('is marked where a gate failed or the run did not end', () => {
+  it('is marked where a check failed or the run did not end', () => {
     expect(tableOne(runResults).caption).not.toContain('NOT');
-    expect(tableOne(failed).caption).toContain('NOT PROVEN: gate parity failed');
+    expect(tableOne(failed).caption).toContain('NOT PROVEN: check numerical parity failed');
     const interrupted = { ...runResults, run: { ...runResults.run, status: 'interrupted' as const } };
     expect(tableOneB(interrupted).caption).toContain('NOT COMPLETE: the run was interrupted');
   });
 
-  it('counts errors by class and the funnel in table 1b', () => {
+  it('counts errors by class and the evidence funnel in table 1b', () => {
     const cells = shown(tableOneB(runResults), 'rag');
     expect(cells).toMatchObject({ 'wrong-abstention': '3', fabricated: '4', stored: '320', answered: '310' });
   });
@@ -144,7 +150,7 @@ describe('table 5', () => {
   });
 });
 
-describe('comparisons and gates', () => {
+describe('comparisons and checks', () => {
   it('gives differences in the unit of the metric', () => {
     const [exactMatch, ttft, tokens] = comparisonsTables(runResults);
     expect(shown(exactMatch!, 'dki : rag')).toMatchObject({
@@ -163,10 +169,13 @@ describe('comparisons and gates', () => {
     expect(shown(tokens!, 'dki : rag')).toMatchObject({ difference: '−150.1 [−152.0, −148.0]' });
   });
 
-  it('lists the gates that were not run with the reason', () => {
-    const table = gatesTable(failed);
-    expect(shown(table, 'parity')).toEqual({ held: '✗', evidence: 'differs by 0.3' });
-    expect(shown(table, 'isolation')).toEqual({ held: '–', evidence: 'not run: no canary users in this data set' });
+  it('lists the checks that are undecided with the reason', () => {
+    const table = checksTable(failed);
+    expect(shown(table, 'numerical parity')).toEqual({ status: '✗', evidence: 'differs by 0.3' });
+    expect(shown(table, 'isolation')).toEqual({
+      status: '–',
+      evidence: 'undecided: no canary users in this data set',
+    });
   });
 
   it('writes numbers as people do', () => {
@@ -180,15 +189,17 @@ describe('the verdict', () => {
   it('says who kept what, what was saved, and what it does not mean', () => {
     expect(verdictSentences(runResults)).toEqual([
       'Bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
-      'On seen turns dki evaluated 31.3 tokens where rag evaluated 181.3 (−83 %); a new turn cost 190.5 (120 of 320 turns).',
-      "The first token of a seen turn came after 9.9 ms against 24.2 ms: 0.41 [0.40, 0.42] of rag's time, faster.",
+      'On cache hits dki evaluated 31.3 tokens, rag 181.3 (−83 %); a cache miss cost 190.5 (120 of 320 turns).',
+      "On cache hits the first token came after 9.9 ms against 24.2 ms: 0.41 [0.40, 0.42] of rag's time, faster.",
       'This holds for recall-base-f16, a model of 1.5 million parameters, on recall-en, 40 users; ' +
         'it does not show that larger models or other domains behave alike.',
     ]);
   });
 
   it('sets dki beside rag-cached, its fair opponent, and leaves controls out of who kept what', () => {
-    const cached = { ...runResults.arms[0]!, arm: 'rag-cached' };
+    const [rag] = runResults.arms;
+    const traits = { ...rag!.traits, name: 'rag-cached', comparison: 'planned' } as const;
+    const cached = { ...rag!, arm: 'rag-cached', traits };
     const comparisons = runResults.comparisons.map((comparison) =>
       comparison.a === 'dki-wrong' ? { ...comparison, pAdjusted: null } : comparison,
     );
@@ -198,13 +209,13 @@ describe('the verdict', () => {
   });
 
   it('opens with what is not proven', () => {
-    expect(verdictSentences(failed)[0]).toBe('NOT PROVEN: gate parity failed. Do not quote these numbers.');
+    expect(verdictSentences(failed)[0]).toBe('NOT PROVEN: check numerical parity failed. Do not quote these numbers.');
   });
 
-  it('claims no saving where no turn was seen', () => {
-    const unseen = runResults.arms.map((arm) => ({ ...arm, turns: { new: 320, seen: 0, exempt: 80 } }));
-    const text = verdictSentences({ ...runResults, arms: unseen }).join(' ');
-    expect(text).toContain('No turn was seen before');
+  it('claims no saving where there was no cache hit', () => {
+    const arms = runResults.arms.map((arm) => ({ ...arm, turns: { hit: 0, miss: 320, bypass: 80 } }));
+    const text = verdictSentences({ ...runResults, arms }).join(' ');
+    expect(text).toContain('No cache hits in this run: savings were not measured.');
     expect(text).not.toContain('evaluated');
   });
 });

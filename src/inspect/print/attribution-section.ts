@@ -1,9 +1,9 @@
 import { printable } from '../../report/render/printable.ts';
 import { padText, textWidth } from '../../report/render/text-width.ts';
 import { formatNumber } from '../../report/table.ts';
-import type { Influence } from '../influence-port.ts';
+import type { AttributionRecord } from '../../records/attribution-record.ts';
 
-const methods: Readonly<Record<Influence['method'], string>> = {
+const methods: Readonly<Record<AttributionRecord['method'], string>> = {
   blocks: 'left out as a block of K/V',
   text: 'left out as a line of the text',
 };
@@ -11,7 +11,7 @@ const mostNameColumns = 28;
 const numberColumns = 10;
 const gap = '  ';
 
-/** The end of a name that is too wide, since names of one user begin alike. */
+/** The end of a name that is too wide: ids of one user have a common beginning. */
 function shortened(name: string): string {
   const characters = [...name];
   while (textWidth(characters.join('')) > mostNameColumns - 1) characters.shift();
@@ -21,11 +21,11 @@ function shortened(name: string): string {
 const nats = (value: number): string => formatNumber(value, 3);
 
 /**
- * What each memory did to the answer, within the width: ln p of the answer without it, what that is less than with all,
- * and that difference as a bar, hatched where the answer was likelier without the memory.
+ * Section on the leave-one-out attribution: for each memory ln p of the answer without it, the difference to ln p with all
+ * memories, and that difference as a bar, hatched if the answer was likelier without the memory.
  */
-export function influenceSection(
-  { method, logProbability, memories }: Influence,
+export function attributionSection(
+  { method, logProbability, memories }: AttributionRecord,
   width: number,
 ): { readonly heading: string; readonly lines: readonly string[] } {
   const names = memories.map(({ memoryId }) => shortened(printable(memoryId)));
@@ -42,7 +42,7 @@ export function influenceSection(
       .join(gap)
       .trimEnd();
   return {
-    heading: `Influence of each memory, ${methods[method]}`,
+    heading: `Leave-one-out attribution, ${methods[method]}`,
     lines: [
       row('left out', 'ln p', 'difference', ''),
       row('(none)', nats(logProbability), '', ''),

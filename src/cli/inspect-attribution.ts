@@ -1,23 +1,24 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { TurnRef } from '../inspect/links.ts';
+import { AttributionService } from './attribution-service.ts';
+import { composeEngine } from './compose.ts';
 import { exitCodes } from './failure.ts';
-import { InfluenceService } from './influence-port.ts';
 import { interruptible } from './interruption.ts';
 import { ProgressDisplay } from './progress.ts';
 
-/** Computes and stores the influence of each memory of turns, with progress on standard error; false where ^C ended it. */
-export async function computeInfluences(
-  config: Pick<BenchConfig, 'db' | 'model' | 'quiet'>,
+/** Computes and stores the leave-one-out attribution of turns, with progress on standard error; false if ^C ended it. */
+export async function computeAttributions(
+  config: Pick<BenchConfig, 'db' | 'model' | 'engine' | 'quiet'>,
   turns: readonly TurnRef[],
 ): Promise<boolean> {
-  await using service = new InfluenceService(config);
+  await using service = new AttributionService(config, composeEngine(config));
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   display?.say('loading the model');
   const interruption = new AbortController();
   const compute = async (): Promise<void> => {
     for (const turn of turns) {
       const onProgress = (done: number, of: number) =>
-        display?.say(`influence on the answer of ${turn.arm}: ${done} of ${of} evaluations`);
+        display?.say(`leave-one-out attribution of ${turn.arm}: ${done} of ${of} evaluations`);
       await service.compute(turn, onProgress, interruption.signal);
     }
   };

@@ -1,8 +1,8 @@
-/** What the script of a page is told while influences are computed, a line of JSON each. */
-export type InfluenceNews =
+/** Progress of a leave-one-out attribution, as the server sends it to the script of a page: one line of JSON each. */
+export type AttributionNews =
   | { readonly state: 'computing'; readonly done: number; readonly of: number }
   | { readonly state: 'done' }
   | { readonly state: 'failed'; readonly message: string; readonly hint: string };
 
-/** How a page asks to be told. */
+/** Media type of these lines, by which a page asks for them. */
 export const newsType = 'application/x-ndjson';

@@ -1,0 +1,251 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import { didYouMean } from '../../config/nearest-name.ts';
+import { gatingCalibrationOf, requireCalibrationFor } from '../../embedding/gating-threshold.ts';
+import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import { requireCapabilities } from '../../eval/run/arm-obstacles.ts';
+import { BenchParts, openRunRetriever, systemParts } from '../../eval/run/bench-parts.ts';
+import { KvFolder } from '../../eval/run/kv-folder.ts';
+import { likeliestTexts } from '../../eval/run/observe/turn-observer.ts';
+import { openRuns } from '../../eval/run/suite-run.ts';
+import type { InspectedTurn } from '../../inspect/stored-turn.ts';
+import type { Observed } from '../../records/observed.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import { givenMemories } from '../../systems/arms/given-memories.ts';
+import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
+import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import { reserveFor } from '../../systems/prompt/build-prompt.ts';
+import { chatArm } from './chat-arm.ts';
+import { type ChatTurn, inspectedChatTurn } from './chat-turn.ts';
+import { chatSessionId, UserMemories } from './user-memories.ts';
+
+/** Messages of the conversation that a question is given. */
+const HISTORY_MESSAGES = 20;
+
+/** The user and the arm of a chat. */
+export interface ChatSetup {
+  readonly arm: string;
+  readonly userId: string;
+  /** A conversation to continue, or to begin under that name. Default: a new one. */
+  readonly conversation?: string;
+}
+
+/** Closes what was opened, in the order of opening. */
+type Closers = readonly (() => unknown)[];
+
+type AnswerHooks = Pick<ChatRequest, 'signal' | 'onText'>;
+
+/** The parts of a chat that stay open when it changes arms. */
+interface ChatParts {
+  readonly inspection: EngineInspection;
+  readonly bench: BenchParts;
+  /** All arms answer in it, one at a time. */
+  readonly session: EngineSession;
+  /** Scores the next tokens of a turn that is shown. */
+  readonly scoring: EngineSession;
+  readonly stores: KvFolder;
+  readonly keeper: MemoryKeeper;
+  readonly log: DatabaseConversationLog;
+  readonly memories: UserMemories;
+}
+
+/** One user in conversation with one arm at a time, over memories that stay from chat to chat. */
+export class ChatSession implements AsyncDisposable {
+  readonly userId: string;
+  /** The id under which its messages are stored. */
+  readonly sessionId: string;
+  readonly #config: BenchConfig;
+  readonly #parts: ChatParts;
+  readonly #closers: Closers;
+  #arm: Arm;
+  #system: BenchSystem;
+  #turns = 0;
+  /** The last turn, and its presentation once it was asked for. */
+  #last: { readonly turn: Omit<ChatTurn, 'nextTokens'>; shown: InspectedTurn | undefined } | undefined;
+
+  private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, parts: ChatParts, closers: Closers) {
+    this.#config = config;
+    this.userId = setup.userId;
+    this.sessionId = chatSessionId(setup.userId, setup.conversation ?? new Date().toISOString());
+    this.#parts = parts;
+    this.#closers = closers;
+    this.#arm = arm;
+    this.#system = this.#open(arm);
+  }
+
+  /** @throws BenchError for an arm that cannot chat, and if a model or the database cannot be opened */
+  static async open(config: BenchConfig, setup: ChatSetup, engines: EngineOpener): Promise<ChatSession> {
+    const arm = chatArm(setup.arm, config);
+    const inspection = await engines.inspect(config.model);
+    requireCapabilities(config.model, inspection, [arm], config);
+    const closers: (() => unknown)[] = [];
+    try {
+      const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
+      closers.push(() => rmSync(folder, { recursive: true, force: true }));
+      const stores = new KvFolder(config, folder);
+      const bench = await BenchParts.open(engines, config, {}, [arm], stores.checkpointFolder);
+      closers.push(() => bench[Symbol.asyncDispose]());
+      const { engine, embeddings } = bench;
+      reserveFor(engine.info.contextTokens, config.reserve);
+      await requireCalibration(arm, bench, config);
+      const database = openRuns(config);
+      closers.push(() => database.close());
+      const scope = chatSessionId(setup.userId);
+      const retriever = await openRunRetriever(bench, config, scope, folder);
+      closers.push(() => retriever.close());
+      const keeper = new MemoryKeeper(retriever, embeddings, database);
+      const { sha256 } = await embeddings.info();
+      const memories = new UserMemories(database, keeper, setup.userId, sha256);
+      await memories.load();
+      const session = await engine.openSession(scope);
+      const scoring = await engine.openSession(`${scope}/probe`);
+      const log = new DatabaseConversationLog(database);
+      const parts = { inspection, bench, session, scoring, stores, keeper, log, memories };
+      return new ChatSession(config, setup, arm, parts, closers);
+    } catch (error) {
+      await closeAll(closers);
+      throw error;
+    }
+  }
+
+  /** The name of the arm that answers. */
+  get arm(): string {
+    return this.#arm.traits.name;
+  }
+
+  /** The memories of the user, after all K/V of memories that another chat of the user has forgotten was deleted. */
+  async memories(): Promise<UserMemories> {
+    await this.#dropGone();
+    return this.#parts.memories;
+  }
+
+  /** Answers one turn, and stores it as messages and an entry of the audit log. @throws BenchError `context-overflow` */
+  async ask(query: string, hooks: AnswerHooks = {}): Promise<ChatResponse> {
+    const { userId, sessionId } = this;
+    const { memories, log } = this.#parts;
+    // After a turn that fails, the session no longer holds the turn before it.
+    this.#last = undefined;
+    await memories.refresh((memoryId) => this.#dropKv(memoryId));
+    const history = log.history(sessionId, HISTORY_MESSAGES);
+    const given = await this.#given(query, history);
+    const response = await this.#system.chat({ query, sessionId, userId, history, ...given, ...hooks });
+    const count = memories.list().length;
+    const turn = { userId, sessionId, arm: this.arm, number: this.#turns++, response, memories: count };
+    this.#last = { turn, shown: undefined };
+    return response;
+  }
+
+  /**
+   * The last turn as the inspector shows it; undefined before the first, after one that failed, and if a memory of it was
+   * forgotten in any chat.
+   */
+  async lastTurn(): Promise<InspectedTurn | undefined> {
+    await this.#dropGone();
+    const last = this.#last;
+    if (last === undefined) return undefined;
+    last.shown ??= inspectedChatTurn({ ...last.turn, nextTokens: await this.#nextTokens(last.turn.response) });
+    return last.shown;
+  }
+
+  /** Changes to another arm, on the same memories and conversation. @throws BenchError for one that cannot chat */
+  async switchArm(name: string): Promise<void> {
+    const arm = chatArm(name, this.#config);
+    requireCapabilities(this.#config.model, this.#parts.inspection, [arm], this.#config);
+    await requireCalibration(arm, this.#parts.bench, this.#config);
+    // The next arm overwrites the session that holds the last turn.
+    await this.lastTurn();
+    await this.#system[Symbol.asyncDispose]();
+    this.#arm = arm;
+    this.#system = this.#open(arm);
+  }
+
+  /**
+   * Forgets a memory of the user: first all K/V that contains it, of every arm and on every tier, then the memory itself.
+   * @returns the number of entries of K/V that were deleted @throws BenchError `not-found`
+   */
+  async forget(memoryId: string): Promise<number> {
+    const memories = await this.memories();
+    const known = memories.list().map((memory) => memory.memoryId);
+    if (!known.includes(memoryId)) {
+      const hint = known.length === 0 ? 'there is none' : 'see them all: /memories';
+      throw new BenchError('not-found', `there is no memory "${memoryId}"${didYouMean(memoryId, known)}`, hint);
+    }
+    const entries = await this.#dropKv(memoryId);
+    await memories.remove(memoryId, entries);
+    return entries;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#system[Symbol.asyncDispose]();
+    } finally {
+      await closeAll(this.#closers);
+    }
+  }
+
+  /** The memories that the arm is given, by its traits. */
+  async #given(query: string, history: NonNullable<ChatRequest['history']>) {
+    const { memories } = this.#parts;
+    const { topK, threshold } = this.#config;
+    const { traits } = this.#arm;
+    const retrieved =
+      traits.retrieves === 'retrieved'
+        ? await memories.retrieve(query, { topK, threshold, userId: this.userId, history })
+        : nothingRetrieved;
+    return givenMemories(traits, { retrieved, all: memories.list(), evidence: [], donated: [] });
+  }
+
+  /** The likeliest tokens at the beginning of an answer, from the K/V that the turn left in the session. */
+  async #nextTokens({ trace }: ChatResponse): Promise<Observed['nextTokens']> {
+    const { bench, session, scoring } = this.#parts;
+    if (trace.prefixPositions === 0) await scoring.clear();
+    else {
+      const checkpoint = await session.checkpoint();
+      await scoring.restore(checkpoint);
+      await bench.engine.deleteCheckpoint(checkpoint);
+      await scoring.truncate(trace.prefixPositions);
+    }
+    const { next } = await scoring.score(trace.suffix, []);
+    return likeliestTexts(bench.engine, next);
+  }
+
+  /** Deletes all K/V of a memory, of every arm, and the last turn if it showed it; gives the number of entries. */
+  async #dropKv(memoryId: string): Promise<number> {
+    const { stores, bench } = this.#parts;
+    const ofSystem = await this.#system.forgetMemory(this.userId, memoryId);
+    const ofOthers = await stores.forgetMemory(this.userId, memoryId, bench.engine);
+    const retrieved = this.#last?.turn.response.trace.retrieved;
+    if (retrieved?.some((memory) => memory.memoryId === memoryId)) this.#last = undefined;
+    return ofSystem + ofOthers;
+  }
+
+  async #dropGone(): Promise<void> {
+    for (const memoryId of this.#parts.memories.gone()) await this.#dropKv(memoryId);
+  }
+
+  #open(arm: Arm): BenchSystem {
+    const { bench, session, keeper, log, stores } = this.#parts;
+    const parts = systemParts(bench, session, this.#config, keeper);
+    return arm.open({ ...parts, log, openStore: stores.opener(arm.traits.name) });
+  }
+}
+
+/** @throws BenchError `bad-model` if the threshold of the arm's gate belongs to another embedder */
+async function requireCalibration(
+  { gated }: Arm,
+  { embeddings }: BenchParts,
+  { embedder }: Pick<BenchConfig, 'embedder'>,
+): Promise<void> {
+  const calibration = gated ? gatingCalibrationOf(embedder) : undefined;
+  if (calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
+}
+
+/** Closes what was opened last first. */
+async function closeAll(closers: Closers): Promise<void> {
+  for (const close of closers.toReversed()) await close();
+}

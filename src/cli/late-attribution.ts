@@ -1,0 +1,31 @@
+import type { BenchConfig } from '../config/bench-config.ts';
+import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
+import type { AttributionRecord } from '../records/attribution-record.ts';
+import type { AttributionService } from './attribution-service.ts';
+
+/** Computes attributions for a viewer that starts at once: the modules that run models are loaded at the first one. */
+export class LateAttribution implements AttributionPort, AsyncDisposable {
+  readonly #config: Pick<BenchConfig, 'db' | 'model' | 'engine'>;
+  #service: Promise<AttributionService> | undefined;
+
+  constructor(config: Pick<BenchConfig, 'db' | 'model' | 'engine'>) {
+    this.#config = config;
+  }
+
+  async compute(...request: Parameters<AttributionPort['compute']>): Promise<AttributionRecord> {
+    this.#service ??= this.#open();
+    return (await this.#service).compute(...request);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#service)?.[Symbol.asyncDispose]();
+  }
+
+  async #open(): Promise<AttributionService> {
+    const [{ AttributionService }, { composeEngine }] = await Promise.all([
+      import('./attribution-service.ts'),
+      import('./compose.ts'),
+    ]);
+    return new AttributionService(this.#config, composeEngine(this.#config));
+  }
+}
