@@ -1,16 +1,13 @@
+import { readFileSync } from 'node:fs';
 import tseslint from 'typescript-eslint';
 
-/** The rooms of the house, from the top: imports run downwards only. */
-const rooms = ['cli', 'inspect', 'report', 'eval', 'systems', 'memory', 'kv', 'llm', 'embedding', 'db', 'config'];
-
-/** These read stored runs and nothing else, though the order alone would let them reach further. */
-const readers = ['inspect', 'report'];
-const closedToReaders = ['systems', 'memory', 'kv', 'llm'];
+/** The layers from the top, and the readers, which see stored runs alone. The import test reads the same file. */
+const { order, readers } = JSON.parse(readFileSync(new URL('layers.json', import.meta.url), 'utf8'));
 
 const noTestImports = { regex: String.raw`\.test(\.ts)?$`, message: 'Nothing imports from a test.' };
 
-/** Prepares questions and never looks at a memory (seed 003): it reaches its own files, pure text, and nothing else. */
-const preRetrieval = 'src/memory/strategies/hinted/pre-retrieval';
+/** The preparation of questions sees the question alone: its own files and pure text, no store, service or model. */
+const preRetrieval = 'src/retrieval/hinted/pre-retrieval';
 const preRetrievalRule = {
   files: [`${preRetrieval}/**/*.ts`],
   ignores: ['**/*.test.ts'],
@@ -30,16 +27,20 @@ const preRetrievalRule = {
   },
 };
 
-/** The rule for the files of one room. */
-function roomRule(room, level) {
-  const above = rooms.slice(0, level);
-  const closed = readers.includes(room) ? [...above, ...closedToReaders] : above;
-  const patterns = closed.map((other) => ({
-    regex: String.raw`^(?:\.\./)+${other}/`,
-    message: `src/${room} does not import src/${other}: imports run downwards (${rooms.join(' → ')}).`,
+const folders = [...new Set(order.map((layer) => layer.split('/')[0]))];
+
+/** The rule for one layer, a folder or a part of one: importing from a layer above is an error, as is what is closed to readers. */
+function layerRule(layer) {
+  const [folder] = layer.split('/');
+  const foldersAbove = folders.slice(0, folders.indexOf(folder));
+  const closed = new Set([...foldersAbove, ...(readers.layers.includes(layer) ? readers.closed : [])]);
+  const partsAbove = order.slice(0, Math.max(order.indexOf(layer), 0)).filter((part) => part.startsWith(`${folder}/`));
+  const patterns = [...closed, ...partsAbove].map((other) => ({
+    regex: String.raw`^(?:\.\./)+${other.split('/').at(-1)}/`,
+    message: `src/${layer} does not import src/${other}: imports run downwards (layers.json).`,
   }));
   return {
-    files: [`src/${room}/**/*.ts`],
+    files: [`src/${layer}/**/*.ts`],
     rules: { 'no-restricted-imports': ['error', { patterns: [noTestImports, ...patterns] }] },
   };
 }
@@ -72,8 +73,9 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
     },
   },
-  ...rooms.map(roomRule),
-  // Behind its room's rule, which it replaces.
+  // A part's rule replaces that of its folder.
+  ...[...new Set([...folders, ...order])].map(layerRule),
+  // Behind its layer's rule, which it replaces.
   preRetrievalRule,
   { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.disableTypeChecked], rules: { 'no-console': 'off' } },
   // Matchers such as expect.closeTo are typed as any.

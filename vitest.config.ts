@@ -1,9 +1,19 @@
 import { defineConfig } from 'vitest/config';
 
+const everyTest = ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'];
+const slow = ['**/*.full.test.ts', '**/*.real.test.ts'];
+
+/** Tests that start the program as users do, from `dist`, which is built first. */
+const startTheProgram = 'test/e2e/**/*.test.ts';
+const globalSetup = 'test/fixtures/build-program.ts';
+
+/**
+ * Three tiers, told by the name of a file: `*.real.test.ts` asks real models, `*.full.test.ts` takes long (kills, browsers,
+ * sweeps, fuzzers, other versions of Node), all others run within minutes. `npm test` runs `parts` and `program`, `npm run test:full` adds
+ * `full`, `npm run test:real` runs `real`.
+ */
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
-    globalSetup: 'test/fixtures/build-program.ts',
     // Native addons (llama.cpp, FAISS, SQLite) do not survive worker threads.
     pool: 'forks',
     // Much of the time a test waits for a process that it started.
@@ -12,5 +22,11 @@ export default defineConfig({
     hookTimeout: 600_000,
     reporters: ['default'],
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
+    projects: [
+      { extends: true, test: { name: 'parts', include: everyTest, exclude: [...slow, startTheProgram] } },
+      { extends: true, test: { name: 'program', include: [startTheProgram], exclude: slow, globalSetup } },
+      { extends: true, test: { name: 'full', include: ['{src,test,scripts}/**/*.full.test.ts'], globalSetup } },
+      { extends: true, test: { name: 'real', include: ['{src,test,scripts}/**/*.real.test.ts'], globalSetup } },
+    ],
   },
 });

@@ -1,19 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { composeEngine } from '../../src/cli/compose.ts';
 import { presetModels } from '../../src/config/shipped-models.ts';
-import { readDataset } from '../../src/eval/dataset/reader.ts';
-import { SeededRandom } from '../../src/eval/random.ts';
-import { CURRICULUM } from '../../src/eval/synthesis/curriculum.ts';
-import { drawTrainingDocument } from '../../src/eval/synthesis/training-document.ts';
-import { LanguageModel } from '../../src/llm/language-model.ts';
+import { readDataset } from '../../src/data/reader.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { CURRICULUM } from '../../scripts/train/documents/curriculum.ts';
+import { drawTrainingDocument } from '../../scripts/train/documents/training-document.ts';
 import { buildPrompt } from '../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../src/systems/prompt/prompt-tokenizer.ts';
+import { runProcess } from '../fixtures/run-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const PROMPTS = 1000;
 
-/** What people and data sets may hold, and no training text does. */
+/** Texts that people and data sets may hold, and no training text does. */
 const ODD = [
   'naïve café 你好，世界',
   '  two  spaces\n\n\nend ',
@@ -25,13 +25,14 @@ const ODD = [
 ];
 
 it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () => {
-  await using model = await LanguageModel.load({ modelPath: presetModels.model });
-  const tokenizer = new PromptTokenizer(model, model.info.bosToken);
+  await using engine = await composeEngine().open({ model: presetModels.model });
+  const tokenizer = new PromptTokenizer(engine);
+  const rules = { windowTokens: engine.info.contextTokens, placement: 'rank' } as const;
   const dataset = await readDataset(`${root}/datasets/recall-en.jsonl`);
   const ofDataset = dataset.users.flatMap((user, place) =>
-    user.items.map((item, index) => {
+    user.items.map(async (item, index) => {
       const odd = ODD[(place + index) % ODD.length]!;
-      return buildPrompt(
+      const prompt = await buildPrompt(
         {
           query: index % 10 === 0 ? odd : item.query,
           systemPrompt: 'You are a helpful assistant.',
@@ -42,24 +43,23 @@ it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () =>
           })),
           history: item.history,
         },
-        { windowTokens: model.info.contextTokens, placement: 'rank', labels: index % 2 === 0 ? 'index' : 'bullet' },
+        { ...rules, labels: index % 2 === 0 ? 'index' : 'bullet' },
         tokenizer,
-      ).info.segments;
+      );
+      return prompt.info.segments;
     }),
   );
   const random = new SeededRandom(5);
   const ofTraining = Array.from({ length: PROMPTS - ofDataset.length }, () => {
     const document = drawTrainingDocument(random, CURRICULUM.at(-1)!, { heldOut: true, phrasing: 'heldOut' });
     const texts = [...document.header, ...document.memories, ...document.questions[0]!.suffix];
-    return tokenizer.tokenize(texts.map((text) => ({ role: 'memory', text })));
+    return tokenizer.settle(() => tokenizer.tokenize(texts.map((text) => ({ role: 'memory', text }))));
   });
 
-  const prompts = [...ofDataset, ...ofTraining];
+  const prompts = await Promise.all([...ofDataset, ...ofTraining]);
   const texts = prompts.map((segments) => segments.filter(({ role }) => role !== 'bos').map(({ text }) => text));
-  const python = spawnSync('python3', [`${root}/scripts/train/encode.py`], {
+  const python = await runProcess(['python3', `${root}/scripts/train/encode.py`], {
     input: texts.map((list) => `${JSON.stringify(list)}\n`).join(''),
-    encoding: 'utf8',
-    maxBuffer: 2 ** 27,
   });
   expect(python.stderr).toBe('');
   const lines = python.stdout.trim().split('\n');

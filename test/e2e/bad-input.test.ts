@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { main } from '../fixtures/bench-process.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 import { tinyGguf } from '../fixtures/tiny-gguf.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
@@ -61,14 +60,11 @@ it.each([
   ['an unknown option', ['--sede', '3'], /unknown option '--sede'\n {2}hint: did you mean --seed\?/],
   ['a run that nobody made', ['--resume', 'nobody'], /--resume nobody: there is no such run/],
   ['the database of another program', ['--db', 'newer.sqlite', '--limit', '8'], /newer\.sqlite/],
-])('%s ends with 2, one line and what to do, and leaves nothing behind', (_, words, message) => {
-  const bench = spawnSync(process.execPath, [main, 'bench', '--quiet', '--out', 'reports', ...words], {
-    cwd: folder.path,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  });
+])('%s ends with 2, one line and what to do, and leaves nothing behind', async (_, words, message) => {
+  const options = ['--quiet', '--out', 'reports', ...words];
+  const bench = await runProcess([...program, 'bench', ...options], { cwd: folder.path });
   expect(bench.stderr).toMatch(message);
   expect(bench.stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect([bench.status, bench.stdout]).toEqual([2, '']);
+  expect([bench.code, bench.stdout]).toEqual([2, '']);
   expect(existsSync(folder.file('reports'))).toBe(false);
 });

@@ -1,40 +1,16 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/eval/results.ts';
-import { main, program } from '../fixtures/bench-process.ts';
-
-interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface CallOptions {
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Called with what stands on standard error so far. */
-  readonly onStderr?: (text: string, child: ReturnType<typeof spawn>) => void;
-}
+import type { RunResults } from '../../src/records/results.ts';
+import { type Ended, type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
 
 let folder: string;
 
 /** Calls the program as a user would, in a folder of its own. */
-function dkiBench(words: readonly string[], { environment = {}, onStderr }: CallOptions = {}): Promise<Finished> {
-  return new Promise((resolve, reject) => {
-    const env = { ...process.env, NO_COLOR: '1', ...environment };
-    const child = spawn(process.execPath, [main, ...words], { cwd: folder, env });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
-    child.stderr.on('data', (data: Buffer) => {
-      stderr += data.toString();
-      onStderr?.(stderr, child);
-    });
-    child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));
-  });
-}
+const dkiBench = (words: readonly string[], options: ProcessOptions = {}) =>
+  runProcess([...program, ...words], { cwd: folder, ...options });
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dki-cli-'));
@@ -50,7 +26,7 @@ describe('mistakes', () => {
     [['bench', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more\n'],
     [['bench', '--model', 'none.gguf'], 'error: '],
     [['bench', '--dataset', './none.jsonl'], 'error: '],
-    [['inspect', '--export', 'x', '--print'], 'error: --print says nothing to --export, which writes a whole run\n'],
+    [['inspect', '--export', 'x', '--print'], 'error: --print has no effect with --export, which writes a whole run\n'],
     [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
   ])('%j ends with 2 and two lines', async (words, message) => {
     const { code, stdout, stderr } = await dkiBench([...words, ...(words[0] === 'bench' ? ['--quiet'] : [])]);
@@ -69,7 +45,7 @@ describe('mistakes', () => {
 
 describe('a run', () => {
   const few = ['--limit', '8', '--arms', 'none,rag,dki', '--out', 'reports'];
-  let json: Finished;
+  let json: Ended;
   let results: RunResults;
 
   beforeAll(async () => {
@@ -93,7 +69,14 @@ describe('a run', () => {
     const report = join(folder, 'reports/first');
     expect(readFileSync(join(report, 'results.json'), 'utf8')).toBe(json.stdout);
     expect(readdirSync(join(report, 'tables'))).toEqual(
-      expect.arrayContaining(['table-1.md', 'table-1.tex', 'table-1.csv', 'table-1.json', 'table-1b.md', 'gates.json']),
+      expect.arrayContaining([
+        'table-1.md',
+        'table-1.tex',
+        'table-1.csv',
+        'table-1.json',
+        'table-1b.md',
+        'checks.json',
+      ]),
     );
     expect(readdirSync(join(report, 'tables')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     expect(await dkiBench(['tables', '--check'])).toMatchObject({
@@ -136,10 +119,8 @@ describe('a run', () => {
   it('does not mind a reader that has seen enough', async () => {
     const words = [...program, 'inspect', '--json', '--db', join(folder, 'reports/dki-bench.sqlite')];
     const piped = words.map((word) => `'${word}'`).join(' ');
-    const child = spawn('bash', ['-c', `set -o pipefail; for i in 1 2 3; do ${piped}; done | head -n 1`]);
-    let stderr = '';
-    child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
-    const code = await new Promise((resolve) => child.on('close', resolve));
+    const script = `set -o pipefail; for i in 1 2 3; do ${piped}; done | head -n 1`;
+    const { code, stderr } = await runProcess(['bash', '-c', script]);
     expect([code, stderr]).toEqual([0, '']);
   });
 
@@ -152,7 +133,7 @@ describe('a run', () => {
     });
     expect(interrupted.code).toBe(130);
     expect(interrupted.stdout).toBe('');
-    expect(interrupted.stderr).toMatch(/interrupted; go on with: .* --resume second\n$/);
+    expect(interrupted.stderr).toMatch(/interrupted; continue with: .* --resume second\n$/);
     const unfinished = await dkiBench(['tables', '--run', 'second']);
     expect([unfinished.code, unfinished.stderr.split('\n')[0]]).toEqual([
       2,
@@ -166,7 +147,7 @@ describe('a run', () => {
     expect(arms.map(({ n }) => n)).toEqual([run.dataset.items, run.dataset.items]);
   });
 
-  it('is marked and ends with 1 where a gate fails', async () => {
+  it('is marked and ends with 1 where a check fails', async () => {
     const database = new Sqlite(join(folder, 'reports/dki-bench.sqlite'));
     database.exec(`
       UPDATE turns SET tokens = json_set(tokens, '$.evaluated', json_extract(tokens, '$.evaluated') + 1)
@@ -174,8 +155,8 @@ describe('a run', () => {
     database.close();
     const { code, stdout, stderr } = await dkiBench(['tables', '--run', 'first', '--table', '1']);
     expect(code).toBe(1);
-    expect(stdout).toContain('NOT PROVEN: gate materialisation failed');
-    expect(stderr).toBe('first: NOT PROVEN: gate materialisation failed\n');
+    expect(stdout).toContain('NOT PROVEN: check token accounting failed');
+    expect(stderr).toBe('first: NOT PROVEN: check token accounting failed\n');
   });
 });
 

@@ -1,20 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
-import type { RunsComparison } from '../../src/eval/compare/compare-runs.ts';
-import { main } from '../fixtures/bench-process.ts';
+import type { RunsComparison } from '../../src/eval/analysis/compare/compare-runs.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 import { type HandmadeTurn, storeRun } from '../fixtures/stored-runs.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 let folder: TestFolder;
 
-function compare(...words: string[]) {
-  return spawnSync(process.execPath, [main, 'compare', ...words], {
-    cwd: folder.path,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-}
+const compare = (...words: string[]) => runProcess([...program, 'compare', ...words], { cwd: folder.path });
 
 /** Thirty users, a question each; the first `wrong` of them are answered wrongly. */
 function turns(wrong: number, more: Partial<HandmadeTurn> = {}): HandmadeTurn[] {
@@ -39,9 +32,9 @@ beforeAll(() => {
 afterAll(() => folder[Symbol.dispose]());
 
 describe('two runs', () => {
-  it('are shown with differences, what flipped of it, and settings', () => {
-    const { status, stdout, stderr } = compare('worse', 'good');
-    expect([status, stderr]).toEqual([0, '']);
+  it('are shown with differences, what flipped of it, and settings', async () => {
+    const { code, stdout, stderr } = await compare('worse', 'good');
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('settings and code differ (A / B) in topK: 1 / 5');
     expect(stdout).toMatch(/^oracle: exact match +16\.7 +100\.0 +−83\.3 \[−96\.7, −70\.0\] +lost$/m);
     expect(stdout).toMatch(/^oracle: exact match +<\.001 +<\.001 +30 +30 +0 +25 +5$/m);
@@ -54,10 +47,10 @@ describe('two runs', () => {
     );
   });
 
-  it('are one JSON document with all that flipped', () => {
-    const { status, stdout } = compare('worse', 'good', '--arm', 'full', '--json');
+  it('are one JSON document with all that flipped', async () => {
+    const { code, stdout } = await compare('worse', 'good', '--arm', 'full', '--json');
     const { flips, differences } = JSON.parse(stdout) as RunsComparison;
-    expect(status).toBe(0);
+    expect(code).toBe(0);
     expect(flips.map(({ arms, items }) => [arms.a, items.length])).toEqual([['full', 25]]);
     expect(differences.map(({ metric }) => metric)).toEqual([
       ...['exactMatch', 'tokenF1', 'memoryRecall', 'taskSuccess', 'goldLogProbability', 'evaluatedTokens'],
@@ -65,29 +58,29 @@ describe('two runs', () => {
     ]);
   });
 
-  it('of two machines have no times; no answer commands the terminal', () => {
-    const { stdout } = compare('good', 'escape', '--arms', 'oracle');
+  it('of two machines have no times; no answer commands the terminal', async () => {
+    const { stdout } = await compare('good', 'escape', '--arms', 'oracle');
     expect(stdout).not.toContain('Time to first token');
     expect(stdout).toContain('Times are not compared: the machines differ in cpu: A CPU / B\n');
     expect(stdout).toContain('B    "\\u001b[2J\\n我不知道"');
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('of other data are compared by force, which is said', () => {
-    const { status, stdout } = compare('good', 'foreign', '--force');
-    expect(status).toBe(0);
+  it('of other data are compared by force, which is said', async () => {
+    const { code, stdout } = await compare('good', 'foreign', '--force');
+    expect(code).toBe(0);
     expect(stdout).toContain('FORCED: the runs differ in data set: ours (dddddddddddd) / ours (ffffffffffff)');
   });
 
-  it('are marked and end with 1 where a gate failed or one is not finished', () => {
-    const unproven = compare('good', 'unproven');
-    expect([unproven.status, unproven.stdout.includes('NOT PROVEN: gate metrics of unproven failed')]).toEqual([
+  it('are marked and end with 1 where a check failed or one is not finished', async () => {
+    const unproven = await compare('good', 'unproven');
+    expect([unproven.code, unproven.stdout.includes('NOT PROVEN: check metrics of unproven failed')]).toEqual([
       1,
       true,
     ]);
-    const killed = compare('killed', 'good', '--json');
-    expect(killed.status).toBe(1);
-    expect(killed.stderr).toContain('NOT COMPLETE: killed is interrupted, its gates are not decided; go on with it: ');
+    const killed = await compare('killed', 'good', '--json');
+    expect(killed.code).toBe(1);
+    expect(killed.stderr).toContain('NOT COMPLETE: killed is interrupted, its checks are not decided; continue it: ');
     expect((JSON.parse(killed.stdout) as RunsComparison).a.status).toBe('interrupted');
   });
 });
@@ -97,13 +90,13 @@ it.each([
   [['good', 'wrose'], /^error: there is no run "wrose": did you mean worse\?$/],
   [['good', 'good'], /^error: "good" is named twice$/],
   [['good', 'worse', '--arm', 'orcale'], /^error: run "good" has no arm "orcale": did you mean oracle\?$/],
-  [['good', 'worse', '--arms', 'a/b/c'], /^error: --arms "a\/b\/c": expected names by comma$/],
+  [['good', 'worse', '--arms', 'a/b/c'], /^error: --arms "a\/b\/c": expected comma-separated names$/],
   [['good', 'foreign'], /^error: runs "good" and "foreign" differ in data set: /],
   [['good', 'worse', '--margin', 'x'], /^error: --margin "x": expected a number of points, 0 or more$/],
   [['good', 'worse', '--db', 'none.sqlite'], /^error: there is no database none\.sqlite$/],
-])('%j ends with 2 and two lines', (words, message) => {
-  const { status, stdout, stderr } = compare(...words);
+])('%j ends with 2 and two lines', async (words, message) => {
+  const { code, stdout, stderr } = await compare(...words);
   expect(stderr.split('\n')[0]).toMatch(message);
   expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect([status, stdout]).toEqual([2, '']);
+  expect([code, stdout]).toEqual([2, '']);
 });

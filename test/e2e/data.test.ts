@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../fixtures/bench-process.ts';
+import { main, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/conversion');
@@ -10,24 +9,19 @@ const shipped = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
 
 let folder: TestFolder;
 
-function data(words: readonly string[], nodeOptions: readonly string[] = []) {
-  return spawnSync(process.execPath, [...nodeOptions, main, 'data', ...words], {
-    cwd: folder.path,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-}
+const data = (words: readonly string[], nodeOptions: readonly string[] = []) =>
+  runProcess([process.execPath, ...nodeOptions, main, 'data', ...words], { cwd: folder.path });
 
 beforeAll(() => {
   folder = new TestFolder();
 });
 afterAll(() => folder[Symbol.dispose]());
 
-it('lists what ships, with its hash', () => {
-  const { status, stdout } = data(['list', '--json']);
-  expect(status).toBe(0);
+it('lists what ships, with its hash', async () => {
+  const { code, stdout } = await data(['list', '--json']);
+  expect(code).toBe(0);
   const entries = JSON.parse(stdout) as { name: string; sha256: string }[];
-  const made = JSON.parse(data(['make', 'recall-en', '--json']).stdout) as { sha256: string; valid: boolean };
+  const made = JSON.parse((await data(['make', 'recall-en', '--json'])).stdout) as { sha256: string; valid: boolean };
   expect(entries[0]).toMatchObject({
     name: 'recall-en',
     ships: true,
@@ -37,15 +31,15 @@ it('lists what ships, with its hash', () => {
     items: 200,
   });
   expect(made).toMatchObject({ sha256: entries[0]!.sha256, valid: true });
-  expect(data(['list']).stdout).toContain(`  ${entries[0]!.sha256.slice(0, 12)}  yes`);
+  expect((await data(['list'])).stdout).toContain(`  ${entries[0]!.sha256.slice(0, 12)}  yes`);
 });
 
-it('makes the bytes that ship, and others by another seed', () => {
-  expect(data(['make', 'recall-en', '--out', 'new/a.jsonl']).status).toBe(0);
+it('makes the bytes that ship, and others by another seed', async () => {
+  expect((await data(['make', 'recall-en', '--out', 'new/a.jsonl'])).code).toBe(0);
   expect(readFileSync(folder.file('new/a.jsonl'), 'utf8')).toBe(readFileSync(shipped, 'utf8'));
-  const { stdout } = data(['make', 'recall-en', '--seed', '8', '--users', '3', '--out', 'b.jsonl']);
+  const { stdout } = await data(['make', 'recall-en', '--seed', '8', '--users', '3', '--out', 'b.jsonl']);
   expect(stdout).toMatch(/^b\.jsonl: recall-en, seed 8, sha256 [0-9a-f]{64}\nusers: 3, /);
-  expect(data(['verify', 'b.jsonl']).status).toBe(0);
+  expect((await data(['verify', 'b.jsonl'])).code).toBe(0);
 });
 
 describe('verify', () => {
@@ -58,21 +52,21 @@ describe('verify', () => {
     askedAt: '2026-01-01T00:00:00Z',
   };
 
-  it('ends with 0 on warnings, which it tells', () => {
+  it('ends with 0 on warnings, which it tells', async () => {
     writeFileSync(folder.file('warned.jsonl'), `${JSON.stringify(item)}\n`);
-    const { status, stdout, stderr } = data(['verify', 'warned.jsonl']);
-    expect([status, stderr]).toEqual([0, '']);
+    const { code, stdout, stderr } = await data(['verify', 'warned.jsonl']);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('warning  warned.jsonl:1: query holds the answer "Rex"\n');
     expect(stdout).toMatch(/0 errors, 2 warnings\n$/);
   });
 
-  it('ends with 2 on errors, all of which it tells', () => {
+  it('ends with 2 on errors, all of which it tells', async () => {
     const lines = [item, { ...item, evidence: ['m'] }, { ...item, itemId: 'q3', evidence: ['m'] }];
     writeFileSync(folder.file('wrong.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
-    const { status, stdout } = data(['verify', './wrong.jsonl', '--json']);
-    expect(status).toBe(2);
+    const { code, stdout } = await data(['verify', './wrong.jsonl', '--json']);
+    expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ file: 'wrong.jsonl', valid: false, errors: 3 });
-    expect(data(['verify', 'wrong.jsonl']).stdout).toContain(
+    expect((await data(['verify', 'wrong.jsonl'])).stdout).toContain(
       'error    wrong.jsonl:3: evidence expected a memory of user u',
     );
   });
@@ -82,21 +76,21 @@ describe('verify of several', () => {
   const english = join(fixtures, '../../../datasets/recall-en.jsonl');
   const chinese = join(fixtures, '../hand-zh.jsonl');
 
-  it('tells of each, and that they can be asked together', () => {
-    const { status, stdout, stderr } = data(['verify', `recall-en,${chinese}`]);
-    expect([status, stderr]).toEqual([0, '']);
+  it('tells of each, and that they can be asked together', async () => {
+    const { code, stdout, stderr } = await data(['verify', `recall-en,${chinese}`]);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/recall-en\.jsonl: recall-en, language en, [^]*hand-zh\.jsonl: hand-zh, language zh, /);
-    const listed = JSON.parse(data(['verify', `recall-en,${chinese}`, '--json']).stdout) as { name: string }[];
+    const listed = JSON.parse((await data(['verify', `recall-en,${chinese}`, '--json'])).stdout) as { name: string }[];
     expect(listed.map(({ name }) => name)).toEqual(['recall-en', 'hand-zh']);
   });
 
-  it('ends with 2 where an id stands in both', () => {
+  it('ends with 2 where an id stands in both', async () => {
     const more = readFileSync(chinese, 'utf8').replaceAll('zh-lin', 'u01');
     writeFileSync(folder.file('zh.jsonl'), more);
-    const { status, stderr } = data(['verify', `${english},./zh.jsonl`]);
-    expect(status).toBe(2);
+    const { code, stderr } = await data(['verify', `${english},./zh.jsonl`]);
+    expect(code).toBe(2);
     expect(stderr).toMatch(/^error: .*recall-en\.jsonl and zh\.jsonl both have user "u01"\n {2}hint: /);
-    expect(data(['verify', 'recall-en,recall-en']).stderr).toContain('is named twice');
+    expect((await data(['verify', 'recall-en,recall-en'])).stderr).toContain('is named twice');
   });
 });
 
@@ -104,8 +98,8 @@ describe('convert', () => {
   it.each([
     ['csv', 'memories.csv', '2 users, 3 memories, 5 items'],
     ['locomo', 'conversations.json', '2 users, 6 memories, 6 items'],
-  ])('%s becomes a data set that verifies', (from, name, counts) => {
-    const { status, stdout, stderr } = data([
+  ])('%s becomes a data set that verifies', async (from, name, counts) => {
+    const { code, stdout, stderr } = await data([
       'convert',
       '--from',
       from,
@@ -113,12 +107,12 @@ describe('convert', () => {
       '--out',
       `${from}.jsonl`,
     ]);
-    expect([status, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`${name} → ${from}.jsonl: ${counts}\nnote: `);
-    expect(data(['verify', `${from}.jsonl`]).status).toBe(0);
+    expect((await data(['verify', `${from}.jsonl`])).code).toBe(0);
   });
 
-  it('50 MB of CSV need little memory', () => {
+  it('50 MB of CSV need little memory', async () => {
     const file = openSync(folder.file('large.csv'), 'w');
     writeSync(file, 'user,memory,question,answer\n');
     // Every fourth character is not Latin: text that was kept would take two bytes for each.
@@ -126,8 +120,8 @@ describe('convert', () => {
     for (let row = 0; row < 5_000; row++) writeSync(file, `u${row % 50},"${row} ""${text}""",What is ${row}?,x\n`);
     closeSync(file);
     const words = ['convert', '--from', 'csv', 'large.csv', '--out', 'large.jsonl'];
-    const { status, stdout, stderr } = data(words, ['--max-old-space-size=64']);
-    expect([status, stderr]).toEqual([0, '']);
+    const { code, stdout, stderr } = await data(words, ['--max-old-space-size=64']);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('50 users, 5000 memories, 5000 items');
   });
 });
@@ -142,9 +136,9 @@ it.each([
   [['convert', 'x.csv', '--out', 'y.jsonl'], "error: required option '--from <format>' not specified"],
   [['convert', 'x.csv', '--from', 'xml', '--out', 'y'], "error: option '--from <format>' argument 'xml' is invalid."],
   [['convert', 'x.csv', '--from', 'csv', '--out', 'y.jsonl'], 'error: x.csv: no such file'],
-])('%j ends with 2 and two lines', (words, message) => {
-  const { status, stdout, stderr } = data(words);
+])('%j ends with 2 and two lines', async (words, message) => {
+  const { code, stdout, stderr } = await data(words);
   expect(stderr.slice(0, message.length)).toBe(message);
   expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect([status, stdout]).toEqual([2, '']);
+  expect([code, stdout]).toEqual([2, '']);
 });

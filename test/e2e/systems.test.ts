@@ -1,69 +1,61 @@
+import { readdirSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openKeeper, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { presetModels } from '../../src/config/shipped-models.ts';
+import { auditLogs, conversations } from '../../src/db/schema.ts';
 import {
-  chooseVectorBackend,
+  type BenchDatabase,
   DatabaseConversationLog,
   DKISystem,
-  EmbeddingService,
-  LanguageModel,
-  MemoryKeeper,
-  MemoryRouter,
-  RouterRetriever,
+  type Engine,
   openDatabase,
+  openSystem,
+  type OpenStore,
   RAGSystem,
-  StateStore,
-  TransformersEmbedder,
-  type BenchDatabase,
   type SystemParts,
 } from '../../src/index.ts';
-import { auditLogs, conversations } from '../../src/db/schema.ts';
+import { realEngine } from '../fixtures/engines.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 let folder: TestFolder;
-let model: LanguageModel;
+let engine: Engine;
 let database: BenchDatabase;
 let parts: SystemParts;
-let loads = 0;
+let opened = 0;
 const warnings: string[] = [];
 
 beforeAll(async () => {
   folder = new TestFolder();
-  model = await LanguageModel.load({ modelPath: presetModels.model, sequences: 2 });
+  engine = await realEngine.open({ model: presetModels.model, checkpointFolder: folder.file('checkpoints') });
+  const session = await engine.openSession('systems');
   database = openDatabase({ path: folder.file('chat.sqlite') });
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
-  const { backend } = chooseVectorBackend();
-  const router = new MemoryRouter(embeddings, { backend, topK: 5, threshold: -1 });
   parts = {
-    model: () => {
-      loads++;
-      return Promise.resolve(model);
+    ...openParts({ engine, session }, database),
+    open: () => {
+      opened++;
+      return Promise.resolve({ engine, session });
     },
-    memories: new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database),
-    log: new DatabaseConversationLog(database),
-    rules: { placement: 'rank', labels: 'index' },
-    topK: 5,
-    threshold: -1,
     warn: (message) => warnings.push(message),
   };
 });
 afterAll(async () => {
-  await model.dispose();
+  await engine[Symbol.asyncDispose]();
   database.close();
   folder[Symbol.dispose]();
 });
 
-const store = (name: string): StateStore => new StateStore(folder.file(name), 2 ** 28);
+const store = (name: string): OpenStore => storeIn(folder.file(name), 2 ** 28);
 
 describe('RAGSystem', () => {
-  it('answers, writes both messages and the audit line, and asks for its model at the first turn', async () => {
-    loads = 0;
+  it('answers, writes both messages and the audit line, and opens its engine at the first turn', async () => {
+    opened = 0;
     await using system = new RAGSystem(parts);
     await system.addMemory('s1', 'My dog is called Brenko.', { userId: 'ann', memoryId: 'm1' });
     await system.addMemory('s1', 'I live in Port Dral.', { userId: 'ann', memoryId: 'm2' });
-    expect(loads).toBe(0);
+    expect(opened).toBe(0);
     expect(system.getStats().model).toBeNull();
     const response = await system.chat({ query: 'What is my dog called?', sessionId: 's1', userId: 'ann' });
-    expect(loads).toBe(1);
+    expect(opened).toBe(1);
     expect(response.memoriesUsed.map(({ memoryId }) => memoryId).sort()).toEqual(['m1', 'm2']);
     expect(response.promptInfo.finalPrompt).toContain('Relevant information:\n[1] My dog is called Brenko.\n');
     expect(response.inputTokens).toBe(response.tokens.evaluated);
@@ -97,12 +89,7 @@ describe('RAGSystem', () => {
   });
 
   it('loads memories of a session from the database into a fresh index', async () => {
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
-    const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
-    await using system = new RAGSystem({
-      ...parts,
-      memories: new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database),
-    });
+    await using system = new RAGSystem({ ...parts, memories: openKeeper(database) });
     expect(await system.loadMemoriesFromDb('s1')).toBe(2);
     const [best] = await system.searchMemories('What is my dog called?', { userId: 'ann', topK: 1 });
     expect(best).toMatchObject({ memoryId: 'm1', content: 'My dog is called Brenko.' });
@@ -123,13 +110,14 @@ describe('text from outside', () => {
     await using rag = new RAGSystem(parts);
     await rag.addMemory('s4', text === '' ? ' ' : text, { userId, memoryId: what });
     const response = await rag.chat({ query: text, sessionId: `s4 ${what}`, userId });
-    const bos = model.info.bosToken!;
+    const { bosToken, endTokens, contextTokens } = engine.info;
+    const special = [bosToken!, ...endTokens];
     const ids = response.promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
-    expect(ids.filter((id) => id === bos || id === model.info.eosToken)).toEqual([bos]);
+    expect(ids.filter((id) => special.includes(id))).toEqual([bosToken]);
     // On one line: with a line break of its own it could begin another role.
     expect(response.promptInfo.finalPrompt.endsWith(`\nUser: ${text.replace(/\s*\n\s*/g, ' ')}\n\nAI:`)).toBe(true);
     expect(response.promptInfo.finalPrompt.match(/^(?:System|User|AI):/gm)).toEqual(['System:', 'User:', 'AI:']);
-    expect(ids.length).toBeLessThanOrEqual(model.info.contextTokens - response.promptInfo.budget.reserveTokens);
+    expect(ids.length).toBeLessThanOrEqual(contextTokens - response.promptInfo.budget.reserveTokens);
   });
 
   it('drops a memory of 1 MB by the budget, and says so', async () => {
@@ -146,50 +134,90 @@ describe('text from outside', () => {
 
 describe('DKISystem', () => {
   it('computes a prefix once, injects it ever after, and gives the answers of RAG', async () => {
-    const states = store('dki');
-    await using dki = new DKISystem({ ...parts, store: states });
+    await using dki = new DKISystem({ ...parts, openStore: store('dki') });
     await using rag = new RAGSystem(parts);
     const asked = { query: 'What is my dog called?', userId: 'ann' };
     const text = await rag.chat({ ...asked, sessionId: 's6' });
     const first = await dki.chat({ ...asked, sessionId: 's7' });
     const second = await dki.chat({ ...asked, sessionId: 's8' });
     expect([first.text, second.text]).toEqual([text.text, text.text]);
-    expect([first.metadata['reuse'], second.metadata['reuse']]).toEqual(['new', 'seen']);
+    expect([first, second].map(({ trace }) => trace.account.cache)).toEqual(['miss', 'hit']);
     expect(first.tokens.evaluated).toBe(text.tokens.evaluated);
     expect(second.tokens.evaluated).toBe(second.tokens.prompt);
     expect(second.tokens.prompt + second.tokens.kvResident).toBe(text.tokens.prompt);
-    expect(second.metadata['sequenceTokenIds']).toEqual(text.metadata['sequenceTokenIds']);
+    expect(second.trace.sessionTokens).toEqual(text.trace.sessionTokens);
     expect(second.promptInfo.segments.find(({ role }) => role === 'memory')!.origin).toBe('injected');
   });
 
   it('forgets all K/V of a memory that is replaced or removed', async () => {
-    const states = store('forget');
-    await using dki = new DKISystem({ ...parts, store: states });
+    await using dki = new DKISystem({ ...parts, openStore: store('forget') });
+    const kept = () => dki.getStats().kvStore;
     await dki.addMemory('s9', 'My cat is called Mirto.', { userId: 'eve', memoryId: 'cat' });
     await dki.chat({ query: 'What is my cat called?', sessionId: 's9', userId: 'eve' });
-    expect(states.stats().entries).toBe(1);
+    expect(kept()).toMatchObject({ entries: 1 });
     await dki.addMemory('s9', 'My cat is called Zorin.', { userId: 'eve', memoryId: 'cat' });
-    expect(states.stats()).toMatchObject({ entries: 0, sizeBytes: 0 });
+    expect(kept()).toMatchObject({ entries: 0, sizeBytes: 0 });
     const replaced = await dki.chat({ query: 'What is my cat called?', sessionId: 's10', userId: 'eve' });
     expect(replaced.promptInfo.retrievedContext).toBe('Relevant information:\n[1] My cat is called Zorin.\n');
     expect(await dki.removeMemory('s9', 'cat', 'eve')).toBe(true);
-    expect(states.stats().entries).toBe(0);
+    expect(kept()).toMatchObject({ entries: 0 });
     expect(await dki.removeMemory('s9', 'cat', 'eve')).toBe(false);
   });
 
   it('computes again what was damaged on the disk', async () => {
-    const states = store('damage');
-    await using dki = new DKISystem({ ...parts, store: states });
+    const checkpoints = () => readdirSync(folder.file('checkpoints'));
+    const before = checkpoints();
+    await using dki = new DKISystem({ ...parts, openStore: store('damage') });
     const ask = (sessionId: string) => dki.chat({ query: 'What is my dog called?', sessionId, userId: 'ann' });
     const first = await ask('s11');
-    const { readdirSync, truncateSync } = await import('node:fs');
-    const file = readdirSync(folder.file('damage'), { recursive: true, encoding: 'utf8' }).find((name) =>
-      name.endsWith('.state'),
-    )!;
-    truncateSync(`${folder.file('damage')}/${file}`, 100);
+    const [made] = checkpoints().filter((name) => !before.includes(name));
+    truncateSync(`${folder.file('checkpoints')}/${made!}`, 100);
     const second = await ask('s12');
-    expect(second.metadata['reuse']).toBe('new');
+    expect(second.trace.account.cache).toBe('miss');
     expect(second.text).toBe(first.text);
-    expect(states.stats()).toMatchObject({ rejected: 1 });
+    expect(dki.getStats().kvStore).toMatchObject({ rejected: 1 });
+  });
+});
+
+describe('openSystem', () => {
+  const asked = { query: 'What is my dog called?', userId: 'ann' };
+
+  it('keeps memories and K/V from one process to the next in the database and the store that are named', async () => {
+    const options = { arm: 'dki', database: folder.file('opened.sqlite'), store: folder.file('opened') };
+    const answers: string[] = [];
+    {
+      await using system = await openSystem(options);
+      await system.addMemory('home', 'My dog is called Brenko.', { userId: 'ann', memoryId: 'dog' });
+      const response = await system.chat({ ...asked, sessionId: 'one' });
+      expect(response.trace.account.cache).toBe('miss');
+      answers.push(response.text);
+    }
+    await using system = await openSystem(options);
+    expect(await system.loadMemoriesFromDb('home')).toBe(1);
+    const response = await system.chat({ ...asked, sessionId: 'two' });
+    expect(response.trace.account.cache).toBe('hit');
+    answers.push(response.text);
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toContain('Brenko');
+  });
+
+  it('answers turns at once in as many sessions as it is asked for, each as if it were alone', async () => {
+    await using system = await openSystem({ arm: 'dki-blocks', sessions: 2 });
+    const names = ['Brenko', 'Mirto', 'Zorin'];
+    for (const name of names) await system.addMemory(name, `My dog is called ${name}.`, { userId: name });
+    const responses = await Promise.all(
+      [...names, ...names].map((name, index) => system.chat({ ...asked, userId: name, sessionId: `s${index}` })),
+    );
+    expect(responses.map(({ text }, index) => text.includes(names[index % 3]!))).toEqual(Array(6).fill(true));
+    for (const { tokens, trace } of responses) expect(tokens.evaluated).toBe(trace.account.evaluated);
+  });
+
+  it.each([
+    [{ arm: 'dki-blokcs' }, 'bad-option', 'did you mean dki-blocks?'],
+    [{ sessions: 0 }, undefined, 'sessions is 0: one at least'],
+    [{ model: '/no-such-folder/no-such.gguf' }, 'bad-model', '/no-such-folder/no-such.gguf'],
+  ] as const)('refuses what it cannot open: %j', async (options, code, message) => {
+    const failure: unknown = await openSystem(options).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: expect.stringContaining(message), ...(code && { code }) });
   });
 });

@@ -4,12 +4,11 @@ import { WebSocket } from 'ws';
 import { openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
-import { runBench } from '../../src/eval/bench-run.ts';
-import type { RunResults } from '../../src/eval/results.ts';
-import { storedTurn, type AnsweredTurn } from '../../src/eval/stored-turn.ts';
+import { runBench } from '../../src/cli/compose.ts';
+import type { AnsweredTurn } from '../../src/records/turn-record.ts';
 import { PostgresServer } from '../fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
-import { smallConfig, TestFolder } from '../model/bench-fixture.ts';
+import { failedChecks, smallConfig, TestFolder } from '../model/bench-fixture.ts';
 import { freePort } from '../fixtures/free-port.ts';
 
 const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16' };
@@ -17,15 +16,12 @@ const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16
 function answeredTurns(folder: TestFolder): AnsweredTurn[] {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
   const run = new RunRepository(database).findByName('tiered')!;
-  return [...new TurnRepository(database).listByRun(run.id)].map((row) => {
-    const turn = storedTurn(row);
-    return turn.state === 'answered' ? turn : expect.fail(turn.error);
-  });
+  return [...new TurnRepository(database).listByRun(run.id)].map((turn) =>
+    turn.state === 'answered' ? turn : expect.fail(turn.error.message),
+  );
 }
 
-const gatesOf = ({ gates }: RunResults) => gates.filter(({ held }) => !held).map(({ gate }) => gate);
-
-it('runs without any server, records how each question was recalled, and holds its gates', async () => {
+it('runs without any server, records how each question was answered by the tiers, and passes its checks', async () => {
   using folder = new TestFolder();
   const eventsPort = await freePort();
   const heard: string[] = [];
@@ -37,7 +33,7 @@ it('runs without any server, records how each question was recalled, and holds i
       client.on('message', (data: Buffer) => heard.push((JSON.parse(data.toString()) as { type: string }).type));
     },
   });
-  expect(gatesOf(results!)).toEqual([]);
+  expect(failedChecks(results!)).toEqual([]);
   expect(results!.run.retriever).toMatchObject({
     name: 'tiered',
     tiers: { hot: 'in-process', cold: 'sqlite' },
@@ -49,14 +45,15 @@ it('runs without any server, records how each question was recalled, and holds i
     `the ingress filter would have dropped ${ignored} of ${ignored! + admitted!} memories, ${ignored} of them for being short`,
   );
   const turns = answeredTurns(folder);
-  expect(turns.filter(({ arm }) => arm === 'none').every(({ retrieval }) => retrieval === null)).toBe(true);
-  for (const { arm, retrieval, item, prompt } of turns) {
+  expect(turns.filter(({ arm }) => arm === 'none').every(({ given }) => given.retrieval === null)).toBe(true);
+  for (const { arm, given, item, facts } of turns) {
     if (arm === 'none') continue;
+    const { retrieval } = given;
     expect(retrieval).toMatchObject({ strategy: 'tiered', flags: [] });
     const { hot, coldChunks } = retrieval!.details as Record<string, number>;
     expect(hot).toBe(Math.min(10, item.memories));
     expect(coldChunks).toBe(Math.min(5, item.memories - hot!));
-    expect(prompt.keptMemories).toBe(hot! + coldChunks!);
+    expect(facts.keptMemories).toBe(hot! + coldChunks!);
     expect(retrieval!.timingsMs.embedding + retrieval!.timingsMs.search).toBeGreaterThan(0);
   }
   expect(new Set(heard)).toEqual(new Set(['node_state_change']));
@@ -82,17 +79,17 @@ it.runIf(hasRedisServer())(
     const elsewhere = smallConfig(folder, { ...resume, hot: redis.url });
     await expect(runBench(elsewhere)).rejects.toThrow('the place of memories is not the one that the run began with');
     const [results] = await runBench(smallConfig(folder, { ...resume, ...servers }));
-    expect(gatesOf(results!)).toEqual([]);
+    expect(failedChecks(results!)).toEqual([]);
     expect(results!.run.retriever.tiers).toEqual({
       hot: redis.url,
       cold: postgres.url.replace('postgres:secret@', ''),
     });
     await runBench(smallConfig(undisturbed, flags));
     const shape = (turns: readonly AnsweredTurn[]) =>
-      turns.map(({ itemId, arm, answer, prompt, retrieval }) => {
+      turns.map(({ itemId, arm, answer, facts, given: { retrieval } }) => {
         // Questions that were asked while the server was gone say so.
         const failed = retrieval?.flags.some(({ flag }) => flag === 'failed') ?? false;
-        return failed ? { itemId, arm, failed } : { itemId, arm, answer, memories: prompt.memoryIds };
+        return failed ? { itemId, arm, failed } : { itemId, arm, answer, memories: facts.memoryIds };
       });
     const disturbed = shape(answeredTurns(folder));
     const expected = shape(answeredTurns(undisturbed));
@@ -102,7 +99,7 @@ it.runIf(hasRedisServer())(
     );
     expect(disturbed).toHaveLength(expected.length);
     const note =
-      /^recall failed, and the question was asked without memories: \d+ of 16 questions, first because redis:/;
+      /^retrieval failed, and the question was asked without memories: \d+ of 16 questions, first because redis:/;
     expect(results!.run.notes.filter((line) => note.test(line))).toHaveLength(failed.length > 0 ? 1 : 0);
     // No trace of the run is left.
     expect([await redis.keys(), await postgres.schemas()]).toEqual([[], []]);
@@ -121,7 +118,7 @@ it.each([
     'database',
     'postgres://127.0.0.1:1/x: opening long-term memory failed',
   ],
-  [{ hot: 'secret' }, 'bad-option', '--hot: no address of a server that it could be'],
+  [{ hot: 'secret' }, 'bad-option', '--hot: not a valid server URL'],
 ])('ends with one line where a store cannot be had: %j', async (stores, code, message) => {
   using folder = new TestFolder();
   const run = runBench(smallConfig(folder, { ...flags, ...stores }));

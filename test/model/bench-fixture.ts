@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
+import type { CheckName, RunResults } from '../../src/records/results.ts';
 
 /** A folder of its own for what a test writes; gone when it ends. */
 export class TestFolder implements Disposable {
@@ -24,4 +25,14 @@ export function smallConfig(folder: TestFolder, flags: Readonly<Record<string, u
     environment: {},
     workingFolder: folder.path,
   });
+}
+
+/** The checks that a run failed. */
+export function failedChecks({ checks }: RunResults): CheckName[] {
+  return checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
+}
+
+/** The checks that a run passed. */
+export function passedChecks({ checks }: RunResults): CheckName[] {
+  return checks.filter(({ status }) => status === 'passed').map(({ check }) => check);
 }

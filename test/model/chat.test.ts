@@ -1,11 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatLoop } from '../../src/cli/chat/chat-loop.ts';
-import { ChatRoom } from '../../src/cli/chat/chat-room.ts';
+import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
+import { composeEngine } from '../../src/cli/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
 import { auditLogs, conversations, memories, sessions, turns } from '../../src/db/schema.ts';
 import { TestFolder } from './bench-fixture.ts';
+
+/** Files with the bytes of a checkpoint or of a block. */
+const holdsKv = /\.(?:state|block)$/;
 
 let folder: TestFolder;
 let config: BenchConfig;
@@ -21,7 +25,7 @@ async function* from(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 /** Says the lines, and gives what was answered to each. */
-async function said(room: ChatRoom, lines: readonly string[], colour = false): Promise<string[]> {
+async function said(room: ChatSession, lines: readonly string[], colour = false): Promise<string[]> {
   const answers: string[] = [];
   let current = '';
   await chatLoop(room, {
@@ -38,7 +42,11 @@ async function said(room: ChatRoom, lines: readonly string[], colour = false): P
 }
 
 const open = (userId: string, arm = 'dki', changes: Partial<BenchConfig> = {}, conversation?: string) =>
-  ChatRoom.open({ ...config, ...changes }, { arm, userId, ...(conversation === undefined ? {} : { conversation }) });
+  ChatSession.open(
+    { ...config, ...changes },
+    { arm, userId, ...(conversation === undefined ? {} : { conversation }) },
+    composeEngine(),
+  );
 
 describe('a chat', () => {
   it('remembers, answers, says what an answer took, shows the turn, and forgets', async () => {
@@ -59,9 +67,9 @@ describe('a chat', () => {
     expect([first, second]).toEqual(['remembered as m1\n', 'remembered as m2\n']);
     expect(list).toBe('m1  My dog is called Brenko.\nm2  I live in Port Dral.\n');
     expect(answer).toMatch(
-      /^Brenko\.\nTTFT \d+\.\d ms · (\d+) prompt, (\d+) K\/V, \d+ evaluated, 5 generated · 2 hits, K\/V built\n$/,
+      /^Brenko\.\nTTFT \d+\.\d ms · (\d+) prompt, (\d+) K\/V, \d+ evaluated, 5 generated · 2 memories, cache miss\n$/,
     );
-    const counts = /(\d+) prompt, (\d+) K\/V, (\d+) evaluated, .*K\/V found/.exec(again!)!.slice(1).map(Number);
+    const counts = /(\d+) prompt, (\d+) K\/V, (\d+) evaluated, .*cache hit/.exec(again!)!.slice(1).map(Number);
     expect(counts[1]).toBeGreaterThan(30);
     // Only what was not injected was read.
     expect(counts[2]).toBe(counts[0]);
@@ -70,7 +78,7 @@ describe('a chat', () => {
     expect(shown).toContain('Answer (not judged: a chat has no right answer to compare with)');
     expect(shown).not.toMatch(/gold|abstaining|wrong/);
     expect(Math.max(...shown!.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
-    expect(forgot).toBe('forgot m1; 1 entry of K/V went with it; what was said in this conversation stays in it\n');
+    expect(forgot).toBe('forgot m1; 1 entry of K/V deleted; the messages of this conversation stay\n');
     expect(after).toBe('m2  I live in Port Dral.\n');
     expect(gone).toBe('there is no turn to show\n');
   });
@@ -121,7 +129,7 @@ describe('a chat', () => {
       await using other = await open(userId, 'full', {}, conversation);
       const [list, answer] = await said(other, ['/memories', 'Where do I live?']);
       expect(list).toMatch(/^no memories yet/);
-      expect(answer).toContain('· 0 hits\n');
+      expect(answer).toContain('· 0 memories\n');
       expect(answer).not.toContain('Dral');
       await expect(other.forget('m2')).rejects.toMatchObject({ code: 'not-found' });
     }
@@ -147,7 +155,7 @@ describe('a chat', () => {
     );
     expect(barred).toMatch(/^error: arm oracle cannot chat: it is given what only a data set knows/);
     expect(switched).toBe('now dki-parallel@alpha=0.9\n');
-    expect(answer).toMatch(/^Garpoox\.?\n.*1 hit, K\/V built\n$/i);
+    expect(answer).toMatch(/^Garpoox\.?\n.*1 memory, cache miss\n$/i);
     expect(before).toContain('arm dki-parallel@alpha=0.9');
     expect(before).toContain('User: Which colour does my sister love?\\n');
   });
@@ -156,7 +164,7 @@ describe('a chat', () => {
     const kvStore = folder.file('shared');
     const changes = { kvStore };
     const states = () =>
-      readdirSync(kvStore, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.state')).length;
+      readdirSync(kvStore, { recursive: true, encoding: 'utf8' }).filter((name) => holdsKv.test(name)).length;
     {
       await using room = await open('dora', 'dki', changes);
       await said(room, ['/remember My boat is called Tessaly.', 'What is my boat called?']);
@@ -169,14 +177,14 @@ describe('a chat', () => {
     expect(states()).toBe(1);
   });
 
-  it('takes no id twice and recalls nothing forgotten where a user has two chats at once', async () => {
+  it('takes no id twice and retrieves nothing forgotten where a user has two chats at once', async () => {
     await using one = await open('hana', 'rag');
     await using two = await open('hana', 'rag');
     const ids = await Promise.all(
-      [one, two, one, two].map((room, index) => room.memories.add(`Fact number ${index}.`)),
+      [one, two, one, two].map(async (room, index) => (await room.memories()).add(`Fact number ${index}.`)),
     );
     expect([...ids].sort()).toEqual(['m1', 'm2', 'm3', 'm4']);
-    expect(one.memories.list()).toHaveLength(4);
+    expect((await one.memories()).list()).toHaveLength(4);
     expect((await one.ask('Which fact?')).memoriesUsed.map(({ memoryId }) => memoryId)).toContain(ids[0]);
     await two.forget(ids[0]!);
     expect((await one.ask('Which fact?')).memoriesUsed.map(({ memoryId }) => memoryId)).not.toContain(ids[0]);
@@ -184,7 +192,7 @@ describe('a chat', () => {
 
   it('deletes its K/V of what another chat of the user forgot, and shows no turn with it', async () => {
     const states = (store: string) =>
-      readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.state')).length;
+      readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((name) => holdsKv.test(name)).length;
     const kvStore = folder.file('one-of-two');
     await using one = await open('iris', 'dki', { kvStore });
     await using two = await open('iris', 'rag');
@@ -209,13 +217,13 @@ describe('a chat', () => {
     expect(states(kvStore)).toBe(1);
   });
 
-  it('recalls what was told in another chat of the user meanwhile', async () => {
+  it('retrieves what was told in another chat of the user meanwhile', async () => {
     await using one = await open('jon', 'rag');
     await using two = await open('jon', 'rag');
     await said(two, ['/remember I live in Port Dral.']);
     const [list, answer] = await said(one, ['/memories', 'Where do I live?']);
     expect(list).toBe('m1  I live in Port Dral.\n');
-    expect(answer).toMatch(/^Port Dral\.\n.* 1 hit/);
+    expect(answer).toMatch(/^Port Dral\.\n.* 1 memory/);
   });
 
   it('goes on after a mistake, and shows what it is told as text', async () => {
@@ -237,7 +245,7 @@ describe('a chat', () => {
     expect(next).toMatch(/TTFT/);
     expect(slash).toMatch(/TTFT/);
     const turn = await room.lastTurn();
-    expect(turn).toMatchObject({ state: 'answered', promptInfo: { originalQuery: '/help' } });
+    expect(turn).toMatchObject({ state: 'answered', prompt: { originalQuery: '/help' } });
   });
 
   it('ends an answer behind the token that is being made, and keeps what there is of it', async () => {
@@ -255,7 +263,7 @@ describe('a chat', () => {
     expect(heard).toEqual(['Port']);
     expect(response.text).toBe('Port');
     expect(response.tokens.generated).toBe(1);
-    expect(response.metadata['stop']).toBe('aborted');
+    expect(response.trace.answer.stop).toBe('aborted');
     const whole: string[] = [];
     const { text } = await room.ask('Where do I live?', { onText: (part) => whole.push(part) });
     expect(whole.length).toBeGreaterThan(2);

@@ -1,323 +1,409 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openParts, foundMemories, storeIn } from '../../scripts/open-parts.ts';
 import { presetModels } from '../../src/config/shipped-models.ts';
 import { openDatabase, type BenchDatabase } from '../../src/db/database.ts';
-import { StateStore } from '../../src/kv/state-store.ts';
-import { LanguageModel } from '../../src/llm/language-model.ts';
-import { compareScores, type SequenceScore } from '../../src/llm/token-probabilities.ts';
-import type { MemorySearchResult } from '../../src/memory/memory-search-result.ts';
-import { DKISystem, type DKISystemParts } from '../../src/systems/dki/dki-system.ts';
-import { linkMode } from '../../src/systems/dki/injection-mode.ts';
-import { RAGSystem } from '../../src/systems/rag/rag-system.ts';
-import type { SystemParts } from '../../src/systems/system-parts.ts';
+import type { EngineOpener } from '../../src/engine/engine-request.ts';
+import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
+import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
+import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
+import { type JoinRecipe, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { RAGSystem } from '../../src/systems/rag-system.ts';
+import type { OpenEngine, SystemParts } from '../../src/systems/system-parts.ts';
+import { realEngine } from '../fixtures/engines.ts';
+import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { TestFolder } from './bench-fixture.ts';
-import { always, memoriesOf, partsOf, scoreOf } from './dki-fixture.ts';
+import { memoriesOf, scoreBehind } from './dki-fixture.ts';
 
 const QUERY = 'What is my dog called?';
 const ANSWER = ' Brenko';
 /** In ln p, with K/V in 16-bit floats. */
 const FLOOR = 0.03;
+const STORE_BYTES = 2 ** 28;
 
 const one = memoriesOf('My dog is called Brenko.');
 const three = memoriesOf('My dog is called Brenko.', 'My favourite tea is Oolong.', 'I live in a house in Port Dral.');
 
-let folder: TestFolder;
-let model: LanguageModel;
-let database: BenchDatabase;
-let parts: SystemParts;
+const blocks = recipeNamed('blocks');
+const parallel = recipeNamed('parallel');
+const link = (tokens: number): JoinRecipe => recipeNamed(`link:${tokens}`);
 
-beforeAll(async () => {
-  model = await LanguageModel.load({ modelPath: presetModels.model, sequences: 4 });
-});
-afterAll(async () => model.dispose());
+const engines: readonly (readonly [string, EngineOpener, string])[] = [
+  ['llama.cpp', realEngine, presetModels.model],
+  ['the fake engine', fakeAdapter.opener({}), 'fake'],
+];
 
-beforeEach(() => {
-  folder = new TestFolder();
-  database = openDatabase({ path: folder.file('chat.sqlite') });
-  parts = partsOf(model, database);
-});
-afterEach(() => {
-  database.close();
-  folder[Symbol.dispose]();
-});
+describe.each(engines)('on %s', (_, opener, model) => {
+  let checkpoints: TestFolder;
+  let folder: TestFolder;
+  let opened: OpenEngine;
+  let database: BenchDatabase;
+  let parts: SystemParts;
 
-type More = Omit<DKISystemParts, keyof SystemParts | 'store'>;
-
-let stores = 0;
-function dki(memories: readonly MemorySearchResult[], more: More, store = states(`store-${stores++}`)): DKISystem {
-  return new DKISystem({ ...parts, recall: always(memories), store, ...more });
-}
-
-function states(name: string): StateStore {
-  return new StateStore(folder.file(name), 2 ** 28);
-}
-
-let sessions = 0;
-const ask = (system: DKISystem | RAGSystem, userId = 'ann') =>
-  system.chat({ query: QUERY, sessionId: `s${sessions++}`, userId });
-
-async function scoreWith(memories: readonly MemorySearchResult[], more: More): Promise<SequenceScore> {
-  await using system = dki(memories, more);
-  await ask(system);
-  return await scoreOf(model, system, ANSWER);
-}
-
-/** Every regular file below a folder that holds any of the texts, or is named for one. */
-function filesWith(path: string, ...texts: readonly string[]): string[] {
-  return readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => {
-    const file = `${path}/${name}`;
-    if (!statSync(file).isFile()) return false;
-    const content = readFileSync(file, 'latin1');
-    return texts.some((text) => name.includes(text) || content.includes(text));
+  beforeAll(async () => {
+    checkpoints = new TestFolder();
+    const engine = await opener.open({ model, sessions: 2, checkpointFolder: checkpoints.path, contextTokens: 1024 });
+    opened = { engine, session: await engine.openSession('turns') };
   });
-}
-
-describe('the ways to join', () => {
-  it('give the bits of the prefix where there is one block', async () => {
-    const prefix = await scoreWith(one, { mode: 'prefix' });
-    for (const mode of ['blocks', 'parallel', linkMode(4)] as const) {
-      expect(compareScores(await scoreWith(one, { mode }), prefix).bitwiseEqual).toBe(true);
-    }
-    const half = await scoreWith(one, { mode: 'prefix', alpha: 0.5 });
-    expect(compareScores(await scoreWith(one, { mode: 'blocks', alpha: 0.5 }), half).bitwiseEqual).toBe(true);
-    expect(compareScores(half, prefix).largestDifference).toBeGreaterThan(FLOOR);
+  afterAll(async () => {
+    await opened.engine[Symbol.asyncDispose]();
+    checkpoints[Symbol.dispose]();
   });
 
-  it('give the prefix where every token is linked, the blocks where none is, and something else between', async () => {
-    const prefix = await scoreWith(three, { mode: 'prefix' });
-    const blocks = await scoreWith(three, { mode: 'blocks' });
-    expect(compareScores(await scoreWith(three, { mode: linkMode(1000) }), prefix).largestDifference).toBeLessThan(
-      FLOOR,
-    );
-    expect(compareScores(await scoreWith(three, { mode: linkMode(0) }), blocks).bitwiseEqual).toBe(true);
-    expect(compareScores(blocks, prefix).largestDifference).toBeGreaterThan(FLOOR);
-    const linked = await scoreWith(three, { mode: linkMode(1) });
-    expect(compareScores(linked, blocks).bitwiseEqual).toBe(false);
-    expect(compareScores(linked, prefix).bitwiseEqual).toBe(false);
+  beforeEach(() => {
+    folder = new TestFolder();
+    database = openDatabase({ path: folder.file('chat.sqlite') });
+    parts = openParts(opened, database);
+  });
+  afterEach(() => {
+    database.close();
+    folder[Symbol.dispose]();
   });
 
-  it('build a block once, for any set and order in which it stands at the same label', async () => {
-    await using system = dki(three, { mode: 'blocks' });
-    const first = await ask(system);
-    const second = await ask(system);
-    expect([first.metadata['reuse'], second.metadata['reuse']]).toEqual(['new', 'seen']);
-    expect(first.tokens.evaluated).toBe(first.tokens.prompt + first.tokens.kvResident);
-    expect(second.tokens.evaluated).toBe(second.tokens.prompt);
-    expect(second.text).toBe(first.text);
-    expect(second.timings.kvCompute).toBe(0);
-    const ids = first.promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
-    expect(second.metadata['sequenceTokenIds']).toEqual(ids);
-    const kv = second.metadata['kv'] as { readonly blocks: readonly { tokens: number; position: number }[] };
-    expect(kv).toMatchObject({
-      mode: 'blocks',
-      alpha: 1,
-      blocks: [
-        { memoryId: 'm1', origin: 'memory', computeMs: 0 },
-        { memoryId: 'm2', origin: 'memory' },
-        { memoryId: 'm3', origin: 'memory' },
+  type Changes = Omit<DKISystemParts, keyof SystemParts | 'openStore'>;
+
+  let stores = 0;
+  function dki(changes: Changes, store = `store-${stores++}`): DKISystem {
+    return new DKISystem({ ...parts, openStore: storeIn(folder.file(store), STORE_BYTES), ...changes });
+  }
+
+  let sessions = 0;
+  const ask = (
+    system: DKISystem | RAGSystem,
+    memories: readonly MemorySearchResult[],
+    changes: Partial<ChatRequest> = {},
+  ): Promise<ChatResponse> =>
+    system.chat({
+      query: QUERY,
+      sessionId: `s${sessions++}`,
+      userId: 'ann',
+      retrieved: foundMemories(memories),
+      ...changes,
+    });
+
+  const askAndScore = async (...asked: Parameters<typeof ask>): Promise<SequenceScore> =>
+    scoreBehind(opened, await ask(...asked), ANSWER);
+
+  async function scoreWith(memories: readonly MemorySearchResult[], changes: Changes): Promise<SequenceScore> {
+    await using system = dki(changes);
+    return await askAndScore(system, memories);
+  }
+
+  /** Every regular file below a folder that holds any of the texts, or is named for one. */
+  function filesWith(path: string, ...texts: readonly string[]): string[] {
+    return readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => {
+      const file = `${path}/${name}`;
+      if (!statSync(file).isFile()) return false;
+      const content = readFileSync(file, 'latin1');
+      return texts.some((text) => name.includes(text) || content.includes(text));
+    });
+  }
+
+  const checkpointFiles = (): string[] => filesWith(checkpoints.path, '').sort();
+
+  describe('the ways to join', () => {
+    it('give the bits of the prefix where there is one block', async () => {
+      const prefix = await scoreWith(one, { prefill: 'prefix' });
+      for (const prefill of [blocks, parallel, link(4)]) {
+        expect(compareScores(await scoreWith(one, { prefill }), prefix).bitwiseEqual).toBe(true);
+      }
+      const half = await scoreWith(one, { prefill: 'prefix', alpha: 0.5 });
+      expect(compareScores(await scoreWith(one, { prefill: blocks, alpha: 0.5 }), half).bitwiseEqual).toBe(true);
+      expect(compareScores(half, prefix).largestDifference).toBeGreaterThan(FLOOR);
+    });
+
+    it('give the prefix where every token is recomputed, the blocks where none is, and something else between', async () => {
+      const prefix = await scoreWith(three, { prefill: 'prefix' });
+      const joined = await scoreWith(three, { prefill: blocks });
+      expect(compareScores(await scoreWith(three, { prefill: link(1000) }), prefix).largestDifference).toBeLessThan(
+        FLOOR,
+      );
+      expect(compareScores(await scoreWith(three, { prefill: link(0) }), joined).bitwiseEqual).toBe(true);
+      expect(compareScores(joined, prefix).largestDifference).toBeGreaterThan(FLOOR);
+      const recomputed = await scoreWith(three, { prefill: link(1) });
+      expect(compareScores(recomputed, joined).bitwiseEqual).toBe(false);
+      expect(compareScores(recomputed, prefix).bitwiseEqual).toBe(false);
+    });
+
+    it('build a block once, for any set and order in which it stands at the same label', async () => {
+      await using system = dki({ prefill: blocks });
+      const first = await ask(system, three);
+      const second = await ask(system, three);
+      expect([first, second].map(({ trace }) => trace.account.cache)).toEqual(['miss', 'hit']);
+      expect(first.tokens.evaluated).toBe(first.tokens.prompt + first.tokens.kvResident);
+      expect(second.tokens.evaluated).toBe(second.tokens.prompt);
+      expect(second.text).toBe(first.text);
+      expect(second.timings.kvCompute).toBe(0);
+      const ids = first.promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
+      expect(second.trace.sessionTokens).toEqual(ids);
+      const { prefill } = second.trace;
+      if (prefill === null || prefill.strategy === 'prefix') throw new Error('no blocks were injected');
+      expect(prefill).toMatchObject({
+        strategy: 'blocks',
+        alpha: 1,
+        blocks: [
+          { memoryId: 'm1', origin: 'memory', computeMs: 0 },
+          { memoryId: 'm2', origin: 'memory' },
+          { memoryId: 'm3', origin: 'memory' },
+        ],
+      });
+      const [a, b] = prefill.blocks;
+      expect(b!.position).toBe(a!.position + a!.tokens);
+      expect(system.getStats().kvStore).toMatchObject({
+        memory: { hits: 4, entries: 4 },
+        disk: { entries: 4, hits: 0 },
+      });
+    });
+
+    it('find every block in the first turn where they are built when memories are added, at whatever place', async () => {
+      const shown = [three[2]!, three[0]!];
+      await using system = dki({ prefill: blocks, ahead: true });
+      for (const { memoryId, content } of three) await system.addMemory('s', content, { userId: 'ann', memoryId });
+      const first = await ask(system, shown);
+      expect(first.trace.account.cache).toBe('hit');
+      expect(first.tokens.evaluated).toBe(first.tokens.prompt);
+      expect(first.timings.kvCompute).toBe(0);
+      const tokensOf = (role: string) =>
+        first.promptInfo.segments.filter((segment) => segment.role === role).flatMap(({ tokenIds }) => tokenIds).length;
+      const header = tokensOf('bos') + tokensOf('system') + tokensOf('memoryHeader');
+      // Two of three memories are shown, each once; all were built for five places.
+      const [line] = await opened.engine.tokenize([{ text: `[1] ${three[1]!.content}\n`, as: 'text' }]);
+      expect(first.trace.account.ahead!.tokens).toBe(header + 5 * (tokensOf('memory') + line!.length));
+
+      const second = await ask(system, shown);
+      expect(second.trace.account).not.toHaveProperty('ahead');
+      await system.addMemory('s', 'My dog is called Zorka.', { userId: 'ann', memoryId: 'm1' });
+      expect((await ask(system, shown)).trace.account.cache).toBe('miss');
+      expect((await ask(system, shown, { userId: 'bob' })).trace.account.cache).toBe('miss');
+      await using plain = dki({ prefill: blocks });
+      const score = await askAndScore(plain, shown);
+      expect(compareScores(await askAndScore(system, shown), score).bitwiseEqual).toBe(true);
+    });
+
+    it('evaluate the recomputed tokens in every turn, as many as the engine takes at least where one is asked for', async () => {
+      await using system = dki({ prefill: link(1) });
+      await ask(system, three);
+      const { trace, tokens } = await ask(system, three);
+      // The first block has seen all that precedes it.
+      const recomputed = 2 * opened.engine.capabilities.leastTokens;
+      expect(trace.account).toMatchObject({ recomputed, cache: 'hit' });
+      expect(tokens.evaluated).toBe(tokens.prompt + recomputed);
+    });
+
+    it('fill a cell a token where blocks share positions', async () => {
+      await using system = dki({ prefill: parallel });
+      const { tokens, promptInfo, trace } = await ask(system, three);
+      const lines = promptInfo.segments.filter(({ role }) => role === 'memory').map(({ tokenIds }) => tokenIds.length);
+      const shared = lines.reduce((sum, length) => sum + length, 0) - Math.max(...lines);
+      expect(shared).toBeGreaterThan(0);
+      expect(tokens.positions).toBe(tokens.prompt + tokens.kvResident - shared);
+      expect(trace.account.sharesPositions).toBe(true);
+      const { engine, session } = opened;
+      await using other = await engine.openSession('other');
+      await other.restore(await session.checkpoint());
+      await other.truncate(trace.prefixPositions);
+      expect(other.cells).toBe(tokens.kvResident);
+      expect(other.tokens).toHaveLength(tokens.kvResident - shared);
+      // The window counts cells: as positions this would fit.
+      const { contextTokens } = engine.info;
+      const left = contextTokens - tokens.kvResident;
+      const tooLong = Array.from({ length: left }, () => trace.suffix[0]!);
+      await expect(other.evaluate(tooLong)).rejects.toThrow(
+        `${contextTokens} tokens and 1 to follow do not fit into a window of ${contextTokens} tokens`,
+      );
+    });
+
+    it('inject nothing where nothing is retrieved', async () => {
+      await using system = dki({ prefill: blocks });
+      const { tokens, trace } = await ask(system, []);
+      expect(trace).toMatchObject({ prefill: null, account: { cache: 'bypass' } });
+      expect(tokens).toMatchObject({ kvResident: 0, evaluated: tokens.prompt });
+    });
+  });
+
+  describe('an exact prefix', () => {
+    it('that stays in the session is not loaded again for the same memories, and gives the same bits', async () => {
+      await using resident = dki({ keepsSession: true });
+      const originOf = ({ trace }: ChatResponse) => trace.prefill?.strategy === 'prefix' && trace.prefill.origin;
+      expect(originOf(await ask(resident, three))).toBe('computed');
+      const again = await ask(resident, three, { query: 'Where do I live?' });
+      expect([originOf(again), again.trace.account.cache]).toEqual(['resident', 'hit']);
+      expect(again.tokens.evaluated).toBe(again.tokens.prompt);
+      expect(originOf(await ask(resident, one))).toBe('computed');
+      const { hits, misses } = resident.getStats().kvStore!;
+      // Once for each set of memories: what stays is not looked for.
+      expect([hits, misses]).toEqual([0, 2]);
+      await ask(resident, one);
+      const score = await askAndScore(resident, one);
+      expect(compareScores(score, await scoreWith(one, { prefill: 'prefix' })).bitwiseEqual).toBe(true);
+      expect(originOf(await ask(resident, one, { userId: 'bob' }))).toBe('computed');
+      await ask(resident, one);
+      await resident.forgetMemory('ann', 'm1');
+      expect(originOf(await ask(resident, one))).toBe('computed');
+    });
+  });
+
+  describe('the store behind them', () => {
+    it('gives a block to the next process from disk, and never to another user', async () => {
+      await using first = dki({ prefill: blocks }, 'shared');
+      const before = await ask(first, three);
+      const stranger = await ask(first, three, { userId: 'bob' });
+      expect(stranger.trace.account.cache).toBe('miss');
+      expect(stranger.trace.account.built).toBe(before.trace.account.built);
+      await using next = dki({ prefill: blocks }, 'shared');
+      const after = await ask(next, three);
+      expect(after.trace).toMatchObject({
+        account: { cache: 'hit' },
+        prefill: { blocks: [{ origin: 'disk' }, { origin: 'disk' }, { origin: 'disk' }] },
+      });
+      expect(await scoreBehind(opened, after, ANSWER)).toEqual(await askAndScore(first, three));
+    });
+
+    it('forgets a memory on all tiers, checkpoints of the engine included', async () => {
+      await using system = dki({ prefill: link(2) }, 'forget');
+      await using prefix = dki({ prefill: 'prefix' }, 'forget');
+      const before = checkpointFiles();
+      const { trace } = await ask(system, three);
+      await ask(prefix, three);
+      if (trace.prefill === null || trace.prefill.strategy === 'prefix') throw new Error('no blocks were injected');
+      const { key } = trace.prefill.blocks.find(({ memoryId }) => memoryId === 'm2')!;
+      const path = folder.file('forget');
+      // The record and the bytes of the block; the records of the block and of the prefix.
+      expect(filesWith(path, key)).toHaveLength(2);
+      expect(filesWith(path, '"m2"')).toHaveLength(2);
+      expect(checkpointFiles()).toHaveLength(before.length + 1);
+
+      // Nothing was stored under that id: the K/V goes all the same.
+      expect(await system.removeMemory('s', 'm2', 'ann')).toBe(false);
+      expect(await prefix.removeMemory('s', 'm2', 'ann')).toBe(false);
+      expect(filesWith(path, key, '"m2"')).toEqual([]);
+      expect(checkpointFiles()).toEqual(before);
+      // The header, two blocks; the prefix of all three is gone.
+      expect(system.getStats().kvStore).toMatchObject({ memory: { entries: 3 }, disk: { entries: 3 } });
+      const again = await ask(system, three);
+      expect(again.trace).toMatchObject({
+        account: { cache: 'miss' },
+        prefill: { blocks: [{ origin: 'memory' }, { origin: 'computed' }, { origin: 'memory' }] },
+      });
+      expect((await ask(prefix, three)).trace.account.cache).toBe('miss');
+    });
+
+    it('leaves no file of a turn behind', async () => {
+      const before = checkpointFiles();
+      const system = dki({ prefill: parallel }, 'closed');
+      await ask(system, three);
+      await system[Symbol.asyncDispose]();
+      expect(checkpointFiles()).toEqual(before);
+      // A record and the bytes of the header and of each block.
+      expect(filesWith(folder.file('closed'), '')).toHaveLength(2 * 4);
+    });
+
+    it.each([
+      ['cut', (path: string) => truncateSync(path, 100)],
+      [
+        'flipped',
+        (path: string) => {
+          const bytes = readFileSync(path);
+          bytes[bytes.length - 5]! ^= 1;
+          writeFileSync(path, bytes);
+        },
       ],
+    ])('computes again what was %s on disk, and counts it', async (_how, damage) => {
+      const damageAll = (names: readonly string[], path: string) => names.forEach((name) => damage(`${path}/${name}`));
+      await using first = dki({ prefill: blocks }, 'damage');
+      const expected = await askAndScore(first, three);
+      const path = folder.file('damage');
+      const blockFiles = filesWith(path, '').filter((name) => name.endsWith('.block'));
+      expect(blockFiles).toHaveLength(4);
+      damageAll(blockFiles, path);
+      await using second = dki({ prefill: blocks }, 'damage');
+      const response = await ask(second, three);
+      expect(response.trace.account.cache).toBe('miss');
+      expect(second.getStats().kvStore).toMatchObject({ disk: { rejected: 4, hits: 0, entries: 4 } });
+      expect(compareScores(await scoreBehind(opened, response, ANSWER), expected).bitwiseEqual).toBe(true);
+
+      const before = checkpointFiles();
+      await using prefix = dki({ prefill: 'prefix' }, 'damaged prefix');
+      const whole = await askAndScore(prefix, three);
+      damageAll(
+        checkpointFiles().filter((name) => !before.includes(name)),
+        checkpoints.path,
+      );
+      const computed = await ask(prefix, three);
+      expect(computed.trace.account.cache).toBe('miss');
+      expect(prefix.getStats().kvStore).toMatchObject({ rejected: 1, hits: 0, entries: 1 });
+      expect(compareScores(await scoreBehind(opened, computed, ANSWER), whole).bitwiseEqual).toBe(true);
+      expect((await ask(prefix, three)).trace.account.cache).toBe('hit');
+      await prefix.reset();
+      expect(checkpointFiles()).toEqual(before);
     });
-    const [a, b] = kv.blocks;
-    expect(b!.position).toBe(a!.position + a!.tokens);
-    expect(system.getStats().kvStore).toMatchObject({ memory: { hits: 4, entries: 4 }, disk: { entries: 4, hits: 0 } });
   });
 
-  it('find every block in the first turn where they are built when memories are added, at whatever place', async () => {
-    await using system = dki([three[2]!, three[0]!], { mode: 'blocks', ahead: true });
-    for (const { memoryId, content } of three) await system.addMemory('s', content, { userId: 'ann', memoryId });
-    const first = await ask(system);
-    expect(first.metadata['reuse']).toBe('seen');
-    expect(first.tokens.evaluated).toBe(first.tokens.prompt);
-    expect(first.timings.kvCompute).toBe(0);
-    const tokensOf = (role: string) =>
-      first.promptInfo.segments.filter((one) => one.role === role).flatMap(({ tokenIds }) => tokenIds).length;
-    const header = tokensOf('bos') + tokensOf('system') + tokensOf('memoryHeader');
-    // Two of three memories are shown, each once; all were built for five places.
-    const ahead = first.metadata['ahead'] as { readonly tokens: number };
-    const line = model.tokenizeText(`[1] ${three[1]!.content}\n`).length;
-    expect(ahead.tokens).toBe(header + 5 * (tokensOf('memory') + line));
-
-    const second = await ask(system);
-    expect(second.metadata).not.toHaveProperty('ahead');
-    await system.addMemory('s', 'My dog is called Zorka.', { userId: 'ann', memoryId: 'm1' });
-    expect((await ask(system)).metadata['reuse']).toBe('new');
-    expect((await ask(system, 'bob')).metadata['reuse']).toBe('new');
-    await using plain = dki([three[2]!, three[0]!], { mode: 'blocks' });
-    await ask(plain);
-    const score = await scoreOf(model, plain, ANSWER);
-    await ask(system);
-    expect(compareScores(await scoreOf(model, system, ANSWER), score).bitwiseEqual).toBe(true);
-  });
-
-  it('evaluate the link tokens in every turn, two where one is asked for', async () => {
-    await using system = dki(three, { mode: linkMode(1) });
-    await ask(system);
-    const seen = await ask(system);
-    // The first block has seen all that precedes it.
-    expect(seen.metadata['linkTokens']).toBe(4);
-    expect(seen.metadata['reuse']).toBe('seen');
-    expect(seen.tokens.evaluated).toBe(seen.tokens.prompt + 4);
-  });
-
-  it('fill a cell a token where blocks share positions', async () => {
-    await using system = dki(three, { mode: 'parallel' });
-    const { tokens, promptInfo } = await ask(system);
-    const lines = promptInfo.segments.filter(({ role }) => role === 'memory').map(({ tokenIds }) => tokenIds.length);
-    const shared = lines.reduce((sum, length) => sum + length, 0) - Math.max(...lines);
-    expect(shared).toBeGreaterThan(0);
-    expect(tokens.positions).toBe(tokens.prompt + tokens.kvResident - shared);
-    await using sequence = model.openSequence();
-    await system.replay(sequence);
-    expect(sequence.cells).toBe(tokens.kvResident);
-    expect(sequence.nextPosition).toBe(tokens.kvResident - shared);
-    // The window counts cells: as positions this would fit.
-    const room = model.info.contextTokens - tokens.kvResident;
-    const tooLong = model.tokenizeText(' a'.repeat(room + 2)).slice(0, room);
-    await expect(sequence.evaluate(tooLong)).rejects.toThrow(
-      `${model.info.contextTokens} tokens and 1 to follow do not fit into a window of ${model.info.contextTokens} tokens`,
-    );
-  });
-
-  it('inject nothing where nothing is recalled', async () => {
-    await using system = dki([], { mode: 'blocks' });
-    const { tokens, metadata } = await ask(system);
-    expect(metadata['reuse']).toBe('none');
-    expect(tokens).toMatchObject({ kvResident: 0, evaluated: tokens.prompt });
-  });
-});
-
-describe('the store behind them', () => {
-  it('gives a block to the next process from disk, and never to another user', async () => {
-    await using first = dki(three, { mode: 'blocks' }, states('shared'));
-    const before = await ask(first);
-    const stranger = await ask(first, 'bob');
-    expect(stranger.metadata['reuse']).toBe('new');
-    expect(stranger.metadata['builtTokens']).toBe(before.metadata['builtTokens']);
-    await using next = dki(three, { mode: 'blocks' }, states('shared'));
-    const after = await ask(next);
-    expect(after.metadata).toMatchObject({ reuse: 'seen', kv: { blocks: [{ origin: 'disk' }, {}, {}] } });
-    expect(await scoreOf(model, next, ANSWER)).toEqual(await ask(first).then(() => scoreOf(model, first, ANSWER)));
-  });
-
-  it('forgets a memory on all tiers, the file of the last turn included', async () => {
-    const store = states('forget');
-    await using system = dki(three, { mode: linkMode(2) }, store);
-    await using prefix = dki(three, { mode: 'prefix' }, store);
-    const { metadata } = await ask(system);
-    await ask(prefix);
-    const kv = metadata['kv'] as { readonly blocks: readonly { readonly memoryId: string; readonly key: string }[] };
-    const { key } = kv.blocks.find(({ memoryId }) => memoryId === 'm2')!;
-    const path = folder.file('forget');
-    expect(filesWith(path, key)).toHaveLength(2);
-    expect(filesWith(path, '"m2"')).toHaveLength(2);
-    expect(filesWith(path, 'scratch')).toHaveLength(2);
-
-    // Nothing was stored under that id: the K/V goes all the same.
-    expect(await system.removeMemory('s', 'm2', 'ann')).toBe(false);
-    expect(await prefix.removeMemory('s', 'm2', 'ann')).toBe(false);
-    expect(filesWith(path, key, '"m2"', 'scratch')).toEqual([]);
-    // The header, two blocks; the prefix of all three is gone.
-    expect(system.getStats().kvStore).toMatchObject({ memory: { entries: 3 }, disk: { entries: 3 } });
-    const again = await ask(system);
-    expect(again.metadata).toMatchObject({
-      reuse: 'new',
-      kv: { blocks: [{ origin: 'memory' }, { origin: 'computed' }, { origin: 'memory' }] },
+  describe('rag-cached', () => {
+    it('gives the bits of text behind what it reused, though its store gave that up in the same turn, and forgets it', async () => {
+      const before = checkpointFiles();
+      await using cached = new RAGSystem({ ...parts, prefixCache: storeIn(folder.file('small'), 1) });
+      await using plain = new RAGSystem(parts);
+      await ask(cached, three, { query: 'What tea do I like?' });
+      const response = await ask(cached, three);
+      expect(response.tokens.kvResident).toBeGreaterThan(20);
+      expect(response.trace.account.cache).toBe('bypass');
+      expect(cached.getStats().kvStore).toMatchObject({ entries: 1, evicted: 1 });
+      const reused = await scoreBehind(opened, response, ANSWER);
+      expect(compareScores(reused, await askAndScore(plain, three)).bitwiseEqual).toBe(true);
+      await cached.addMemory('s', 'My favourite tea is Earl Grey.', { userId: 'ann', memoryId: 'm2' });
+      expect(filesWith(folder.file('small'), '')).toEqual([]);
+      expect(checkpointFiles()).toEqual(before);
     });
-    expect((await ask(prefix)).metadata['reuse']).toBe('new');
   });
 
-  it('leaves no file of a turn behind when it is closed', async () => {
-    const system = dki(three, { mode: 'parallel' }, states('closed'));
-    await ask(system);
-    expect(filesWith(folder.file('closed'), 'scratch')).toHaveLength(1);
-    await system[Symbol.asyncDispose]();
-    expect(filesWith(folder.file('closed'), 'scratch')).toEqual([]);
+  describe('gating', () => {
+    it('injects above the threshold, scaled, and pays for the pass that measures the uncertainty', async () => {
+      await using gated = dki({ gating: { kind: 'dual-factor', threshold: 0.5 } });
+      const { trace, tokens, timings } = await ask(gated, three);
+      const gating = trace.gating as Readonly<Record<'relevance' | 'uncertainty' | 'margin' | 'alpha', number>>;
+      expect(gating).toMatchObject({ relevance: 0.9, threshold: 0.5, inject: true });
+      expect(gating.margin).toBeCloseTo(0.1);
+      const logit = 2 * (gating.uncertainty - 0.5) + 1.5 * (0.9 - 0.5) + 0.3 * 0.1;
+      expect(gating.alpha).toBeCloseTo(1 / (1 + Math.exp(-logit)), 12);
+      expect(trace.prefill).toMatchObject({ strategy: 'prefix', alpha: gating.alpha });
+      expect(trace.account.gate).toBeGreaterThan(10);
+      expect(tokens.evaluated).toBe(tokens.prompt + tokens.kvResident + trace.account.gate);
+      expect(tokens.evaluated).toBe(trace.account.evaluated);
+      expect(timings.gate).toBeGreaterThan(0);
+    });
+
+    it('answers without memories below it', async () => {
+      await using gated = dki({ gating: { kind: 'dual-factor', threshold: 0.95 } });
+      await using without = new RAGSystem(parts);
+      const response = await ask(gated, three);
+      expect(response.memoriesUsed).toEqual([]);
+      expect(response.promptInfo.finalPrompt).toBe((await ask(without, [])).promptInfo.finalPrompt);
+      expect(response.trace.account.gate).toBe(response.tokens.prompt);
+      expect(response.tokens.evaluated).toBe(2 * response.tokens.prompt);
+    });
   });
 
-  it.each([
-    ['cut', (path: string) => truncateSync(path, 100)],
-    [
-      'flipped',
-      (path: string) => {
-        const bytes = readFileSync(path);
-        bytes[bytes.length - 5]! ^= 1;
-        writeFileSync(path, bytes);
-      },
-    ],
-  ])('computes a block again that was %s on disk, and counts it', async (_, damage) => {
-    await using first = dki(three, { mode: 'blocks' }, states('damage'));
-    await ask(first);
-    const expected = await scoreOf(model, first, ANSWER);
-    for (const name of readdirSync(folder.file('damage'), { recursive: true, encoding: 'utf8' })) {
-      if (name.endsWith('.state')) damage(`${folder.file('damage')}/${name}`);
-    }
-    const store = states('damage');
-    await using second = dki(three, { mode: 'blocks' }, store);
-    expect((await ask(second)).metadata['reuse']).toBe('new');
-    expect(store.stats()).toMatchObject({ rejected: 4, hits: 0, entries: 4 });
-    expect(compareScores(await scoreOf(model, second, ANSWER), expected).bitwiseEqual).toBe(true);
-  });
-});
-
-describe('rag-cached', () => {
-  it('replays what it reused though its store gave it up in the same turn, and forgets it', async () => {
-    const small = new StateStore(folder.file('small'), 1);
-    await using cached = new RAGSystem({ ...parts, recall: always(three), prefixCache: small });
-    await using plain = new RAGSystem({ ...parts, recall: always(three) });
-    const told = { sessionId: 'told', userId: 'ann' };
-    await cached.chat({ ...told, query: 'What tea do I like?' });
-    const { tokens } = await ask(cached);
-    await ask(plain);
-    expect(tokens.kvResident).toBeGreaterThan(20);
-    expect(small.stats()).toMatchObject({ entries: 1, evicted: 1 });
-    const [reused, text] = [await scoreOf(model, cached, ANSWER), await scoreOf(model, plain, ANSWER)];
-    expect(compareScores(reused, text).bitwiseEqual).toBe(true);
-    await cached.addMemory('s', 'My favourite tea is Earl Grey.', { userId: 'ann', memoryId: 'm2' });
-    expect(filesWith(folder.file('small'), '')).toEqual([]);
-  });
-});
-
-describe('gating', () => {
-  it('injects above the threshold, scaled, and pays for the pass that measures the uncertainty', async () => {
-    await using gated = dki(three, { gating: { kind: 'dual-factor', threshold: 0.5 } });
-    const { metadata, tokens, timings } = await ask(gated);
-    const gating = metadata['gating'] as Readonly<Record<'relevance' | 'uncertainty' | 'margin' | 'alpha', number>>;
-    expect(gating).toMatchObject({ relevance: 0.9, threshold: 0.5, inject: true });
-    expect(gating.margin).toBeCloseTo(0.1);
-    const logit = 2 * (gating.uncertainty - 0.5) + 1.5 * (0.9 - 0.5) + 0.3 * 0.1;
-    expect(gating.alpha).toBeCloseTo(1 / (1 + Math.exp(-logit)), 12);
-    expect(metadata['kv']).toMatchObject({ mode: 'prefix', alpha: gating.alpha });
-    expect(metadata['gateTokens']).toBeGreaterThan(10);
-    expect(tokens.evaluated).toBe(tokens.prompt + tokens.kvResident + (metadata['gateTokens'] as number));
-    expect(tokens.evaluated).toBe(metadata['expectedEvaluatedTokens']);
-    expect(timings.gate).toBeGreaterThan(0);
-  });
-
-  it('answers without memories below it', async () => {
-    await using gated = dki(three, { gating: { kind: 'dual-factor', threshold: 0.95 } });
-    await using without = new RAGSystem({ ...parts, recall: always([]) });
-    const response = await ask(gated);
-    expect(response.memoriesUsed).toEqual([]);
-    expect(response.promptInfo.finalPrompt).toBe((await ask(without)).promptInfo.finalPrompt);
-    expect(response.metadata['gateTokens']).toBe(response.tokens.prompt);
-    expect(response.tokens.evaluated).toBe(2 * response.tokens.prompt);
-  });
-});
-
-describe('hybrid', () => {
-  it('injects all preferences in front and gives the rest of the recall as text behind them', async () => {
-    const tea = three[1]!;
-    await using hybrid = dki([three[0]!, three[2]!], { preferences: () => [tea] });
-    await ask(hybrid);
-    const { memoriesUsed, promptInfo, tokens, metadata } = await ask(hybrid);
-    expect(memoriesUsed.map(({ memoryId }) => memoryId)).toEqual(['m2', 'm1', 'm3']);
-    expect(metadata).toMatchObject({ reuse: 'seen', injectionMode: 'dki-hybrid', kv: { memoryIds: ['m2'] } });
-    const origins = promptInfo.segments.flatMap(({ role, origin }) => (role === 'memory' ? origin : []));
-    expect(origins).toEqual(['injected', 'evaluated', 'evaluated']);
-    expect(tokens.evaluated).toBe(tokens.prompt);
-    await using rag = new RAGSystem({ ...parts, recall: always([tea, three[0]!, three[2]!]) });
-    expect(promptInfo.finalPrompt).toBe((await ask(rag)).promptInfo.finalPrompt);
-    const bits = compareScores(await scoreOf(model, hybrid, ANSWER), await scoreOf(model, rag, ANSWER));
-    expect(bits.bitwiseEqual).toBe(true);
+  describe('hybrid', () => {
+    it('injects all preferences in front and gives the rest of what was retrieved as text behind them', async () => {
+      const tea = three[1]!;
+      const retrieved = [three[0]!, three[2]!];
+      await using hybrid = dki({ preferencesOnly: true });
+      await ask(hybrid, retrieved, { preferences: [tea] });
+      const response = await ask(hybrid, retrieved, { preferences: [tea] });
+      const { memoriesUsed, promptInfo, tokens, trace, metadata } = response;
+      expect(memoriesUsed.map(({ memoryId }) => memoryId)).toEqual(['m2', 'm1', 'm3']);
+      expect(metadata.injectionMode).toBe('dki-hybrid');
+      expect(trace).toMatchObject({ account: { cache: 'hit' }, prefill: { memoryIds: ['m2'] } });
+      const origins = promptInfo.segments.flatMap(({ role, origin }) => (role === 'memory' ? origin : []));
+      expect(origins).toEqual(['injected', 'evaluated', 'evaluated']);
+      expect(tokens.evaluated).toBe(tokens.prompt);
+      const score = await scoreBehind(opened, response, ANSWER);
+      await using rag = new RAGSystem(parts);
+      const text = await ask(rag, [tea, ...retrieved]);
+      expect(promptInfo.finalPrompt).toBe(text.promptInfo.finalPrompt);
+      expect(compareScores(score, await scoreBehind(opened, text, ANSWER)).bitwiseEqual).toBe(true);
+    });
   });
 });

@@ -1,29 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
-import { StateStore } from '../../src/kv/state-store.ts';
-import { LanguageModel } from '../../src/llm/language-model.ts';
-import { modelPathOf } from '../../src/llm/random-model/random-model.ts';
-import type { NumberType } from '../../src/llm/state-format.ts';
-import type { PromptSegment } from '../../src/systems/contracts.ts';
-import { DKISystem } from '../../src/systems/dki/dki-system.ts';
-import { type InjectionMode, linkMode, modeName } from '../../src/systems/dki/injection-mode.ts';
+import type { NumberType } from '../../src/engine/kv-layout.ts';
+import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
+import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
+import type { PromptSegment } from '../../src/records/prompt-info.ts';
+import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
+import { recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import type { OpenEngine } from '../../src/systems/system-parts.ts';
 import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
 import { TestFolder } from './bench-fixture.ts';
-import { always, memoriesOf, partsOf, scoreOf } from './dki-fixture.ts';
+import { memoriesOf, scoreBehind } from './dki-fixture.ts';
+
+type Prefill = NonNullable<DKISystemParts['prefill']>;
 
 /** In ln p where p ≥ 1e-6. */
 const BOUNDS: readonly (readonly [NumberType, number])[] = [
   ['F32', 1e-4],
   ['F16', 0.03],
 ];
-const WAYS: readonly (readonly [InjectionMode, number])[] = [
+const STRATEGIES: readonly (readonly [Prefill, number])[] = [
   ['prefix', 1],
   ['prefix', 0.5],
-  ['blocks', 1],
-  ['blocks', 0.5],
-  ['parallel', 1],
-  [linkMode(1), 1],
-  [linkMode(3), 0.5],
+  [recipeNamed('blocks'), 1],
+  [recipeNamed('blocks'), 0.5],
+  [recipeNamed('parallel'), 1],
+  [recipeNamed('link:1'), 1],
+  [recipeNamed('link:3'), 0.5],
 ];
 const memories = memoriesOf('My dog is Brenko.', 'I live in Port Dral.', 'Tea.');
 
@@ -39,7 +42,7 @@ afterAll(() => {
 });
 
 /** The prompt of a turn as the reference takes it. */
-function joinedPrompt(segments: readonly PromptSegment[], mode: InjectionMode, alpha: number): JoinedPrompt {
+function joinedPrompt(segments: readonly PromptSegment[], prefill: Prefill, alpha: number): JoinedPrompt {
   const ids = (part: readonly PromptSegment[]): number[] => part.flatMap(({ tokenIds }) => tokenIds);
   const first = segments.findIndex(({ role }) => role === 'memory');
   const last = segments.findLastIndex(({ role }) => role === 'memory');
@@ -47,45 +50,53 @@ function joinedPrompt(segments: readonly PromptSegment[], mode: InjectionMode, a
   return {
     header: ids(segments.slice(0, first)),
     // A prefix is one block of everything.
-    blocks: mode === 'prefix' ? [blocks.flat()] : blocks,
+    blocks: prefill === 'prefix' ? [blocks.flat()] : blocks,
     suffix: ids(segments.slice(last + 1)),
-    layout: mode === 'parallel' ? 'parallel' : 'blocks',
-    ...(typeof mode === 'string' ? {} : { linkTokens: mode.link }),
+    ...(prefill === 'prefix' ? {} : prefill),
     alpha,
   };
 }
 
 describe.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])('on %s', (shape) => {
   describe.each(BOUNDS)('with K/V in %s', (kvType, bound) => {
-    let model: LanguageModel;
+    let opened: OpenEngine;
     let reference: ReferenceModel;
     beforeAll(async () => {
-      const modelPath = await modelPathOf(`random:${shape}`);
-      model = await LanguageModel.load({ modelPath, kvType, contextTokens: 512, sequences: 2 });
-      reference = ReferenceModel.read(modelPath);
+      const model = `random:${shape}`;
+      const engine = await llamaCpp.opener({}).open({ model, kvType, contextTokens: 512, sessions: 2 });
+      opened = { engine, session: await engine.openSession('turns') };
+      reference = ReferenceModel.read(await modelFileOf(model));
     });
-    afterAll(async () => model.dispose());
+    afterAll(async () => opened.engine[Symbol.asyncDispose]());
 
-    it.each(WAYS.map(([mode, alpha]) => ({ name: modeName(mode), mode, alpha })))(
-      `$name with alpha $alpha is within ${bound} of an independent computation`,
-      async ({ name, mode, alpha }) => {
-        const store = new StateStore(folder.file(`${shape} ${kvType} ${name} ${alpha}`), 2 ** 26);
-        await using system = new DKISystem({
-          ...partsOf(model, database),
-          recall: always(memories),
-          store,
-          mode,
-          alpha,
-        });
-        const request = { query: 'Who?', sessionId: 's', userId: 'u', maxNewTokens: 1, includeHistory: false };
-        // The second turn: from what was kept.
-        await system.chat(request);
-        const { promptInfo, metadata } = await system.chat(request);
-        expect(metadata['reuse']).toBe('seen');
-        const { nextProbabilities } = await scoreOf(model, system, ' yes');
-        const expected = reference.joinedLogits(joinedPrompt(promptInfo.segments, mode, alpha));
-        expect(largestDifference(expected.at(-1)!, nextProbabilities)).toBeLessThan(bound);
-      },
-    );
+    it.each(
+      STRATEGIES.map(([prefill, alpha]) => ({
+        name: prefill === 'prefix' ? prefill : recipeName(prefill),
+        prefill,
+        alpha,
+      })),
+    )(`$name with alpha $alpha is within ${bound} of an independent computation`, async ({ name, prefill, alpha }) => {
+      await using system = new DKISystem({
+        ...openParts(opened, database),
+        openStore: storeIn(folder.file(`${shape} ${kvType} ${name} ${alpha}`), 2 ** 26),
+        prefill,
+        alpha,
+      });
+      const request = {
+        query: 'Who?',
+        sessionId: 's',
+        userId: 'u',
+        maxNewTokens: 1,
+        includeHistory: false,
+        retrieved: foundMemories(memories),
+      };
+      // The second turn: from what was kept.
+      await system.chat(request);
+      const response = await system.chat(request);
+      expect(response.trace.account.cache).toBe('hit');
+      const { next } = await scoreBehind(opened, response, ' yes');
+      const expected = reference.joinedLogits(joinedPrompt(response.promptInfo.segments, prefill, alpha));
+      expect(largestDifference(expected.at(-1)!, next)).toBeLessThan(bound);
+    });
   });
 });

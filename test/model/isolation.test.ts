@@ -1,20 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeIn } from '../../scripts/open-parts.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
-import type { GateInput } from '../../src/eval/gates/gate.ts';
-import { isolation } from '../../src/eval/gates/isolation.ts';
-import { armsNamed } from '../../src/eval/run/arms.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
+import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
 import { probeIsolation } from '../../src/eval/run/isolation-probe.ts';
-import { ItemStage } from '../../src/eval/run/item-stage.ts';
-import { StateStore, type StoredState } from '../../src/kv/state-store.ts';
-import { LanguageModel } from '../../src/llm/language-model.ts';
-import { MemoryRouter, type MemoryRouterOptions } from '../../src/memory/memory-router.ts';
-import type { MemorySearchResult } from '../../src/memory/memory-search-result.ts';
-import type { NewMemory } from '../../src/memory/new-memory.ts';
-import { RouterRetriever } from '../../src/memory/strategies/router/router-retriever.ts';
-import { chooseVectorBackend } from '../../src/memory/vector-backend.ts';
+import type { KvStore } from '../../src/kv/kv-store.ts';
+import type { CheckResult } from '../../src/records/results.ts';
+import { MemoryRouter, type MemoryRouterOptions } from '../../src/retrieval/memory-router.ts';
+import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { NewMemory } from '../../src/retrieval/new-memory.ts';
+import { RouterRetriever } from '../../src/retrieval/router/router-retriever.ts';
+import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
+import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
+import type { OpenStore } from '../../src/systems/prefill/arm-store.ts';
+import { realEngine } from '../fixtures/engines.ts';
+import { replacing } from '../fixtures/replacing.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
 /** One index for all users: the leak that the field's tools have. */
@@ -28,76 +32,72 @@ class UnscopedRouter extends MemoryRouter {
   }
 }
 
-/** Finds K/V by content alone, whoever it was computed for. */
-class UnscopedStore extends StateStore {
-  override find(_userId: string, key: string): StoredState | undefined {
-    return super.find('everybody', key);
-  }
-
-  override keep(_userId: string, ...rest: Parameters<StateStore['keep']> extends [string, ...infer R] ? R : never) {
-    return super.keep('everybody', ...rest);
-  }
+/** A store that finds K/V by content alone, whoever it was computed for. */
+function unscoped(store: KvStore): KvStore {
+  return replacing(store, {
+    findCheckpoint: (_, key) => store.findCheckpoint('everybody', key),
+    findBlock: (_, key) => store.findBlock('everybody', key),
+    keepCheckpoint: (_, ...kept) => store.keepCheckpoint('everybody', ...kept),
+    keepBlock: (_, ...kept) => store.keepBlock('everybody', ...kept),
+  });
 }
 
-let model: LanguageModel;
+let engine: Engine;
 let folder: TestFolder;
 beforeAll(async () => {
   folder = new TestFolder();
-  model = await LanguageModel.load({ modelPath: smallConfig(folder).model, sequences: 4 });
+  engine = await realEngine.open({ model: smallConfig(folder).model });
 });
 afterAll(async () => {
-  await model.dispose();
+  await engine[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
 async function judged(
   name: string,
   Router: new (embeddings: EmbeddingService, options: MemoryRouterOptions) => MemoryRouter,
-  Store: new (root: string, maxBytes: number) => StateStore,
-): Promise<{ held: boolean; evidence: string }> {
+  leaks: (store: KvStore) => KvStore = (store) => store,
+): Promise<CheckResult> {
   using database = openDatabase({ path: ':memory:' });
+  await using session = await engine.openSession(name);
   const embeddings = new EmbeddingService(() => TransformersEmbedder.open(smallConfig(folder).embedder));
   const router = new Router(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
   const keeper = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
-  const stage = new ItemStage();
   const parts = {
-    model: () => Promise.resolve(model),
+    open: () => Promise.resolve({ engine, session }),
     memories: keeper,
-    log: stage,
+    log: null,
     rules: { placement: 'chronological', labels: 'index' },
     topK: 5,
     threshold: -1,
     warn: () => undefined,
   } as const;
-  const systems = armsNamed(['rag', 'rag-cached', 'dki', 'dki-blocks'], { alpha: 1, gatingThreshold: 0.7 }).map(
-    (arm) => ({
-      name: arm.name,
-      mustHear: arm.claims === 'bits',
-      system: arm.open(parts, stage, () => ({
-        store: new Store(folder.file(`${name}-${arm.name}`), 2 ** 28),
-        diskTiming: 'at-once',
-      })),
-    }),
-  );
-  const probe = await probeIsolation({ runId: name, keeper, stage, systems, topK: 5, threshold: -1 }, 3);
+  const arms = armRegistry.named(['rag', 'rag-cached', 'dki', 'dki-blocks'], { alpha: 1, gatingThreshold: 0.7 });
+  const systems = arms.map(({ traits, open }) => {
+    const openScoped = storeIn(folder.file(`${name}-${traits.name}`), 2 ** 28);
+    const openStore: OpenStore = async (opened) => {
+      const { store } = await openScoped(opened);
+      return { store: leaks(store), diskTiming: 'at-once' };
+    };
+    return { traits, system: open({ ...parts, openStore }) };
+  });
+  const probe = await probeIsolation({ runId: name, keeper, systems, topK: 5, threshold: -1 }, 3);
   for (const { system } of systems) await system[Symbol.asyncDispose]();
-  const outcome = isolation({ probes: { isolation: probe } } as unknown as GateInput);
-  if (!('held' in outcome)) throw new Error(outcome.why);
-  return outcome;
+  return isolation({ probes: { isolation: probe }, randomWeights: false } as unknown as CheckInput);
 }
 
-describe('the isolation gate', () => {
-  it('holds where index and stores are scoped by user', async () => {
-    expect(await judged('scoped', MemoryRouter, StateStore)).toMatchObject({ held: true });
+describe('the isolation check', () => {
+  it('passes where index and stores are scoped by user', async () => {
+    expect(await judged('scoped', MemoryRouter)).toMatchObject({ status: 'passed' });
   });
 
   it('fails on an unscoped index', async () => {
-    const { held, evidence } = await judged('index', UnscopedRouter, StateStore);
-    expect([held, evidence]).toEqual([false, expect.stringContaining("another's secret came out of")]);
+    const { status, evidence } = await judged('index', UnscopedRouter);
+    expect([status, evidence]).toEqual(['failed', expect.stringContaining("another's secret came out of")]);
   });
 
   it('fails on an unscoped store', async () => {
-    const { held, evidence } = await judged('store', MemoryRouter, UnscopedStore);
-    expect([held, evidence]).toEqual([false, expect.stringContaining('K/V of another user served by')]);
+    const { status, evidence } = await judged('store', MemoryRouter, unscoped);
+    expect([status, evidence]).toEqual(['failed', expect.stringContaining('K/V of another user served by')]);
   });
 });

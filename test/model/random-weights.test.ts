@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runBench } from '../../src/eval/bench-run.ts';
-import type { RunResults } from '../../src/eval/results.ts';
+import { runBench } from '../../src/cli/compose.ts';
+import type { RunResults } from '../../src/records/results.ts';
 import { comparisonsTables } from '../../src/report/tables/comparisons-table.ts';
 import { renderers } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import type { Table } from '../../src/report/table.ts';
-import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const reason = 'random weights';
 const arms = ['none', 'rag', 'dki'];
 
-/** The columns that speak of answers, by table. */
+/** The columns of quality, by table. */
 const quality: Readonly<Record<'1' | '1b' | 'breakdown', RegExp>> = {
   '1': /^(?:(?:en|zh):)?(?:exactMatch|abstention|taskSuccess)$/,
   '1b': /^(?:wrong-abstention|stale|confused|near-copy|fabricated|off-topic|answered)$/,
@@ -37,7 +37,9 @@ describe('a run on random weights', () => {
       const { ttftMs, totalMs, ...ofAnswers } = metrics;
       expect([arm, Object.values(ofAnswers)]).toEqual([arm, Array(11).fill(null)]);
       expect(breakdown.length).toBeGreaterThan(0);
-      expect(breakdown.filter((part) => part.exactMatch !== null || part.taskSuccess !== null)).toEqual([]);
+      expect(breakdown.filter(({ metrics: part }) => part.exactMatch !== null || part.taskSuccess !== null)).toEqual(
+        [],
+      );
       expect([wrong, funnel.answered]).toEqual([null, null]);
       expect([ttftMs!.mean, totalMs!.mean]).toEqual([expect.any(Number), expect.any(Number)]);
     }
@@ -47,12 +49,12 @@ describe('a run on random weights', () => {
     ]);
   });
 
-  it('gives what does not depend on the weights: tokens, times, gates, and the funnel up to the answer', () => {
+  it('gives what does not depend on the weights: tokens, times, checks, and the funnel up to the answer', () => {
     const [none, rag, dki] = results.arms;
     expect(dki!.tokens!.evaluated).toBeLessThan(0.5 * rag!.tokens!.evaluated);
     expect(none!.funnel.sequence).toBeLessThan(rag!.funnel.sequence);
-    expect(results.gates.filter(({ held }) => !held)).toEqual([]);
-    expect(results.gates.map(({ gate }) => gate)).toEqual(expect.arrayContaining(['identity', 'parity', 'errors']));
+    expect(failedChecks(results)).toEqual([]);
+    expect(passedChecks(results)).toEqual(expect.arrayContaining(['token identity', 'numerical parity', 'errors']));
   });
 
   it.each(['1', '1b', 'breakdown'] as const)('says so in every cell of quality of table %s, in all formats', (name) => {
@@ -94,7 +96,9 @@ describe('a run on random weights', () => {
       for (const row of rows) expect(row).toMatch(/^(?:none|rag|dki)(?: +random weights)+$/);
     }
     expect(text).toContain('\n- No quality: random weights.\n');
-    expect(text).not.toMatch(/identical on|kept rag's|lost answers|undecided/);
-    expect(text).toContain('On seen turns dki evaluated ');
+    const [before = '', checks = ''] = text.split('\nChecks\n');
+    const verdicts = before + checks.slice(checks.indexOf('\nVerdict\n'));
+    expect(verdicts).not.toMatch(/identical on|kept rag's|lost answers|undecided/);
+    expect(text).toContain('On cache hits dki evaluated ');
   });
 });

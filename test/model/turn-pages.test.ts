@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
-import { runBench } from '../../src/eval/bench-run.ts';
+import { runBench } from '../../src/cli/compose.ts';
 import { itemPage } from '../../src/inspect/item/item-page.ts';
 import { readItemPage } from '../../src/inspect/item/read-item-page.ts';
 import { printTurn } from '../../src/inspect/print/print-turn.ts';
 import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
-import { kvPieces } from '../../src/inspect/turn/stored-kv.ts';
+import { kvPieces } from '../../src/inspect/turn/kv-pieces.ts';
 import { placedSegments } from '../../src/inspect/turn/placed-segments.ts';
 import { readTurnPage, type TurnModel } from '../../src/inspect/turn/read-turn.ts';
 import { sequenceDifference } from '../../src/inspect/turn/sequence-difference.ts';
@@ -38,24 +38,24 @@ afterAll(() => {
 });
 
 const answered = ({ turn }: TurnModel) => {
-  if (turn.state === 'failed') throw new Error(turn.error);
+  if (turn.state === 'failed') throw new Error(turn.error.message);
   return turn;
 };
 
 describe('the turns of a run', () => {
   it('hold the terms of the gold answer’s log-probability, to the bit, and their tokens', () => {
     expect(turns).toHaveLength(8 * arms.length);
-    for (const { goldTokens = [], goldLogProbability } of turns.map((model) => answered(model).scores.evidence)) {
+    for (const { goldTokens, goldLogProbability } of turns.map((model) => answered(model).observed)) {
       expect(goldTokens.reduce((sum, { logProbability }) => sum + logProbability, 0)).toBe(goldLogProbability);
     }
-    const { scores } = answered(turns[0]!);
-    const text = scores.evidence.goldTokens!.map(({ token }) => token).join('');
-    if (scores.item.gold !== null) expect(text.trim()).toBe(scores.item.gold);
+    const { observed, item } = answered(turns[0]!);
+    const text = observed.goldTokens.map(({ token }) => token).join('');
+    if (item.gold !== null) expect(text.trim()).toBe(item.gold);
   });
 
   it('hold a piece of every token, which make up the text of each segment', () => {
     for (const model of turns) {
-      for (const { text, tokenIds } of answered(model).promptInfo.segments) {
+      for (const { text, tokenIds } of answered(model).prompt.segments) {
         expect(tokenIds.filter((id) => !model.pieces.has(id))).toEqual([]);
         const spans = tokenSpans(text, tokenIds, model.pieces);
         expect(spans.map((span) => span.text).join('')).toBe(text);
@@ -72,7 +72,7 @@ describe('the turns of a run', () => {
       const segments = placedSegments(turn);
       const last = segments.at(-1)!;
       expect(last.position + last.tokenIds.length).toBe(turn.tokens.positions);
-      for (const { memoryId, position, tokens } of kvPieces(turn.kv)) {
+      for (const { memoryId, position, tokens } of kvPieces(turn.prefill)) {
         if (memoryId === undefined) continue;
         const segment = segments.find((one) => one.memoryId === memoryId)!;
         expect([segment.position, segment.tokenIds.length]).toEqual([position, tokens]);
@@ -86,7 +86,7 @@ describe('the turns of a run', () => {
       if (rag === undefined || answered(model).arm === 'oracle') continue;
       const difference = sequenceDifference(answered(model), rag, model.pieces);
       expect([difference.onlyHere, difference.onlyThere]).toEqual([0, 0]);
-      const shares = answered(model).arm === 'dki-parallel' && answered(model).promptInfo.segments.length > 5;
+      const shares = answered(model).arm === 'dki-parallel' && answered(model).prompt.segments.length > 5;
       expect(difference.movedTokens > 0).toBe(shares);
     }
   });
@@ -108,7 +108,7 @@ describe('the turns of a run', () => {
     const { item } = { item: answered(turns[0]!).itemId };
     const model = readItemPage(database, run, item);
     expect(model.turns.map(({ arm }) => arm)).toEqual([...arms].sort());
-    expect(model.evidence).toHaveLength(model.evidenceCount!);
+    expect(model.evidence).toHaveLength(model.evidenceCount);
     const page = String(await itemPage(model, links));
     for (const arm of arms)
       expect(page).toContain(links.turn({ run, item, arm, repeat: 0, turn: 0 }).replaceAll('&', '&amp;'));

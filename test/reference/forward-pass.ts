@@ -2,26 +2,26 @@ import type { LayerWeights, Weights } from './weights.ts';
 
 type Vector = Float64Array<ArrayBuffer>;
 
-/** What attention sees of one token: its position, and by layer its key (after RoPE) and its value, all heads. */
+/** One token as attention sees it: its position, and by layer its key (after RoPE) and its value, all heads. */
 export interface Cell {
   readonly position: number;
   readonly keys: readonly Vector[];
   readonly values: readonly Vector[];
 }
 
-/** A token to evaluate, and where it stands. */
+/** A token to evaluate, and its position. */
 export interface PlacedToken {
   readonly token: number;
   readonly position: number;
 }
 
 /**
- * Whether a token sees a cell. `query` counts the tokens of this pass, `cell` the cells given and, after them, those
+ * True where a token sees a cell. `query` counts the tokens of this pass, `cell` the cells given and, after them, those
  * of the tokens of this pass, in their order. Every token must see one cell at least.
  */
 export type Mask = (query: number, cell: number) => boolean;
 
-/** What a pass gives for each of its tokens. */
+/** The results of a pass for each of its tokens. */
 export interface PassResult {
   readonly cells: readonly Cell[];
   /** Logits over the vocabulary after the token. */
@@ -40,7 +40,7 @@ export function causal(given: number): Mask {
 
 /**
  * One forward pass in 64-bit floats, as the papers write it: RMS norm, RoPE, grouped-query attention, SwiGLU.
- * Nothing is shared with `src/kv`: this is what that code is compared with.
+ * Nothing is shared with `src/kv`: that code is compared with it.
  */
 export function forwardPass(
   weights: Weights,
@@ -73,9 +73,9 @@ export function forwardPass(
   return { cells, logits };
 }
 
-/** A cell at another position: its keys turned by the difference, everything else as it was. */
+/** A cell at another position: its keys rotated by the difference, everything else as it was. */
 export function moveCell(weights: Weights, cell: Cell, position: number): Cell {
-  const keys = cell.keys.map((key) => turnHeads(weights, key, position - cell.position));
+  const keys = cell.keys.map((key) => rotateHeads(weights, key, position - cell.position));
   return { ...cell, position, keys };
 }
 
@@ -84,7 +84,7 @@ export function scaleCell(cell: Cell, alpha: number): Cell {
   return { ...cell, values: cell.values.map((value) => value.map((number) => number * alpha)) };
 }
 
-/** Queries or keys, ready for attention: each head normed where the model does so, then turned to its position. */
+/** Queries or keys, ready for attention: each head normed where the model does so, then rotated to its position. */
 function headsOf(weights: Weights, raw: Vector, norm: Float32Array | undefined, position: number): Vector {
   const normed = new Float64Array(raw);
   if (norm !== undefined) {
@@ -92,23 +92,23 @@ function headsOf(weights: Weights, raw: Vector, norm: Float32Array | undefined, 
       normed.set(rmsNorm(raw.subarray(at, at + norm.length), norm, weights.normEpsilon), at);
     }
   }
-  return turnHeads(weights, normed, position);
+  return rotateHeads(weights, normed, position);
 }
 
-/** RoPE: turns each pair of each head by its speed times the steps. */
-function turnHeads({ headDimension, pairSpeeds, neighbourPairs }: Weights, heads: Vector, steps: number): Vector {
-  const turned = new Float64Array(heads.length);
+/** RoPE: rotates each pair of each head by its speed times the steps. */
+function rotateHeads({ headDimension, pairSpeeds, neighbourPairs }: Weights, heads: Vector, steps: number): Vector {
+  const rotated = new Float64Array(heads.length);
   for (let start = 0; start < heads.length; start += headDimension) {
     pairSpeeds.forEach((speed, pair) => {
       const [x, y] = neighbourPairs
         ? [start + 2 * pair, start + 2 * pair + 1]
         : [start + pair, start + pair + headDimension / 2];
       const [cos, sin] = [Math.cos(steps * speed), Math.sin(steps * speed)];
-      turned[x] = heads[x]! * cos - heads[y]! * sin;
-      turned[y] = heads[x]! * sin + heads[y]! * cos;
+      rotated[x] = heads[x]! * cos - heads[y]! * sin;
+      rotated[y] = heads[x]! * sin + heads[y]! * cos;
     });
   }
-  return turned;
+  return rotated;
 }
 
 function attend(weights: Weights, queries: Vector, seen: readonly Cell[], layer: number): Vector {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A small GGUF file, whole in memory: what its header says, and its tensors of 32-bit floats. */
+/** A small GGUF file, whole in memory: the values of its header, and its tensors of 32-bit floats. */
 export interface GgufTensors {
   readonly header: ReadonlyMap<string, unknown>;
   /** The numbers of a tensor; a matrix has one row of inputs for each output. */

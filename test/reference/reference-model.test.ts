@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { LanguageModel } from '../../src/llm/language-model.ts';
-import { modelPathOf } from '../../src/llm/random-model/random-model.ts';
+import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
+import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
 import { causal, forwardPass, type Mask, placed, scaleCell } from './forward-pass.ts';
 import { largestDifference, logProbabilities, type Logits, ReferenceModel } from './reference-model.ts';
 
 const shapes = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'];
 const open = async (shape: string): Promise<ReferenceModel> =>
-  ReferenceModel.read(await modelPathOf(`random:${shape}`));
+  ReferenceModel.read(await modelFileOf(`random:${shape}`));
 
 /** Some tokens, in no order that a model could find. */
 const tokens = (count: number, seed: number): number[] =>
@@ -14,7 +14,7 @@ const tokens = (count: number, seed: number): number[] =>
 const header = tokens(5, 1);
 const blocks = [tokens(7, 2), tokens(4, 3), tokens(9, 4)];
 const suffix = tokens(6, 5);
-const joined = { header, blocks, suffix, layout: 'blocks' } as const;
+const joined = { header, blocks, suffix } as const;
 
 /** The largest difference in ln p between two computations, over all tokens of the vocabulary and the suffix. */
 function distance(a: Logits, b: Logits): number {
@@ -31,20 +31,20 @@ describe.each(shapes)('%s', (shape) => {
     ['F32', 1e-4],
     ['F16', 0.03],
   ] as const)('llama.cpp with K/V in %s differs by at most %d in ln p', async (kvType, bound) => {
-    const modelPath = await modelPathOf(`random:${shape}`);
-    const reference = ReferenceModel.read(modelPath);
-    await using model = await LanguageModel.load({ modelPath, kvType, contextTokens: 256 });
-    await using sequence = model.openSequence();
+    const model = `random:${shape}`;
+    const reference = await open(shape);
+    await using engine = await llamaCpp.opener({}).open({ model, kvType, contextTokens: 256 });
+    await using session = await engine.openSession('test');
     const [prompt, continuation] = [tokens(100, 6), tokens(3, 7)];
-    const { nextProbabilities, logProbabilities: given } = await sequence.score(prompt, continuation);
+    const { next, logProbabilities: given } = await session.score(prompt, continuation);
     const expected = reference.prefixLogits([...prompt, ...continuation]).slice(prompt.length - 1);
-    expect(largestDifference(expected[0]!, nextProbabilities)).toBeLessThan(bound);
+    expect(largestDifference(expected[0]!, next)).toBeLessThan(bound);
     continuation.forEach((token, index) => {
       expect(Math.abs(logProbabilities(expected[index]!)[token]! - given[index]!)).toBeLessThan(bound);
     });
     // The bound would notice one position too many.
     const moved = forwardPass(reference.weights, placed(prompt.slice(1), 0), [], causal(0)).logits;
-    expect(largestDifference(moved.at(-1)!, nextProbabilities)).toBeGreaterThan(3 * bound);
+    expect(largestDifference(moved.at(-1)!, next)).toBeGreaterThan(3 * bound);
   });
 
   test('a block that was moved behind no header is the block computed there', async () => {
@@ -70,19 +70,19 @@ describe.each(shapes)('%s', (shape) => {
       ...placed(suffix, header.length + longest),
     ];
     const whole = forwardPass(reference.weights, placedTokens, [], sees);
-    const parallel = reference.joinedLogits({ ...joined, layout: 'parallel' });
+    const parallel = reference.joinedLogits({ ...joined, positions: 'parallel' });
     expect(distance(parallel, whole.logits.slice(-suffix.length))).toBeLessThan(1e-9);
   });
 
-  test('one block, and blocks that are linked whole, are the contiguous text', async () => {
+  test('one block, and blocks that are recomputed whole, are the contiguous text', async () => {
     const reference = await open(shape);
     const text = (parts: readonly (readonly number[])[]): Logits =>
       reference.prefixLogits([...header, ...parts.flat(), ...suffix]).slice(-suffix.length);
     const [one] = blocks;
     const single = { ...joined, blocks: [one!] };
     expect(distance(reference.joinedLogits(single), text([one!]))).toBeLessThan(1e-9);
-    expect(distance(reference.joinedLogits({ ...single, layout: 'parallel' }), text([one!]))).toBeLessThan(1e-9);
-    expect(distance(reference.joinedLogits({ ...joined, linkTokens: 9 }), text(blocks))).toBeLessThan(1e-9);
+    expect(distance(reference.joinedLogits({ ...single, positions: 'parallel' }), text([one!]))).toBeLessThan(1e-9);
+    expect(distance(reference.joinedLogits({ ...joined, recomputedTokens: 9 }), text(blocks))).toBeLessThan(1e-9);
     expect(distance(reference.joinedLogits({ ...joined, blocks: [] }), text([]))).toBeLessThan(1e-9);
   });
 
@@ -91,8 +91,8 @@ describe.each(shapes)('%s', (shape) => {
     const ways = [
       reference.prefixLogits([...header, ...blocks.flat(), ...suffix]).slice(-suffix.length),
       reference.joinedLogits(joined),
-      reference.joinedLogits({ ...joined, linkTokens: 2 }),
-      reference.joinedLogits({ ...joined, layout: 'parallel' }),
+      reference.joinedLogits({ ...joined, recomputedTokens: 2 }),
+      reference.joinedLogits({ ...joined, positions: 'parallel' }),
       reference.joinedLogits({ ...joined, alpha: 0.5 }),
       reference.joinedLogits({ ...joined, alpha: 0 }),
     ];
@@ -103,13 +103,13 @@ describe.each(shapes)('%s', (shape) => {
 });
 
 describe('alpha', () => {
-  test('scales the values of memories alone, after the links', async () => {
+  test('scales the values of memories alone, after tokens are recomputed', async () => {
     const reference = await open('tiny-llama');
     const { weights } = reference;
     const { cells } = forwardPass(weights, placed([...header, ...blocks.flat()], 0), [], causal(0));
     const scaled = cells.map((cell, index) => (index < header.length ? cell : scaleCell(cell, 0.5)));
     const { logits } = forwardPass(weights, placed(suffix, cells.length), scaled, causal(cells.length));
-    expect(distance(reference.joinedLogits({ ...joined, linkTokens: 9, alpha: 0.5 }), logits)).toBeLessThan(1e-9);
+    expect(distance(reference.joinedLogits({ ...joined, recomputedTokens: 9, alpha: 0.5 }), logits)).toBeLessThan(1e-9);
   });
 
   test('of 0 silences memories and still spends attention on them: that is not the same as not seeing them', async () => {
@@ -137,7 +137,7 @@ describe('alpha', () => {
   });
 });
 
-test('link tokens of parallel blocks are refused', async () => {
+test('recomputed tokens of parallel blocks are refused', async () => {
   const reference = await open('tiny-llama');
-  expect(() => reference.joinedLogits({ ...joined, layout: 'parallel', linkTokens: 1 })).toThrow(RangeError);
+  expect(() => reference.joinedLogits({ ...joined, positions: 'parallel', recomputedTokens: 1 })).toThrow(RangeError);
 });

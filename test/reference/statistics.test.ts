@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import jstat from 'jstat';
 import { expect, it } from 'vitest';
-import { SeededRandom } from '../../src/eval/random.ts';
-import { bootstrapMean } from '../../src/eval/statistics/bootstrap.ts';
-import { clopperPearson } from '../../src/eval/statistics/clopper-pearson.ts';
-import { betaQuantile, incompleteBeta } from '../../src/eval/statistics/incomplete-beta.ts';
-import { quantiles } from '../../src/eval/statistics/quantile.ts';
-import { signFlipP } from '../../src/eval/statistics/sign-flip.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { bootstrapMean } from '../../src/eval/analysis/statistics/bootstrap.ts';
+import { clopperPearson } from '../../src/eval/analysis/statistics/clopper-pearson.ts';
+import { betaQuantile, incompleteBeta } from '../../src/eval/analysis/statistics/incomplete-beta.ts';
+import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
+import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 
 const shape = fc.double({ min: 0.5, max: 300, noNaN: true });
 const share = fc.double({ min: 0.001, max: 0.999, noNaN: true });

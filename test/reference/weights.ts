@@ -27,9 +27,9 @@ export interface Weights {
   readonly kvHeads: number;
   readonly headDimension: number;
   readonly normEpsilon: number;
-  /** Radians that each pair of dimensions turns in one step of position. */
+  /** Radians by which each pair of dimensions rotates in one step of position. */
   readonly pairSpeeds: readonly number[];
-  /** Whether a pair is two neighbours (Llama) or one number of each half of the head (Qwen). */
+  /** True where a pair is two neighbours (Llama) or one number of each half of the head (Qwen). */
   readonly neighbourPairs: boolean;
   readonly embedding: Float32Array;
   readonly layers: readonly LayerWeights[];

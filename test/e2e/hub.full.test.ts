@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { presetModels } from '../../src/config/shipped-models.ts';
-import type { RunResults } from '../../src/eval/results.ts';
-import { modelPathOf } from '../../src/llm/random-model/random-model.ts';
-import { program, runProcess } from '../fixtures/bench-process.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { modelPathOf } from '../../src/engine/llama-cpp/random-model/random-model.ts';
+import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 import { HubServer } from '../fixtures/hub-server.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
@@ -57,8 +57,7 @@ it('a run on a model and an embedder of the hub fetches them with its progress, 
 it('a disk that is too small for a model is named, and what was fetched goes on where there is space', async ({
   skip,
 }) => {
-  const mounts = ['--mount', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', '/tmp'];
-  skip(spawnSync('unshare', mounts).status !== 0, 'nobody may mount a tmpfs here');
+  skip(ownMounts === undefined, noMounts);
   using folder = new TestFolder();
   await using server = await HubServer.start(await hubFiles());
   mkdirSync(folder.file('disk'));
@@ -68,7 +67,7 @@ it('a disk that is too small for a model is named, and what was fetched goes on 
     ${doctor} >first.out 2>first.err; echo $? >first.code
     mount -o remount,size=64m disk
     ${doctor} --json`;
-  const resumed = await runProcess(['unshare', '--mount', 'sh', '-c', script], { cwd: folder.path });
+  const resumed = await runProcess([...ownMounts!, 'sh', '-c', script], { cwd: folder.path });
   const written = (file: string): string => readFileSync(folder.file(file), 'utf8');
   expect(written('first.code')).toBe('2\n');
   expect(written('first.err')).toMatch(

@@ -1,20 +1,18 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { modelPathOf } from '../../src/llm/random-model/random-model.ts';
+import { modelPathOf } from '../../src/engine/llama-cpp/random-model/random-model.ts';
+import { runProcess, typescript } from '../fixtures/run-process.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
-/** `MUTATED_STATES=10000 npx vitest run test/model/mutated-states.test.ts` tries as many as one likes. */
+/** `MUTATED_STATES=10000 npx vitest run test/model/mutated-states` tries as many as one likes. */
 const ROUNDS = Number(process.env['MUTATED_STATES'] ?? 1000);
 
 it(`survives ${ROUNDS} damaged K/V states: none is loaded, each is computed again and counted`, async () => {
   using folder = new TestFolder();
   const script = join(import.meta.dirname, '../fixtures/mutate-states.ts');
   const models = [smallConfig(folder).model, await modelPathOf('random:tiny-llama')];
-  const args = ['--import', import.meta.resolve('tsx'), script, folder.path, ...models, String(ROUNDS)];
-  const child = spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } });
-  expect(child.stderr).toBe('');
-  expect([child.status, child.signal]).toEqual([0, null]);
+  const child = await runProcess([...typescript, script, folder.path, ...models, String(ROUNDS)]);
+  expect([child.code, child.stderr]).toEqual([0, '']);
   const outcome = JSON.parse(child.stdout) as Record<string, number>;
   expect(outcome).toMatchObject({ rounds: ROUNDS, loaded: 0, wrong: 0 });
   // A header field that happens to be rewritten with its own value is no damage.

@@ -1,16 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/eval/results.ts';
-import { type Ended, program, runProcess } from '../fixtures/bench-process.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
+import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
-
-/** Ways to have mounts of one's own, which go with the process: as root, or as a user who is root in there. */
-const ownMounts = [['--mount'], ['--user', '--map-root-user', '--mount']].find((options) => {
-  const mount = ['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', '/tmp'];
-  return spawnSync('unshare', [...options, ...mount]).status === 0;
-});
-const noMount = 'neither root nor a user namespace may mount a tmpfs here';
 
 const few = ['--limit', '8', '--arms', 'rag,rag-cached,dki', '--quiet'];
 const twoLines = /^error: [^\n]+\n {2}hint: [^\n]+\n$/;
@@ -23,7 +16,7 @@ function besideDisk(folder: TestFolder, size: string, script: string): Promise<E
     `bench() { ${program.map((word) => `'${word}'`).join(' ')} bench ${few.join(' ')} "$@"; }`,
     script,
   ];
-  return runProcess(['unshare', ...ownMounts!, 'sh', '-c', lines.join('\n')], { cwd: folder.path });
+  return runProcess([...ownMounts!, 'sh', '-c', lines.join('\n')], { cwd: folder.path });
 }
 
 describe('a disk that is full', () => {
@@ -31,7 +24,7 @@ describe('a disk that is full', () => {
     ['K/V states', '--out out --kv-store disk/kv', /^error: \S+: the K\/V state could not be written\n/],
     ['turns', '--out disk --kv-store kv', /^error: \S+dki-bench\.sqlite: no space left to write\n/],
   ] as const)('of %s ends a run that goes on where there is space', async ([, places, message], { skip }) => {
-    skip(ownMounts === undefined, noMount);
+    skip(ownMounts === undefined, noMounts);
     using folder = new TestFolder();
     const resumed = await besideDisk(
       folder,
@@ -52,7 +45,7 @@ describe('a disk that is full', () => {
   });
 
   it('hides no result of a run whose report it cannot take, and keeps no half of it', async ({ skip }) => {
-    skip(ownMounts === undefined, noMount);
+    skip(ownMounts === undefined, noMounts);
     using folder = new TestFolder();
     const ended = await besideDisk(
       folder,

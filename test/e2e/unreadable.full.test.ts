@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, lchownSync, mkdirSync, readdirSync, symlinkSyn
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { presetModels } from '../../src/config/shipped-models.ts';
-import { type Ended, program, runProcess } from '../fixtures/bench-process.ts';
+import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 /** Rights mean nothing to root, who lets another user run the bench. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
-import { runBench } from '../../src/eval/bench-run.ts';
-import type { RunResults } from '../../src/eval/results.ts';
-import { resultsOfRuns } from '../../src/eval/stored-results.ts';
+import { runBench } from '../../src/cli/compose.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { formatCell } from '../../src/report/table.ts';
-import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 let folder: TestFolder;
 let runs: ReadonlyMap<string, RunResults>;
@@ -26,7 +26,7 @@ function conditionsOf(suite: string, arm: string): RunResults['conditions'] {
 }
 
 describe('suites that are asked for together', () => {
-  it('are runs of one name, whose gates hold, and are found again together', () => {
+  it('are runs of one name, whose checks pass, and are found again together', () => {
     expect([...runs.values()].map(({ run }) => run.name)).toEqual([
       'paper/context',
       'paper/alpha',
@@ -34,7 +34,7 @@ describe('suites that are asked for together', () => {
       'paper/scaling',
       'paper/coreference',
     ]);
-    for (const { gates } of runs.values()) expect(gates.filter(({ held }) => !held)).toEqual([]);
+    for (const results of runs.values()) expect(failedChecks(results)).toEqual([]);
     using database = openDatabase({ path: smallConfig(folder).db });
     expect(resultsOfRuns(database, 'paper')).toEqual([...runs.values()]);
   });
@@ -110,7 +110,7 @@ describe('the scaling suite', () => {
 });
 
 describe('the coreference suite', () => {
-  it('asks for what one memory holds and for what takes the memory before it as well, every memory recalled', () => {
+  it('asks for what one memory holds and for what takes the memory before it as well, every memory retrieved', () => {
     const asked = conditionsOf('coreference', 'rag');
     expect(asked.map(({ condition, n }) => [condition, n])).toEqual([
       [1, asked[0]!.n],

@@ -2,30 +2,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { program, runProcess } from '../fixtures/bench-process.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 
 let folder: string;
 const dkiBench = (...words: string[]) => runProcess([...program, ...words], { cwd: folder });
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-influence-'));
+  folder = mkdtempSync(join(tmpdir(), 'dki-attribution-'));
   await dkiBench('bench', '--limit', '8', '--arms', 'none,rag,dki-blocks', '--run', 'small', '--quiet');
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('computes the influence of each memory, shows it, and keeps it for the next time', async () => {
+it('computes leave-one-out attribution, shows it, and keeps it for the next time', async () => {
   const turn = ['--run', 'small', '--arm', 'rag,dki-blocks'];
   const before = await dkiBench('inspect', ...turn, '--print');
-  expect(before.stdout).not.toContain('Influence of each memory');
-  const { code, stdout, stderr } = await dkiBench('inspect', ...turn, '--influence');
+  expect(before.stdout).not.toContain('Leave-one-out attribution');
+  const { code, stdout, stderr } = await dkiBench('inspect', ...turn, '--attribution');
   expect(code).toBe(0);
-  expect(stdout).toContain('Influence of each memory, left out as a line of the text\nleft out');
-  expect(stdout).toContain('Influence of each memory, left out as a block of K/V\nleft out');
+  expect(stdout).toContain('Leave-one-out attribution, left out as a line of the text\nleft out');
+  expect(stdout).toContain('Leave-one-out attribution, left out as a block of K/V\nleft out');
   expect(stdout).toMatch(/\nleft out +ln p +difference\n/);
-  expect(stderr).toMatch(/^loading the model\n(influence on the answer of rag: (\d) of \d evaluations\n)+/);
+  expect(stderr).toMatch(/^loading the model\n(leave-one-out attribution of rag: (\d) of \d evaluations\n)+/);
   expect(stderr).toMatch(/dki-blocks: (\d) of \1 evaluations\n$/);
   expect((await dkiBench('inspect', ...turn, '--print')).stdout).toBe(stdout);
-  const json = await dkiBench('inspect', ...turn, '--influence', '--json', '--quiet');
+  const json = await dkiBench('inspect', ...turn, '--attribution', '--json', '--quiet');
   expect(json.stderr).toBe('');
   expect(json.stdout).toContain('"method": "blocks"');
 });
@@ -34,7 +34,7 @@ it.each([
   [['--arm', 'none'], 'holds no memory'],
   [['--arm', 'rag', '--model', 'random:tiny-llama'], 'not the model of the run: it has sha-256 '],
 ])('%j ends with 2 and two lines', async (words, message) => {
-  const { code, stdout, stderr } = await dkiBench('inspect', '--influence', '--quiet', ...words);
+  const { code, stdout, stderr } = await dkiBench('inspect', '--attribution', '--quiet', ...words);
   expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
   expect(stderr).toContain(message);
   expect(stdout).toBe('');

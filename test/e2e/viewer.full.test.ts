@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
-import type { InfluencePort } from '../../src/inspect/influence-port.ts';
+import type { AttributionPort } from '../../src/inspect/attribution/attribution-port.ts';
 import { inspectApp } from '../../src/inspect/server/inspect-app.ts';
 import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
 import { type InspectServer, startServer } from '../../src/inspect/server/start-server.ts';
@@ -24,7 +24,7 @@ let browser: Browser;
 let page: Page;
 const faults: string[] = [];
 
-const influence: InfluencePort = {
+const attribution: AttributionPort = {
   compute: async (_turn, onProgress) => {
     onProgress(1, 1);
     return { method: 'text', logProbability: -1, memories: [], modelMs: 1 };
@@ -48,7 +48,7 @@ beforeAll(async () => {
   }
   database = openDatabase({ path, readOnly: true });
   const onBug = (error: Error) => faults.push(String(error));
-  server = await startServer(inspectApp({ database, script: builtScript(folder), influence, onBug }), 0);
+  server = await startServer(inspectApp({ database, script: builtScript(folder), attribution, onBug }), 0);
   browser = await openChromium();
   page = await browser.newPage();
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
@@ -132,9 +132,9 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
     await context.close();
   });
 
-  it('asks before it computes influences', async () => {
+  it('asks before it computes attributions', async () => {
     await open(turnOf('i-2'));
-    await page.click('text=Compute the influence of each memory');
+    await page.click('text=Compute leave-one-out attribution');
     await page.locator('text=This loads the model').waitFor();
     const loaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Compute', exact: true }).click();

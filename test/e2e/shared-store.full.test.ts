@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ArmResults, RunResults } from '../../src/eval/results.ts';
-import { program, runProcess } from '../fixtures/bench-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import type { ArmResults, RunResults } from '../../src/records/results.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
+import { failedChecks, passedChecks, TestFolder } from '../model/bench-fixture.ts';
 
 const names = ['rag', 'rag-cached', 'dki', 'dki-blocks'];
 const keeping = names.slice(1);
@@ -21,21 +21,32 @@ it('two runs at once on one K/V store and one database both end well, within the
     expect([code, stderr.match(/error.*/g)]).toEqual([0, null]);
     const results = JSON.parse(stdout) as RunResults;
     // No K/V of another user, memory or position: the ids, the bits and the answers of the text, and no secret told.
-    expect(results.gates.map(({ gate }) => gate)).toEqual(expect.arrayContaining(['identity', 'parity', 'isolation']));
-    expect(results.gates.filter(({ held }) => !held)).toEqual([]);
+    expect(passedChecks(results)).toEqual(expect.arrayContaining(['token identity', 'numerical parity', 'isolation']));
+    expect(failedChecks(results)).toEqual([]);
     expect(results.arms.map(({ n, errors }) => [n, errors])).toEqual(names.map(() => [8, 0]));
     const [rag, ...others] = results.arms as [ArmResults, ...ArmResults[]];
     for (const { arm, metrics } of others) {
       if (arm !== 'dki-blocks') expect(metrics.exactMatch).toEqual(rag.metrics.exactMatch);
     }
   }
+  const inStore = (path: string): string[] =>
+    readdirSync(folder.file(join('kv', path)), { recursive: true, encoding: 'utf8' });
+  const sizeOf = (path: string): number => statSync(folder.file(join('kv', path))).size;
+  const marked: string[] = [];
   for (const arm of keeping) {
-    const files = readdirSync(folder.file(join('kv', arm)), { recursive: true, encoding: 'utf8' });
-    const states = files.filter((name) => name.endsWith('.state'));
-    const bytes = states.map((name) => statSync(folder.file(join('kv', arm, name))).size);
+    const files = inStore(arm);
+    const blocks = files.filter((name) => name.endsWith('.block'));
+    const ids = files.flatMap((name) => /\.([^.]+)\.checkpoint$/.exec(name)?.[1] ?? []);
+    const bytes = [
+      ...blocks.map((name) => sizeOf(join(arm, name))),
+      ...ids.map((id) => sizeOf(join('checkpoints', `${id}.state`))),
+    ];
     expect(bytes.length).toBeGreaterThan(0);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(boundKib * 1024);
-    expect(files.filter((name) => name.endsWith('.json'))).toHaveLength(states.length);
+    expect(files.filter((name) => name.endsWith('.json'))).toHaveLength(bytes.length);
     expect(files.filter((name) => /\.(?:new|partial)$/.test(name))).toEqual([]);
+    marked.push(...ids.map((id) => `${id}.state`));
   }
+  // The engine has no bytes that no store accounts for.
+  expect(inStore('checkpoints').sort()).toEqual(marked.sort());
 });

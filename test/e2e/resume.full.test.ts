@@ -1,49 +1,34 @@
-import { spawn } from 'node:child_process';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
 import { auditLogs, conversations, memories, sessions } from '../../src/db/schema.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
-import { SeededRandom } from '../../src/eval/random.ts';
-import { resultsOfRuns } from '../../src/eval/stored-results.ts';
-import { main } from '../fixtures/bench-process.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
+import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const KILLS = 20;
 
-interface Session {
-  /** Null for a process that was killed. */
-  readonly code: number | null;
-  readonly stderr: string;
-  readonly ms: number;
-}
-
-/** Runs `bench` in a process of its own; kills it for good after `killAfterMs`. */
-async function bench(folder: TestFolder, args: readonly string[], killAfterMs?: number): Promise<Session> {
+/** Runs `bench` in a process of its own, or kills it for good after `killAfterMs`. */
+async function bench(
+  folder: TestFolder,
+  args: readonly string[],
+  killAfterMs?: number,
+): Promise<Ended & { ms: number }> {
   const start = performance.now();
   const options = ['--limit', '16', '--arms', 'none,rag,rag-cached,dki', '--out', folder.path, '--quiet', ...args];
-  const child = spawn(process.execPath, [main, 'bench', ...options], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  if (killAfterMs !== undefined) {
-    const timer = new AbortController();
-    await Promise.race([ended, wait(killAfterMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
-    timer.abort();
-    child.kill('SIGKILL');
-  }
-  return { code: await ended, stderr, ms: performance.now() - start };
+  const kill = killAfterMs === undefined ? {} : { killAfterMs };
+  const ended = await runProcess([...program, 'bench', ...options], { cwd: root, ...kill });
+  return { ...ended, ms: performance.now() - start };
 }
 
-/** Scores without what recall took. */
-function untimed(scores: unknown): unknown {
-  return JSON.parse(JSON.stringify(scores, (key, value: unknown) => (key === 'timingsMs' ? undefined : value)));
+/** A record without times. */
+function untimed(record: unknown): unknown {
+  const isTime = (key: string): boolean => key === 'timings' || key.endsWith('Ms') || key === 'id';
+  return JSON.parse(JSON.stringify(record, (key, value: unknown) => (isTime(key) ? undefined : value)));
 }
 
 /** All that a run has stored, but ids, times and what is timed. */
@@ -51,26 +36,7 @@ function stored(folder: TestFolder, name: string): unknown {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
   const run = new RunRepository(database).findByName(name)!;
   const plain = (text: string | null): string => (text ?? '').replace(run.id, 'RUN');
-  const turns = [...new TurnRepository(database).listByRun(run.id)].map(
-    ({
-      itemId,
-      userId,
-      arm,
-      repeat,
-      turn,
-      position,
-      sessionId,
-      promptInfo,
-      tokens,
-      scores,
-      memories: recalled,
-      answer,
-      error,
-    }) => [
-      [itemId, userId, arm, repeat, turn, position, plain(sessionId)],
-      { promptInfo, tokens, scores: untimed(scores), recalled, answer, error },
-    ],
-  );
+  const turns = [...new TurnRepository(database).listByRun(run.id)].map(untimed);
   const ofRun = (sessionId: string | null): boolean =>
     sessionId?.startsWith(run.id) === true && !sessionId.includes('/isolation/');
   const { query } = database;
@@ -117,7 +83,7 @@ function stored(folder: TestFolder, name: string): unknown {
       wrong,
       funnel,
     })),
-    gates: results.gates,
+    checks: results.checks,
   };
 }
 

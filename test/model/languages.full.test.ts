@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
-import { runBench } from '../../src/eval/bench-run.ts';
-import { readDataset } from '../../src/eval/dataset/reader.ts';
-import type { RunResults } from '../../src/eval/results.ts';
-import { resultsOfRuns } from '../../src/eval/stored-results.ts';
-import { readStoredTurns } from '../../src/eval/stored-turns.ts';
-import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { runBench } from '../../src/cli/compose.ts';
+import { readDataset } from '../../src/data/reader.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { shownTables } from '../../src/report/tables/report-tables.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
+import { readStoredTurns } from '../../src/eval/analysis/stored-turns.ts';
+import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const chinese = join(import.meta.dirname, '../fixtures/hand-zh.jsonl');
 const english = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
@@ -23,9 +24,9 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.dispose]());
 
 describe('a run that asks users of two languages', () => {
-  it('holds its gates', () => {
-    expect(results.gates.filter(({ held }) => !held)).toEqual([]);
-    expect(results.gates.find(({ gate }) => gate === 'metrics')!.evidence).toMatch(/data in en .*data in zh /);
+  it('passes its checks', () => {
+    expect(failedChecks(results)).toEqual([]);
+    expect(results.checks.find(({ check }) => check === 'metrics')!.evidence).toMatch(/data in en .*data in zh /);
   });
 
   it('says which data it asked, and how much of each', async () => {
@@ -41,19 +42,19 @@ describe('a run that asks users of two languages', () => {
 
   it('breaks quality down by language, with intervals over the users of each', () => {
     for (const { arm, breakdown } of results.arms) {
-      const parts = breakdown.filter(({ by }) => by === 'language');
+      const parts = breakdown.filter(({ field }) => field === 'language');
       expect(
         parts.map(({ value }) => value),
         arm,
       ).toEqual(['en', 'zh']);
-      expect(parts.map(({ taskSuccess }) => [taskSuccess!.n, taskSuccess!.users])).toEqual([
+      expect(parts.map(({ metrics: { taskSuccess } }) => [taskSuccess!.n, taskSuccess!.users])).toEqual([
         [16, 4],
         [16, 4],
       ]);
-      expect(parts[1]).toMatchObject({ exactMatch: { n: 12 }, tokenF1: { n: 12 }, abstention: { n: 4 } });
+      expect(parts[1]!.metrics).toMatchObject({ exactMatch: { n: 12 }, tokenF1: { n: 12 }, abstention: { n: 4 } });
     }
     const rag = results.arms.find(({ arm }) => arm === 'rag')!;
-    const [en, zh] = rag.breakdown.filter(({ by }) => by === 'language');
+    const [en, zh] = rag.breakdown.filter(({ field }) => field === 'language').map(({ metrics }) => metrics);
     expect(en!.exactMatch!.mean).toBeGreaterThan(0.5);
     expect(zh!.exactMatch!.mean).toBeLessThan(en!.exactMatch!.mean);
     expect(zh!.taskSuccess!.low).toBeLessThanOrEqual(zh!.taskSuccess!.mean);
@@ -64,18 +65,23 @@ describe('a run that asks users of two languages', () => {
     const { answered } = readStoredTurns(database, new RunRepository(database).findByName('both')!.id);
     const absent = answered.filter(({ item, arm }) => item.gold === null && arm === 'none');
     // Without memories the model says to each in their language that it does not know.
-    const said = absent.map(({ item, answer }) => `${item.language} ${answer.trim()}`);
+    const said = absent.map(({ item, answer }) => `${item.language} ${answer.text.trim()}`);
     expect(new Set(said)).toEqual(new Set(["en I don't know.", 'zh 我不知道。']));
     expect(absent.filter(({ scores }) => scores.abstention !== 1)).toEqual([]);
     expect(resultsOfRuns(database, 'both')).toEqual([results]);
   });
 });
 
-it('a run of one language says nothing of languages', async () => {
+it('a run of one language has one row for it, which repeats the whole, and shows none', async () => {
   const [alone] = await runBench(smallConfig(folder, { dataset: chinese, run: 'zh', arms: 'none,rag', limit: '8' }));
   expect(alone!.run.dataset).toMatchObject({ name: 'hand-zh', users: 5 });
   expect(alone!.run.dataset).not.toHaveProperty('parts');
-  expect(alone!.run.settings['dataset']).toBe('hand-zh.jsonl');
-  expect(alone!.arms.flatMap(({ breakdown }) => breakdown.filter(({ by }) => by === 'language'))).toEqual([]);
-  expect(JSON.stringify(alone)).not.toContain('"language"');
+  expect(alone!.run.settings['dataset']).toEqual(['hand-zh.jsonl']);
+  for (const { n, metrics, breakdown } of alone!.arms) {
+    const parts = breakdown.filter(({ field }) => field === 'language');
+    expect(parts).toMatchObject([{ value: 'zh', n, metrics: { taskSuccess: metrics.taskSuccess } }]);
+  }
+  expect(shownTables(alone!).flatMap(({ blocks }) => blocks.map(({ title }) => title ?? ''))).not.toContainEqual(
+    expect.stringMatching(/language|Chinese/i),
+  );
 });

@@ -5,14 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LateInfluence } from '../../src/cli/late-influence.ts';
+import { LateAttribution } from '../../src/cli/late-attribution.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
 import { exportRun } from '../../src/inspect/export/export-run.ts';
 import { inspectApp } from '../../src/inspect/server/inspect-app.ts';
 import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
 import { type InspectServer, startServer } from '../../src/inspect/server/start-server.ts';
-import { program, runProcess } from '../fixtures/bench-process.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 import { hostileDataset, hostileMemory } from '../fixtures/hostile-dataset.ts';
 import { builtScript, excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
 
@@ -24,7 +24,7 @@ let folder: string;
 let path: string;
 let script: string;
 let database: BenchDatabase;
-let influence: LateInfluence;
+let attribution: LateAttribution;
 let server: InspectServer;
 let browser: Browser;
 let page: Page;
@@ -64,9 +64,9 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     path = join(folder, 'reports', 'dki-bench.sqlite');
     script = builtScript(folder);
     database = openDatabase({ path, readOnly: true });
-    influence = new LateInfluence(loadBenchConfig({ flags: { db: path } }));
+    attribution = new LateAttribution(loadBenchConfig({ flags: { db: path } }));
     const onBug = (error: Error) => faults.push(error.stack ?? error.message);
-    server = await startServer(inspectApp({ database, script, influence, onBug }), 0);
+    server = await startServer(inspectApp({ database, script, attribution, onBug }), 0);
     browser = await openChromium();
     page = await browser.newPage();
     watch(page);
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
   afterAll(async () => {
     await browser.close();
     await server.close();
-    await influence[Symbol.asyncDispose]();
+    await attribution[Symbol.asyncDispose]();
     database.close();
     rmSync(folder, { recursive: true });
   });
@@ -159,16 +159,16 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     expect(outcomes.slice(0, flips)).toEqual(Array.from({ length: flips }, () => '+ won'));
   });
 
-  it('computes influences with the real model where the button is pressed, and shows them', async () => {
+  it('computes attributions with the real model where the button is pressed, and shows them', async () => {
     await open(turnOf('u01-q01', 'dki-blocks'));
-    expect(await page.locator('td.influence').count()).toBe(0);
-    await page.click('text=Compute the influence of each memory');
+    expect(await page.locator('td.attribution').count()).toBe(0);
+    await page.click('text=Compute leave-one-out attribution');
     const loaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Compute', exact: true }).click();
     await loaded;
     const memories = await page.locator('.memories tbody tr').count();
-    expect(await page.locator('td.influence').count()).toBe(memories);
-    const evidence = await page.locator('tr.evidence td.influence').textContent();
+    expect(await page.locator('td.attribution').count()).toBe(memories);
+    const evidence = await page.locator('tr.evidence td.attribution').textContent();
     expect(Number.parseFloat(evidence!.replace('+', ''))).toBeGreaterThan(1);
     expect(faults).toEqual([]);
   });

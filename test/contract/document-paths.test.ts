@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'models/README.md',
+  'scripts/train/README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
+].filter((path) => path.endsWith('.md'));
+
+/** Every match of a pattern's first group, with its document. */
+const found = (pattern: RegExp) =>
+  documents.flatMap((document) =>
+    [...readFileSync(join(root, document), 'utf8').matchAll(pattern)].map(([, text]) => ({ document, text: text! })),
+  );
+const shown = ({ document, text }: { document: string; text: string }) => `${document}: ${text}`;
+
+it('names files that exist', () => {
+  const paths = found(/`((?:src|test|scripts|datasets|docs|models)\/[\w./-]+)`/g);
+  expect(paths.length).toBeGreaterThan(50);
+  // A part in capitals stands for a name that the reader chooses.
+  const real = paths.filter(({ text }) => !/(?:^|\/)[A-Z]{3,}(?:[/.-]|$)/.test(text));
+  expect(real.filter(({ text }) => !existsSync(join(root, text))).map(shown)).toEqual([]);
+});
+
+it('links to pages that exist', () => {
+  const links = found(/\]\((?!https?:|#)([^)#\s]+)/g);
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter(({ document, text }) => !existsSync(join(root, dirname(document), text))).map(shown)).toEqual([]);
+});
+
+it('names commands that package.json has', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+  const commands = found(/npm run (?:-s )?([\w:-]+)/g);
+  expect(commands.length).toBeGreaterThan(20);
+  expect(commands.filter(({ text }) => !(text in scripts)).map(shown)).toEqual([]);
+});

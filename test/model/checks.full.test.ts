@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { runBench } from '../../src/cli/compose.ts';
+import type { KvStore } from '../../src/kv/kv-store.ts';
+import type { CheckName } from '../../src/records/results.ts';
+import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
+import { injectingArms } from '../../src/systems/arms/injecting-arms.ts';
+import { textArms } from '../../src/systems/arms/text-arms.ts';
+import type { BenchSystem } from '../../src/systems/contracts.ts';
+import { DKISystem } from '../../src/systems/dki-system.ts';
+import { recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { replacing } from '../fixtures/replacing.ts';
+import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+
+/** Finds, in place of the checkpoint that was asked for, the first that was ever asked for by that user. */
+function confused(store: KvStore): KvStore {
+  const first = new Map<string, string>();
+  return replacing(store, {
+    findCheckpoint: (userId, key) => {
+      if (!first.has(userId)) first.set(userId, key);
+      return store.findCheckpoint(userId, first.get(userId)!);
+    },
+  });
+}
+
+const definitionOf = (name: string): ArmDefinition =>
+  [...textArms, ...injectingArms].find((definition) => definition.name === name)!;
+const [rag, dki, link, wrong] = ['rag', 'dki', 'dki-link', 'dki-wrong'].map(definitionOf) as [
+  ArmDefinition,
+  ArmDefinition,
+  ArmDefinition,
+  ArmDefinition,
+];
+
+/** Arms that claim to be one that ships and are not. */
+const impostors: readonly {
+  readonly title: string;
+  readonly name?: string;
+  readonly arm: ArmDefinition;
+  readonly checks: readonly CheckName[];
+}[] = [
+  {
+    title: 'another system prompt',
+    arm: {
+      ...dki,
+      open: (...args) => {
+        const system = dki.open(...args);
+        return replacing(system, { chat: (request) => system.chat({ ...request, systemPrompt: 'You are a pirate.' }) });
+      },
+    },
+    checks: ['token identity'],
+  },
+  {
+    title: 'the prefix of another set of memories',
+    arm: {
+      ...dki,
+      open: (parts) =>
+        new DKISystem({
+          ...parts,
+          openStore: async (engine) => {
+            const { store, diskTiming } = await parts.openStore(engine);
+            return { store: confused(store), diskTiming };
+          },
+        }),
+    },
+    checks: ['token identity', 'numerical parity'],
+  },
+  {
+    title: 'memories as text that are called K/V',
+    arm: { ...dki, open: (parts, argument) => rag.open(parts, argument) },
+    checks: ['token accounting', 'effect'],
+  },
+  {
+    title: 'two tokens of K/V and the rest as text',
+    arm: {
+      ...dki,
+      open: (...args) => {
+        const system = rag.open(...args);
+        const chat: BenchSystem['chat'] = async (request) => {
+          const response = await system.chat(request);
+          const { prompt, evaluated } = response.tokens;
+          const account = { ...response.trace.account, cache: 'hit', resident: 2, evaluated: evaluated - 2 } as const;
+          return {
+            ...response,
+            tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
+            trace: { ...response.trace, account },
+          };
+        };
+        return replacing(system, { chat });
+      },
+    },
+    checks: ['token accounting'],
+  },
+  {
+    title: 'joined blocks that claim the bits of the text',
+    arm: { ...dki, open: (parts) => new DKISystem({ ...parts, prefill: recipeNamed('blocks') }) },
+    checks: ['numerical parity'],
+  },
+  {
+    title: 'recomputed tokens that are not owned up to',
+    name: 'dki-link:4',
+    arm: {
+      ...link,
+      open: (...args) => {
+        const system = link.open(...args);
+        const chat: BenchSystem['chat'] = async (request) => {
+          const response = await system.chat(request);
+          const account = { ...response.trace.account, recomputed: 0 };
+          return { ...response, trace: { ...response.trace, account } };
+        };
+        return replacing(system, { chat });
+      },
+    },
+    checks: ['token accounting'],
+  },
+  {
+    title: 'an answer that it was told',
+    arm: {
+      ...wrong,
+      traits: (...args) => ({ ...wrong.traits(...args), retrieves: 'evidence' }),
+      open: (parts, argument) => rag.open(parts, argument),
+    },
+    checks: ['token accounting'],
+  },
+];
+
+describe('the checks', () => {
+  it('pass for the shipped arms on the shipped models and data', async () => {
+    using folder = new TestFolder();
+    const texts = 'none,oracle,full,rag,rag-cached';
+    const arms = `${texts},dki,dki-blocks,dki-link:4,dki-parallel,rag-twin,dki-wrong`;
+    const results = (await runBench(smallConfig(folder, { arms })))[0]!;
+    expect(failedChecks(results)).toEqual([]);
+    expect(passedChecks(results)).toEqual(
+      expect.arrayContaining([
+        ...(['token identity', 'token accounting', 'numerical parity', 'isolation', 'metrics', 'errors'] as const),
+      ]),
+    );
+    const dkiArm = results.arms.find((arm) => arm.arm === 'dki')!;
+    const ragArm = results.arms.find((arm) => arm.arm === 'rag')!;
+    expect(results.comparisons.find(({ a, metric }) => a === 'dki' && metric === 'exactMatch')).toMatchObject({
+      verdict: 'identical',
+      delta: 0,
+    });
+    expect(dkiArm.metrics.exactMatch).toEqual(ragArm.metrics.exactMatch);
+    expect(dkiArm.turns.hit).toBeGreaterThan(0);
+    // On a cache hit only the suffix is evaluated; in the prompt the prefix is by far the larger part.
+    expect(dkiArm.tokens!.evaluated).toBeLessThan(0.5 * ragArm.tokens!.evaluated);
+    expect(dkiArm.tokens!.evaluated + dkiArm.tokens!.kvResident).toBe(ragArm.tokens!.evaluated);
+    expect(results.run.kvStores['dki-blocks']).toMatchObject({
+      memory: { hits: expect.any(Number), sizeBytes: expect.any(Number) },
+      disk: { rejected: 0, evicted: 0 },
+    });
+    expect(Object.keys(results.run.kvStores)).toContain('rag-cached');
+    // Blocks are found for sets that were never asked for; sharing positions is no loss of cells.
+    const parallel = results.arms.find((arm) => arm.arm === 'dki-parallel')!;
+    expect(parallel.tokens!.kvResident).toBe(dkiArm.tokens!.kvResident);
+    expect(parallel.tokens!.positions).toBeLessThan(dkiArm.tokens!.positions);
+    expect(parallel.costMiss!.tokens.evaluated).toBeLessThan(dkiArm.costMiss!.tokens.evaluated);
+  });
+
+  it('pass for gated and hybrid injection and for scaled values, and the run says what they mean', async () => {
+    using folder = new TestFolder();
+    const arms = 'rag,dki,dki-link:0,dki-hybrid,dki-gated';
+    const results = (await runBench(smallConfig(folder, { arms, alpha: '0.5' })))[0]!;
+    expect(failedChecks(results)).toEqual([]);
+    expect(results.run.notes).toContain('values of injected memories multiplied by 0.5 (--alpha)');
+    expect(results.run.notes.some((note) => note.startsWith('dki-gated injects above a relevance of '))).toBe(true);
+    const hybrid = results.arms.find((arm) => arm.arm === 'dki-hybrid')!;
+    expect(hybrid.turns.hit).toBeGreaterThan(hybrid.turns.miss);
+  });
+
+  it('pass for random weights as far as these can show anything', async () => {
+    using folder = new TestFolder();
+    const flags = { arms: 'none,rag,dki,dki-blocks,dki-link:1', model: 'random:tiny-qwen3' };
+    const results = (await runBench(smallConfig(folder, flags)))[0]!;
+    expect(failedChecks(results)).toEqual([]);
+    expect(passedChecks(results)).toEqual(
+      expect.arrayContaining(['token identity', 'token accounting', 'numerical parity', 'errors']),
+    );
+    expect(results.checks).toEqual(
+      expect.arrayContaining(
+        ['negative controls', 'isolation'].map((check) => ({
+          check,
+          status: 'undecided',
+          evidence: 'random weights answer nothing',
+        })),
+      ),
+    );
+  });
+
+  it('see through a setting that changes nothing', async () => {
+    using folder = new TestFolder();
+    const dead: ArmDefinition = {
+      ...dki,
+      open: (parts, argument) => dki.open({ ...parts, alpha: parts.alpha === 0.5 ? 1 : parts.alpha }, argument),
+    };
+    const config = smallConfig(folder, { arms: 'rag,dki,dki@alpha=0.5,dki@alpha=0.2' });
+    const [results] = await runBench(config, { arms: [dead] });
+    const effect = results!.checks.find(({ check }) => check === 'effect');
+    expect(effect).toMatchObject({ status: 'failed', evidence: 'no outcome is changed by dki@alpha=0.5' });
+  });
+
+  it.each(impostors)('fail for $title', async ({ arm, name = arm.name, checks }) => {
+    using folder = new TestFolder();
+    const results = (await runBench(smallConfig(folder, { arms: `none,rag,${name}` }), { arms: [arm] }))[0]!;
+    expect(failedChecks(results)).toEqual(expect.arrayContaining([...checks]));
+  });
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { composeEngine } from '../../src/cli/compose.ts';
+import { presetModels } from '../../src/config/shipped-models.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
+import { replacing } from '../fixtures/replacing.ts';
+import { paritySelfTest } from '../../src/eval/run/parity-self-test.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await composeEngine().open({ model: presetModels.model });
+});
+afterAll(() => engine[Symbol.asyncDispose]());
+
+const idsOf = (texts: readonly string[]) => engine.tokenize(texts.map((text) => ({ text, as: 'text' })));
+
+test('a prompt evaluated in pieces gives the bits of the whole one', async () => {
+  const [short, long, continuation] = await idsOf([
+    '[1] My sister Ann lives in Leeds.\n\nUser: Where does Ann live?\n\nAI:',
+    `${'[1] I walk to work, past the old mill.\n'.repeat(50)}\nUser: How do I get to work?\n\nAI:`,
+    ' In Leeds.',
+  ]);
+  expect(long!.length).toBeGreaterThan(512);
+  const prompts = [short!, long!].map((prompt) => ({ prompt, continuation: continuation! }));
+  const result = await paritySelfTest(engine, prompts);
+  expect(result).toEqual({ prompts: 2, cuts: 6, bitwiseEqual: true, largestDifference: 0 });
+});
+
+test('a prompt of five tokens has two cuts without a single token, one of three none', async () => {
+  const [tokens] = await idsOf(['one two three four five six']);
+  const prompt = tokens!.slice(0, 5);
+  const continuation = [7];
+  expect((await paritySelfTest(engine, [{ prompt, continuation }])).cuts).toBe(2);
+  await expect(paritySelfTest(engine, [{ prompt: prompt.slice(0, 3), continuation }])).rejects.toThrow(
+    'a prompt of 3 tokens',
+  );
+});
+
+test('an engine that reads less of a prompt in pieces is found out', async () => {
+  await using fake = openFakeEngine();
+  const forgetful = replacing(fake, {
+    openSession: async (scope) => {
+      const session = await fake.openSession(scope);
+      return replacing(session, { evaluate: (tokens) => session.evaluate(tokens.slice(1)) });
+    },
+  });
+  const prompts = [{ prompt: Array.from({ length: 12 }, (_, index) => 60 + index), continuation: [61, 62] }];
+  expect(await paritySelfTest(fake, prompts)).toMatchObject({ bitwiseEqual: true });
+  const { bitwiseEqual, largestDifference } = await paritySelfTest(forgetful, prompts);
+  expect([bitwiseEqual, largestDifference > 0.01]).toEqual([false, true]);
+});
