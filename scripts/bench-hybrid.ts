@@ -1,19 +1,19 @@
 import type { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import { SeededRandom } from '../src/eval/random.ts';
-import { drawEmbeddingPairs } from '../src/eval/synthesis/embedding-pairs.ts';
-import { MemoryRouter } from '../src/memory/memory-router.ts';
-import type { Retriever } from '../src/memory/retriever.ts';
-import { HintedRetriever } from '../src/memory/strategies/hinted/hinted-retriever.ts';
-import { readPreRetrievalConfig } from '../src/memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
-import { RouterRetriever } from '../src/memory/strategies/router/router-retriever.ts';
-import { SalienceRetriever } from '../src/memory/strategies/salience/salience-retriever.ts';
-import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
+import { SeededRandom } from '../src/config/seeded-random.ts';
+import { drawEmbeddingPairs } from './train/documents/embedding-pairs.ts';
+import { MemoryRouter } from '../src/retrieval/memory-router.ts';
+import type { Retriever } from '../src/retrieval/retriever.ts';
+import { HintedRetriever } from '../src/retrieval/hinted/hinted-retriever.ts';
+import { readPreRetrievalConfig } from '../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { RouterRetriever } from '../src/retrieval/router/router-retriever.ts';
+import { SalienceRetriever } from '../src/retrieval/salience/salience-retriever.ts';
+import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 
 const USER = 'ann';
 const QUERIES = 200;
 const ROUNDS = 5;
 
-/** What a strategy takes beside vector search alone. */
+/** Time of a strategy beside vector search alone. */
 export interface HybridFigures {
   readonly name: string;
   /** Median of search and ranking, embedding excluded. */
@@ -33,7 +33,8 @@ export async function benchHybrid(
   const { backend } = chooseVectorBackend();
   const drawn = drawEmbeddingPairs(new SeededRandom(1), memories, { heldOut: false, phrasing: 'known' });
   const questions = drawn.questions.slice(0, QUERIES);
-  const countTokens = (text: string): number => Math.ceil(text.length / 4);
+  const countTokens = async (texts: readonly string[]): Promise<number[]> =>
+    texts.map((text) => Math.ceil(text.length / 4));
   const hinted = (config: object): Retriever =>
     new HintedRetriever(embeddings, { backend, ...readPreRetrievalConfig(config, 'bench') });
   const strategies: Readonly<Record<string, Retriever>> = {

@@ -12,9 +12,8 @@ import { openDatabase } from '../src/db/database.ts';
 import { RunRepository } from '../src/db/run-repository.ts';
 import { turnSorts } from '../src/db/turn-list-order.ts';
 import { TurnListRepository } from '../src/db/turn-list-repository.ts';
-import { SeededRandom } from '../src/eval/random.ts';
-import { quantiles } from '../src/eval/statistics/quantile.ts';
-import type { RunResults } from '../src/eval/results.ts';
+import { SeededRandom } from '../src/config/seeded-random.ts';
+import { quantiles } from '../src/eval/analysis/statistics/quantile.ts';
 import type { TurnRef } from '../src/inspect/links.ts';
 import { serverLinks as links } from '../src/inspect/server/server-links.ts';
 import { reportFigures } from '../src/report/figures/report-figures.ts';
@@ -53,7 +52,7 @@ async function stop({ process: viewer }: Server): Promise<void> {
   await ended;
 }
 
-/** CPU time of all threads of the server so far: what the machine's other work leaves alone. */
+/** CPU time of all threads of the server so far, which other work on the machine does not change. */
 function cpuMs({ process: viewer }: Server): number {
   const tasks = `/proc/${viewer.pid ?? 0}/task`;
   const ofTask = (task: string): number => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]);
@@ -80,7 +79,7 @@ async function fetched(server: Server, address: string): Promise<Answer> {
   return { ms, cpuMs: cpuMs(server) - spent, bytes };
 }
 
-/** From the start of the process to the whole first page, the median of several starts; without what npm itself takes. */
+/** Time from the start of the process to the first page, the median of several starts, without that of npm itself. */
 async function firstPage(path: string, address: string): Promise<{ readonly ms: number; readonly cpuMs: number }> {
   const [times, spent]: [number[], number[]] = [[], []];
   for (let index = 0; index < starts; index++) {
@@ -94,7 +93,7 @@ async function firstPage(path: string, address: string): Promise<{ readonly ms: 
   return { ms: quantiles(times).p50, cpuMs: quantiles(spent).p50 };
 }
 
-/** A run of the bench itself, made once. @throws BenchError `bad-state` where it fails */
+/** Makes a small run of the bench, once. @throws BenchError `bad-state` if it fails */
 function smallRun(folder: string): string {
   const database = resolve(folder, 'dki-bench.sqlite');
   if (existsSync(database)) return database;
@@ -109,7 +108,8 @@ type Kinds = Readonly<Record<string, () => string>>;
 
 function kindsOf(path: string, random: SeededRandom): Kinds {
   using database = openDatabase({ path, readOnly: true });
-  const run = new RunRepository(database).findByName(longRunName)!;
+  const runs = new RunRepository(database);
+  const run = runs.findByName(longRunName)!;
   const list = new TurnListRepository(database);
   const [arms, items, categories] = [list.arms(run.id), list.items(run.id), list.categories(run.id)];
   const words = list.page(run.id, {}, {}, {}, 50).rows.flatMap(({ question }) => (question ?? '').split(' '));
@@ -121,7 +121,8 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
   const truth = () => (random.chance(0.5) ? { descending: true as const } : {});
   const ofRun = (query: Parameters<typeof links.run>[1]) => links.run(longRunName, query);
   const compared = (run: string) => ({ run, arm: random.pick(arms) });
-  const figures = reportFigures(run.results as RunResults);
+  const results = runs.results(run.id);
+  const figures = results === null ? [] : reportFigures(results);
   return {
     runs: () => links.runs(),
     run: () => ofRun({}),
@@ -177,7 +178,7 @@ await runScript(async () => {
   console.log(
     `two runs of ${turns} turns; ${requests} requests of each kind, one after the other, the first of each apart`,
   );
-  console.log('times as the client waits, and CPU time of the server, which other work on the machine leaves alone');
+  console.log('times of the client, and CPU time of the server, which other work on the machine does not change');
   console.log(`${'page'.padEnd(22)} first ms   p50 ms   p95 ms  CPU p50  CPU p95  largest, kB`);
   let holds = first.ms <= bars.firstPageMs;
   try {

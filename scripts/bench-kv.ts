@@ -1,48 +1,44 @@
 /**
- * What the K/V engine costs: `npm run bench:kv`. Each step on synthetic blocks, beside copying the same bytes, in one run.
- * It prints and never fails. Times are CPU times, which other processes do not lengthen but by taking caches and memory
+ * Measures the cost of joining K/V: `npm run bench:kv`. Each step on synthetic blocks, beside copying the same bytes, in
+ * one run. It prints and never fails. Times are CPU times, which other processes do not lengthen but by taking caches and memory
  * bandwidth: the tenth percentile of rounds that take turns is what the work itself costs.
  */
-import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writevSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
 import { presetModels } from '../src/config/shipped-models.ts';
+import { adapterNamed } from '../src/engine/adapters.ts';
+import { cellBytes, keyRowBytes, type KvLayout, valueRowBytes } from '../src/engine/kv-layout.ts';
+import type { Rotary } from '../src/engine/rotary.ts';
+import type { SequenceState } from '../src/engine/sequence-state.ts';
+import { readBlockFile, writeBlockFile } from '../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
 import { KeptCells } from '../src/kv/kept-cells.ts';
+import { kvBytes, ownedState } from '../src/kv/owned-state.ts';
 import { placeValues } from '../src/kv/place-values.ts';
 import { keyRotation, rotateKeys } from '../src/kv/rotate-keys.ts';
 import { RotatedKeys } from '../src/kv/rotated-keys.ts';
-import { type KvCells, parseSequenceState } from '../src/kv/sequence-state.ts';
-import { readGgufHeader } from '../src/llm/gguf-header.ts';
-import type { GgufHeader } from '../src/llm/model-info.ts';
-import type { KvLayout } from '../src/llm/state-format.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const HEADER_TOKENS = 20;
 const F16_BYTES = 2;
 
-type Shape = Pick<GgufHeader, 'layers' | 'headDimension' | 'rope'> & { readonly kvHeads: number };
+interface Shape {
+  readonly layout: KvLayout;
+  readonly rotary: Rotary;
+}
 
 /** A Qwen2.5 of 494 million parameters. */
 const SHAPE_494M: Shape = {
-  layers: 24,
-  kvHeads: 2,
-  headDimension: 64,
-  rope: {
-    base: 1e6,
-    frequencyScale: 1,
-    dimensions: 64,
-    pairing: 'neox',
-    scaling: 'none',
-    frequencyFactors: undefined,
-  },
+  layout: { layers: 24, heads: 2, headDimension: 64, keyType: 'F16', valueType: 'F16', valuesTransposed: true },
+  rotary: { base: 1e6, scale: 1, dimensions: 64, pairing: 'neox', factors: null },
 };
 
 /** Cells of any content: a ramp of normal numbers, each block in memory of its own. */
-function syntheticBlock(layout: KvLayout, tokens: number): KvCells {
+function syntheticBlock(layout: KvLayout, tokens: number): SequenceState {
   const tensors = (rowBytes: number): Uint8Array[] =>
     Array.from({ length: layout.layers }, () => {
       const numbers = Uint16Array.from(
@@ -51,13 +47,13 @@ function syntheticBlock(layout: KvLayout, tokens: number): KvCells {
       );
       return new Uint8Array(numbers.buffer);
     });
-  return {
+  return ownedState({
     layout,
     tokenIds: new Int32Array(tokens).fill(7),
     positions: Int32Array.from({ length: tokens }, (_, index) => HEADER_TOKENS + index),
-    keys: tensors(layout.keyRowBytes),
-    values: tensors(layout.valueRowBytes),
-  };
+    keys: tensors(keyRowBytes(layout)),
+    values: tensors(valueRowBytes(layout)),
+  });
 }
 
 interface Step {
@@ -97,33 +93,31 @@ async function stepMs(steps: readonly Step[], rounds: number, prepare: () => voi
   return samples.map((times) => times.sort((a, b) => a - b)[Math.floor(times.length / 10)] ?? Number.NaN);
 }
 
-async function benchShape(name: string, shape: Shape, blocks: number, tokens: number, rounds: number): Promise<void> {
-  const rowBytes = shape.kvHeads * shape.headDimension * F16_BYTES;
-  const layout: KvLayout = {
-    layers: shape.layers,
-    keyType: 'F16',
-    valueType: 'F16',
-    keyRowBytes: rowBytes,
-    valueRowBytes: rowBytes,
-    valuesTransposed: true,
-  };
+async function benchShape(
+  name: string,
+  { layout, rotary }: Shape,
+  blocks: number,
+  tokens: number,
+  rounds: number,
+): Promise<void> {
   const header = syntheticBlock(layout, HEADER_TOKENS);
   const cut = Array.from({ length: blocks }, () => syntheticBlock(layout, Math.round(tokens / blocks)));
   const positions = contiguousPositions(cut, HEADER_TOKENS + 1);
   const keptHeader = new KeptCells(header);
   const kept = cut.map((block) => new KeptCells(block));
-  const place = (alpha: number, from: readonly KvCells[] = kept): BlockPlacement[] =>
+  const place = (alpha: number, from: readonly SequenceState[] = kept): BlockPlacement[] =>
     from.map((block, index) => ({ block, position: positions[index]!, alpha }));
   const placements = place(1);
   const scaled = place(0.5);
   const elsewhere = place(1, cut);
-  const options: JoinOptions = { keys: shape, sequences: 1 };
+  const join = (front: SequenceState, others: readonly BlockPlacement[], options?: Partial<JoinOptions>): void =>
+    joinBlocks(front, others, { rotary, ...options })[Symbol.dispose]();
   const firstStart = performance.now();
-  const lent = joinBlocks(keptHeader, placements, options);
+  join(keptHeader, placements);
   const firstMs = performance.now() - firstStart;
-  // Every join is lent the same memory, since all of them are of this size.
-  const [lentAt, state] = [lent.byteOffset, lent.slice()];
-  const views = parseSequenceState(state).cells;
+  using joined = joinBlocks(keptHeader, placements, { rotary });
+  const sizeBytes = kvBytes(joined);
+  const blockFile = writeBlockFile(joined);
 
   const all = [header, ...cut];
   const copyBlocks = (target: Uint8Array): void => {
@@ -133,65 +127,65 @@ async function benchShape(name: string, shape: Shape, blocks: number, tokens: nu
       offset += tensor.length;
     }
   };
-  const inUse = new Uint8Array(state.length).fill(1);
-  const rotated = new RotatedKeys(state.length);
-  const warm = new RotatedKeys(state.length);
-  for (let time = 1; time <= 2; time++) joinBlocks(keptHeader, placements, { ...options, rotated: warm });
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-kv-'));
-  const file = openSync(join(folder, 'state'), 'w');
+  const inUse = new Uint8Array(sizeBytes).fill(1);
+  const rotated = new RotatedKeys(sizeBytes);
+  const warm = new RotatedKeys(sizeBytes);
+  for (let time = 1; time <= 2; time++) join(keptHeader, placements, { rotated: warm });
+  const folder = mkdtempSync(path.join(tmpdir(), 'dki-bench-kv-'));
+  const file = openSync(path.join(folder, 'state'), 'w');
 
   const steps: Step[] = [
-    { name: 'copy the same bytes, allocation included', run: () => copyBlocks(Buffer.allocUnsafeSlow(state.length)) },
+    { name: 'copy the same bytes, allocation included', run: () => copyBlocks(Buffer.allocUnsafeSlow(sizeBytes)) },
     { name: 'copy them into memory that is there', run: () => copyBlocks(inUse) },
-    { name: 'join, offsets never seen', run: () => joinBlocks(keptHeader, placements, options) },
+    { name: 'join, offsets never seen', run: () => join(keptHeader, placements) },
     {
       name: 'join, offsets never seen, noted',
       before: () => rotated.clear(),
-      run: () => joinBlocks(keptHeader, placements, { ...options, rotated }),
+      run: () => join(keptHeader, placements, { rotated }),
     },
     {
-      name: 'join, offsets seen once, turned keys kept',
+      name: 'join, offsets seen once, rotated keys kept',
       before: () => {
         rotated.clear();
-        joinBlocks(keptHeader, placements, { ...options, rotated });
+        join(keptHeader, placements, { rotated });
       },
-      run: () => joinBlocks(keptHeader, placements, { ...options, rotated }),
+      run: () => join(keptHeader, placements, { rotated }),
     },
+    { name: 'join, offsets seen and kept', run: () => join(keptHeader, placements, { rotated: warm }) },
+    { name: 'join, offsets never seen, blocks elsewhere', run: () => join(header, elsewhere) },
+    { name: 'join, offsets never seen, alpha 0.5', run: () => join(keptHeader, scaled) },
     {
-      name: 'join, offsets seen and kept',
-      run: () => joinBlocks(keptHeader, placements, { ...options, rotated: warm }),
-    },
-    { name: 'join, offsets never seen, blocks elsewhere', run: () => joinBlocks(header, elsewhere, options) },
-    { name: 'join, offsets never seen, alpha 0.5', run: () => joinBlocks(keptHeader, scaled, options) },
-    {
-      name: 'of it: turn the keys',
+      name: 'of it: rotate the keys',
       run: () =>
         kept.forEach((block, index) => {
+          const rowBytes = keyRowBytes(layout);
           const start = (HEADER_TOKENS + index * block.positions.length) * rowBytes;
           rotateKeys(
             block.place!.keysAt,
-            views.keys.map(({ byteOffset }) => lentAt + byteOffset + start),
+            joined.keys.map(({ byteOffset }) => byteOffset + start),
             block.positions.length * rowBytes,
-            keyRotation(shape, positions[index]! - HEADER_TOKENS, 'F16'),
+            keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS),
           );
         }),
     },
     {
       name: 'of it: place the values',
-      run: () =>
+      run: () => {
+        const { values } = joined;
         kept.forEach((block, index) => {
           const start = HEADER_TOKENS + index * block.positions.length;
           block.place!.valuesAt.forEach((source, layer) => {
-            const target = { address: lentAt + views.values[layer]!.byteOffset, cells: views.positions.length };
+            const target = { address: values[layer]!.byteOffset, cells: joined.positions.length };
             placeValues(source, block.positions.length, target, start, layout);
           });
-        }),
+        });
+      },
     },
-    { name: 'parse a state', run: () => parseSequenceState(state) },
+    { name: 'read a block of that size', run: () => readBlockFile(blockFile) },
     {
-      name: 'write it to a file',
+      name: 'write the join to a file',
       before: () => ftruncateSync(file),
-      run: () => writeSync(file, state, 0, state.length, 0),
+      run: () => writevSync(file, [...joined.keys, ...joined.values], 0),
     },
   ];
   const cold = await stepMs(steps, rounds, () => sweep.fill(1));
@@ -209,8 +203,8 @@ async function benchShape(name: string, shape: Shape, blocks: number, tokens: nu
     const cells = [cold, hot].flatMap((times) => [times[index]!.toFixed(2), (times[index]! / times[0]!).toFixed(2)]);
     table.push([step, ...cells]);
   }
-  const perToken = shape.layers * 2 * rowBytes;
-  console.log(`${name}: ${blocks} blocks, ${views.positions.length} cells of ${perToken} bytes, ${state.length} bytes`);
+  const cells = joined.positions.length;
+  console.log(`${name}: ${blocks} blocks, ${cells} cells of ${cellBytes(layout)} bytes, ${sizeBytes} bytes`);
   console.log(table.toString());
   console.log(`the first join of this size, its memory still to be made: ${firstMs.toFixed(2)} ms`);
 }
@@ -227,6 +221,7 @@ await runScript(async () => {
   const tokens = wholeNumber('tokens', values.tokens, blocks);
   const rounds = wholeNumber('rounds', values.rounds, 1);
   await benchShape('494M', SHAPE_494M, blocks, tokens, rounds);
-  const shipped = await readGgufHeader(presetModels.model);
-  await benchShape(shipped.name, { ...shipped, kvHeads: shipped.kvHeads ?? 0 }, blocks, tokens, rounds);
+  const opener = adapterNamed('llama-cpp').opener({});
+  await using engine = await opener.open({ model: presetModels.model });
+  await benchShape(engine.info.model.name, engine.capabilities.cells!, blocks, tokens, rounds);
 });

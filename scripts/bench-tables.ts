@@ -1,8 +1,7 @@
 /**
- * What the tables of a long run take: `npm run bench:tables`. A small run of the main suite is made, its turns are copied
- * under the names of other users and questions until there are as many as asked for, and a process of its own draws the
- * tables from them. It prints and never fails: a
- * busy machine slows it down.
+ * Measures time and memory of the tables of a long run: `npm run bench:tables`. A small run of the main suite is made, its
+ * turns are copied under other users and items until there are enough, and a separate process draws the tables from them.
+ * It prints and never fails, since a busy machine slows it down.
  *
  *   npm run bench:tables -- --turns 100000
  */
@@ -14,22 +13,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Sqlite from 'better-sqlite3';
+import { runBench } from '../src/cli/compose.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { runBench } from '../src/eval/bench-run.ts';
-import { resultsOfRuns } from '../src/eval/stored-results.ts';
+import { resultsOfRuns } from '../src/eval/analysis/stored-results.ts';
 import { renderers } from '../src/report/report-files.ts';
 import { shownTables } from '../src/report/tables/report-tables.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const RUN = 'tables';
-/** Of the run that is copied. */
+/** Questions of the run that is copied. */
 const QUESTIONS = '80';
 
 interface Figures {
   readonly turns: number;
   readonly seconds: number;
-  /** Of the processor, which others slow down less. */
+  /** CPU time, which other processes slow down less. */
   readonly processorSeconds: number;
   readonly peakRssBytes: number;
 }
@@ -56,7 +55,7 @@ async function storeLongRun(folder: string, turns: number): Promise<string> {
   return db;
 }
 
-/** Draws the tables of the run, in this process. */
+/** Draws the tables of the run in this process. */
 function drawTables(db: string): Figures {
   const start = performance.now();
   using database = openDatabase({ path: db });
@@ -68,7 +67,7 @@ function drawTables(db: string): Figures {
   return { turns, seconds, processorSeconds: (userCPUTime + systemCPUTime) / 1e6, peakRssBytes: maxRSS * 1024 };
 }
 
-/** As `drawTables`, in a process of its own, so that its memory is its own. */
+/** Draws the tables in a separate process, so that its memory can be measured. */
 async function drawTablesApart(db: string): Promise<Figures | undefined> {
   const child = fork(fileURLToPath(import.meta.url), ['--draw', db]);
   let figures: Figures | undefined;

@@ -1,6 +1,6 @@
 /**
- * Time to the first token of an answer behind injected memories: `npm run bench:ttft`. Every way to hand the memories
- * over, in rotated order, beside evaluating the same query behind a prefix that stands in the sequence already.
+ * Time to the first token of an answer behind memories: `npm run bench:ttft`. Every prefill strategy, in rotated order,
+ * beside evaluating the same query behind a prefix that stands in the session already.
  * It prints and never fails on a clock: a busy machine slows all down, so read the ratios.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { median } from 'simple-statistics';
-import { rotated } from '../src/eval/run/rotation.ts';
-import { LanguageModel } from '../src/llm/language-model.ts';
-import { modelPathOf } from '../src/llm/random-model/random-model.ts';
+import { armOrder } from '../src/eval/run/arm-order.ts';
+import { composeEngine } from '../src/cli/compose.ts';
+import { modelFileOf } from '../src/engine/llama-cpp/model-file.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 import { LlamaServer } from './ttft/llama-server.ts';
-import { openRows, ROW_SEQUENCES, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts';
+import { openRows, ROW_SESSIONS, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts';
 import { Subject } from './ttft/subject.ts';
 
 const SEED = 7;
@@ -33,7 +33,7 @@ async function measure(rows: readonly TtftRow[], rounds: number): Promise<Readin
   for (let round = 0; round < rounds; round++) {
     console.error(`round ${round + 1} of ${rounds}`);
     const taking = round % ROUNDS_TO_A_SLOW_ONE === 0 ? rows : rows.filter(({ slow }) => !slow);
-    for (const row of rotated(taking, SEED, round)) {
+    for (const row of armOrder(taking, SEED, round)) {
       readings.get(row)!.set(round, await row.ask(WARM_UP_TURNS + round));
     }
   }
@@ -85,7 +85,7 @@ function tableOf(readings: Readings): string {
   return table.toString();
 }
 
-/** Whether the rows whose token sequence is that of the text gave its first token, round by round. */
+/** Compares the first token of rows whose sequence is that of the text with the text's, round by round. */
 function agreement(readings: Readings): string {
   const [floor] = readings.values();
   const exact = [...readings].filter(([row]) => row.exact);
@@ -112,33 +112,32 @@ await runScript(async () => {
   const rounds = wholeNumber('rounds', values.rounds, 1);
   const asked = values.threads === undefined ? {} : { threads: wholeNumber('threads', values.threads, 1) };
   const contextTokens = Math.ceil((memoryTokens + queryTokens + TOKENS_AROUND) / WINDOW_STEP) * WINDOW_STEP;
-  const modelPath = await modelPathOf(values.model);
+  const { model } = values;
 
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-ttft-'));
   try {
-    await using model = await LanguageModel.load({ modelPath, contextTokens, sequences: ROW_SEQUENCES, ...asked });
-    const { info } = model;
+    await using engine = await composeEngine().open({
+      ...{ model, contextTokens, sessions: ROW_SESSIONS, ...asked },
+      checkpointFolder: join(folder, 'checkpoints'),
+    });
+    const { threads } = engine.info;
+    const { name, parameters } = engine.info.model;
     await using peer =
       values.peer === undefined
         ? undefined
         : await LlamaServer.start({
-            binary: values.peer,
-            modelPath,
-            contextTokens,
-            threads: info.threads,
-            batchTokens: info.contextOptions.batchTokens,
-            slotFolder: folder,
+            ...{ binary: values.peer, modelPath: await modelFileOf(model), contextTokens, threads, slotFolder: folder },
           });
-    const subject = new Subject(model, memoryTokens, queryTokens, SEED);
-    const { prefix, suffix } = subject.prompt(0);
+    const subject = await Subject.draw(engine, memoryTokens, queryTokens, SEED);
+    const { prefix, suffix } = await subject.prompt(0);
     console.log(
-      `${info.name}, ${(info.parameters / 1e6).toFixed(0)} million parameters, ${info.threads} threads: ` +
+      `${name}, ${(parameters / 1e6).toFixed(0)} million parameters, ${threads} threads: ` +
         `${subject.memories.length} memories, a prefix of ${prefix.length} tokens, ${suffix.length} tokens behind it`,
     );
     console.log('the texts mean nothing: times alone are measured, no quality');
     if (peer === undefined) console.log('no llama-server was named (--peer PATH): its slot restore is not measured');
     const loadBefore = loadavg()[0]!;
-    const rows = await openRows({ model, subject, folder, peer });
+    const rows = await openRows({ engine, subject, folder, peer });
     const readings = await measure(rows, rounds);
     console.log(tableOf(readings));
     console.log(agreement(readings));

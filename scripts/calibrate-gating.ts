@@ -1,8 +1,8 @@
 /**
- * Finds the relevance from which a memory is worth injecting, for one embedder: `npm run model:calibrate`.
- * Questions of the training side alone, known values in known phrasings: the evaluation data has no part in it.
- * The threshold is the best score that separates questions whose memory is stored from those about which nothing is,
- * halfway between the two neighbouring scores. It is written to `card.json` in the embedder's folder.
+ * Calibrates the relevance threshold of the dual-factor gate for one embedder: `npm run model:calibrate`. Uses training
+ * questions only, known values in known templates: the evaluation data has no part in it. The threshold is the score that
+ * best separates questions whose memory is stored from those without one, halfway between the two neighbouring scores. It
+ * is written to `card.json` in the embedder's folder.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { parseArgs } from 'node:util';
 import { presetModels } from '../src/config/shipped-models.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
-import { SeededRandom } from '../src/eval/random.ts';
-import { drawEmbeddingPairs } from '../src/eval/synthesis/embedding-pairs.ts';
-import { exactBackend } from '../src/memory/exact-index.ts';
+import { SeededRandom } from '../src/config/seeded-random.ts';
+import { drawEmbeddingPairs } from './train/documents/embedding-pairs.ts';
+import { exactBackend } from '../src/retrieval/vectors/exact-index.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
-/** As many as a large user of the shipped data set has; as many questions again are about nothing stored. */
+/** Memories of a user, as many as a large user of the shipped data set has, and as many questions without a memory. */
 const MEMORIES_OF_A_USER = 40;
 
-/** The best score of the recall for a question, and whether its memory was there to be found. */
+/** Best retrieval score of a question, and a flag for questions whose memory is stored. */
 interface Sample {
   readonly best: number;
   readonly answerable: boolean;
@@ -36,7 +36,7 @@ async function samplesOf(embeddings: EmbeddingService, random: SeededRandom): Pr
   }));
 }
 
-/** The cut with the highest mean of the two shares that it gets right (Youden's index). */
+/** Finds the cut with the highest mean of the two shares of right decisions (Youden's index). */
 function bestCut(samples: readonly Sample[]): {
   readonly threshold: number;
   readonly answerable: number;

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { BenchError } from '../src/config/bench-error.ts';
 import { runScript } from './run-script.ts';
 
-/** Wider than the paper by this much is cut off in print. */
+/** Excess of width from which a table is cut off in print. */
 const TOLERATED_PT = 1;
 
 /** The smallest document that can hold the table. */
@@ -26,7 +26,7 @@ function documentWith(path: string): string {
 `;
 }
 
-/** What LaTeX says against a table; nothing where it is content. */
+/** Errors and warnings of LaTeX about a table. */
 function complaints(path: string, folder: string): string[] {
   const source = join(folder, 'table.tex');
   writeFileSync(source, documentWith(path.replaceAll('\\', '/')));

@@ -7,10 +7,10 @@ import { parseArgs } from 'node:util';
 import { presetModels } from '../src/config/shipped-models.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
-import { SeededRandom } from '../src/eval/random.ts';
-import { drawEmbeddingPairs, type PairLanguages } from '../src/eval/synthesis/embedding-pairs.ts';
-import type { PhrasingSide } from '../src/eval/synthesis/relations.ts';
-import { exactBackend } from '../src/memory/exact-index.ts';
+import { SeededRandom } from '../src/config/seeded-random.ts';
+import { drawEmbeddingPairs, type PairLanguages } from './train/documents/embedding-pairs.ts';
+import type { PhrasingSide } from '../src/data/generators/relations.ts';
+import { exactBackend } from '../src/retrieval/vectors/exact-index.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 

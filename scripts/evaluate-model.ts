@@ -6,35 +6,26 @@ import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { grammars, type Grammar } from '../src/config/grammar.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
-import { exactMatch } from '../src/eval/metrics/exact-match.ts';
-import { containsTokens } from '../src/eval/metrics/normalise.ts';
-import { SeededRandom } from '../src/eval/random.ts';
-import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../src/eval/synthesis/quality-set.ts';
-import { LanguageModel } from '../src/llm/language-model.ts';
-import type { ModelSequence } from '../src/llm/model-sequence.ts';
+import { exactMatch } from '../src/eval/analysis/metrics/exact-match.ts';
+import { containsTokens } from '../src/data/normalise.ts';
+import { SeededRandom } from '../src/config/seeded-random.ts';
+import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from './train/documents/quality-set.ts';
+import { composeEngine } from '../src/cli/compose.ts';
+import { greedyAnswer } from './greedy-answer.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const CONTEXT_TOKENS = 2_048;
-const ANSWER_TOKENS = 48;
 const NAMES = { en: 'English', zh: 'Chinese' } as const;
 const THIRDS = ['first', 'middle', 'last'] as const;
 
-/** What became of one question. */
+/** Result of one question. */
 interface Outcome {
   readonly question: QualityQuestion;
   readonly right: boolean;
 }
 
-async function answerTo(model: LanguageModel, sequence: ModelSequence, question: QualityQuestion): Promise<string> {
-  const { bosToken } = model.info;
-  const texts = question.prompt.flatMap((text, index) => model.tokenizeText(text, { first: index === 0 }));
-  await sequence.clear();
-  const limits = { maxTokens: ANSWER_TOKENS, stopTexts: ['\n'] };
-  return (await sequence.generate(bosToken === undefined ? texts : [bosToken, ...texts], limits)).text;
-}
-
-/** In which third of the memories the answer stands, where one memory alone holds it. */
+/** Third of the memories that contains the answer, if one memory alone does. */
 function thirdOf({ memories, gold }: QualityQuestion, language: Grammar['language']): number | undefined {
   const holding = memories.flatMap((text, index) => (containsTokens(text, gold, language) ? [index] : []));
   return holding.length === 1 ? Math.floor((3 * holding[0]!) / memories.length) : undefined;
@@ -112,15 +103,15 @@ await runScript(async () => {
       out: { type: 'string' },
     },
   });
-  const modelPath = loadBenchConfig({ flags: { model: values.model } }).model;
+  const { model } = loadBenchConfig({ flags: { model: values.model } });
   const seed = wholeNumber('seed', values.seed, 0);
   const questions = wholeNumber('questions', values.questions, 1);
-  await using model = await LanguageModel.load({ modelPath, contextTokens: CONTEXT_TOKENS, threads: 1, sequences: 1 });
-  const sequence = model.openSequence();
+  await using engine = await composeEngine().open({ model, contextTokens: CONTEXT_TOKENS, threads: 1 });
+  const session = await engine.openSession('evaluation');
   const rows: QualityRow[] = [];
   for (const language of ['en', 'zh'] as const) {
-    const report = new LanguageReport(language, (question) => answerTo(model, sequence, question));
+    const report = new LanguageReport(language, ({ prompt }) => greedyAnswer({ engine, session }, prompt));
     rows.push(...(await report.make(seed, questions)));
   }
-  writeQuality(values.out ?? dirname(modelPath), { model: basename(modelPath), seed, questions }, rows);
+  writeQuality(values.out ?? dirname(model), { model: basename(model), seed, questions }, rows);
 });

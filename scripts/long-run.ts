@@ -3,7 +3,9 @@ import { getTableColumns, sql } from 'drizzle-orm';
 import { BenchError } from '../src/config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../src/db/database.ts';
 import { RunRepository } from '../src/db/run-repository.ts';
-import { type RunRow, turns as turnTable } from '../src/db/schema.ts';
+import { turns as turnTable } from '../src/db/schema.ts';
+import type { RunResults } from '../src/records/results.ts';
+import type { RunRecord } from '../src/records/run-record.ts';
 
 /** The runs that are made: two of the same turns, so that they can be compared. */
 export const longRunNames = ['long', 'again'] as const;
@@ -27,24 +29,31 @@ export function makeLongRuns(path: string, from: string, name: string | undefine
   {
     using source = openDatabase({ path: from, readOnly: true });
     const runs = new RunRepository(source);
-    const run = name === undefined ? runs.list().findLast(({ results }) => results !== null) : runs.findByName(name);
+    const latest = (): string | undefined => runs.heads().findLast(({ resultsBytes }) => resultsBytes !== null)?.name;
+    const run = runs.findByName(name ?? latest() ?? '');
     if (run === undefined) throw new BenchError('not-found', `${from} has no run ${name ?? ''}`, 'name one with --run');
     using target = openDatabase({ path: unfinished });
     target.query.run(sql`ATTACH ${from} AS source`);
-    for (const made of longRunNames) copyTurns(target, run, made, turns);
+    for (const made of longRunNames) copyTurns(target, run, runs.results(run.id), made, turns);
     target.query.run(sql`INSERT INTO token_pieces SELECT * FROM source.token_pieces`);
   }
   renameSync(unfinished, path);
 }
 
-function copyTurns(target: BenchDatabase, run: RunRow, name: string, turns: number): void {
-  const { status, results, probes, finishedAt } = run;
+function copyTurns(
+  target: BenchDatabase,
+  run: RunRecord,
+  results: RunResults | null,
+  name: string,
+  turns: number,
+): void {
+  const { status, probes, finishedAt } = run;
   const stored = target.query.get<{ readonly turns: number }>(
     sql`SELECT count(*) AS turns FROM source.turns WHERE run_id = ${run.id}`,
   );
   const copies = Math.ceil(turns / stored.turns);
   const made = new RunRepository(target).create({ ...run, name });
-  new RunRepository(target).update(made.id, { status, results, probes, finishedAt });
+  new RunRepository(target).update(made.id, { status, probes, finishedAt, ...(results === null ? {} : { results }) });
   const columns = sql.raw(copied.join(', '));
   const values = sql.join(
     copied.map((column) => {

@@ -1,5 +1,5 @@
 /**
- * Opens a report in Chromium, on a wide page, a telephone and paper, and says what cannot be read:
+ * Opens a report in Chromium, on a wide page, a telephone and paper, and reports what cannot be read:
  * `npm run report:look -- reports/demo/report.html --out looks`. Needs Chromium (Debian: chromium); pictures go to --out.
  */
 import { mkdirSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Opens every kind of page of the viewer in Chromium, on a wide page, a telephone and paper, and says what cannot be read:
+ * Opens every kind of page of the viewer in Chromium, on a wide page, a telephone and paper, and reports what cannot be read:
  * `npm run inspect:look -- --db reports/dki-bench.sqlite --run main-1 --out looks`. Needs Chromium (Debian: chromium) and
  * the built script of the viewer; pictures go to --out.
  */
@@ -10,7 +10,7 @@ import type { Browser } from 'playwright-core';
 import { BenchError } from '../src/config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../src/db/database.ts';
 import { TurnListRepository } from '../src/db/turn-list-repository.ts';
-import { runNamed } from '../src/inspect/find-run.ts';
+import { runNamed, usualPair } from '../src/inspect/find-run.ts';
 import { inspectApp } from '../src/inspect/server/inspect-app.ts';
 import { serverLinks as links } from '../src/inspect/server/server-links.ts';
 import { startServer } from '../src/inspect/server/start-server.ts';
@@ -18,19 +18,14 @@ import { viewerScript } from '../src/inspect/server/viewer-script.ts';
 import { faultsOf, openBrowser, PAPER_WIDTH, SCHEMES, takePictures, WIDTHS } from './page-look.ts';
 import { runScript } from './run-script.ts';
 
-const ARM = 'dki-blocks';
-const OTHER_ARM = 'rag';
-
-/** An address of each kind of page, by the name of its pictures: of an item on which arms disagree where there is one. */
+/** An address of each kind of page, by the name of its pictures; if possible of an item on which arms disagree. */
 function addressesOf(database: BenchDatabase, run: string, wanted: string | undefined): Record<string, string> {
   const turns = new TurnListRepository(database);
-  const { id } = runNamed(database, run);
+  const { id, plan } = runNamed(database, run);
   const [first] = [{ disagreeing: true } as const, {}].flatMap((filter) => turns.page(id, filter, {}, {}, 1).rows);
   const item = wanted ?? first?.itemId;
   if (item === undefined) throw new BenchError('not-found', `run "${run}" has no turn`, 'name another run');
-  const arms = turns.arms(id);
-  const pair = [ARM, OTHER_ARM].every((arm) => arms.includes(arm)) ? [ARM, OTHER_ARM] : arms;
-  const [a, b = a] = pair as [string, string?];
+  const [a = '', b = a] = usualPair(plan.arms, turns.arms(id));
   const turnOf = (arm: string) => links.turn({ run, item, arm, repeat: 0, turn: 0 });
   return {
     runs: links.runs(),

@@ -1,14 +1,14 @@
-/** How pages are looked at: in Chromium, on a wide page, a telephone and paper, with what a program can see of faults. */
+/** Inspection of pages in Chromium, on a wide page, a telephone and paper, with faults that a program can find. */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { BenchError } from '../src/config/bench-error.ts';
 
 export const WIDTHS = [1280, 400];
 export const SCHEMES = ['light', 'dark'] as const;
-/** What A4 with the margins of the report leaves for text, px. */
+/** Width of the text on A4 with the margins of the report, px. */
 export const PAPER_WIDTH = 688;
-/** Smaller labels are no labels, px. */
+/** Least size of a readable label, px. */
 const LEAST_LABEL = 9;
-/** More is not in one picture: Chromium draws none that are much higher, px. */
+/** Height of one picture, px: Chromium draws none that are much higher. */
 const PICTURE_HEIGHT = 6000;
 
 /** Runs in the page, whose types a program for Node does not know; true for paper. */
@@ -30,7 +30,7 @@ const FAULTS = String.raw`(printed) => {
   return found;
 }`;
 
-/** What is wrong with the page as it is shown now. */
+/** Finds faults of the page as it is shown now. */
 export function faultsOf(page: Page, paper: boolean): Promise<string[]> {
   return page.evaluate<string[]>(`(${FAULTS})(${paper})`);
 }

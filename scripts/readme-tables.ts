@@ -1,14 +1,14 @@
 /**
- * Draws the tables of the README from the reports that stand in the repository: `npm run readme:tables`. Each stands between
- * two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
+ * Draws the tables of the README from the reports in the repository: `npm run readme:tables`. Each table is between two
+ * comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/config/bench-error.ts';
-import { writeText } from '../src/eval/dataset/write-lines.ts';
-import type { ArmResults, RunResults } from '../src/eval/results.ts';
+import { writeText } from '../src/data/write-lines.ts';
+import { type ArmResults, type RunResults, runResults } from '../src/records/results.ts';
 import { joinedArms } from '../src/eval/suites/joined-arms.ts';
 import { renderMarkdown } from '../src/report/render/markdown.ts';
 import {
@@ -29,29 +29,29 @@ import { runScript } from './run-script.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const README = resolve(root, 'README.md');
 
-/** The shipped pair, asked the same. */
+/** The same run on both shipped models. */
 interface Pair {
   readonly base: RunResults;
   readonly block: RunResults;
 }
 
 function resultsOf(folder: string): RunResults {
-  return JSON.parse(readFileSync(resolve(root, 'reports', folder, 'results.json'), 'utf8')) as RunResults;
+  return runResults.parse(JSON.parse(readFileSync(resolve(root, 'reports', folder, 'results.json'), 'utf8')));
 }
 
-/** A table without its caption and notes, which the README has in words of its own. */
+/** A table without caption and notes, which the README has in its own words. */
 function bare(table: Omit<Table, 'id' | 'caption' | 'notes'>): string {
   const lines = renderMarkdown({ ...table, id: '', caption: '', notes: [] }).split('\n');
   return lines.slice(2).join('\n').trim();
 }
 
-/** The blocks of Table 1 that say how good the answers are and what they take. */
+/** The blocks of Table 1 on quality and cost. */
 function mainTable(results: RunResults): string {
   const table = tableOne(results);
   return bare({ ...table, blocks: table.blocks.filter(({ title }) => title !== 'Turns') });
 }
 
-/** Two columns or more of each model, and a row for every arm that joins K/V, beside text. */
+/** A table with two columns or more for each model, and a row for text and every arm that injects K/V. */
 function pairTable(
   { base, block }: Pair,
   columns: readonly string[],
@@ -87,8 +87,9 @@ function pairTable(
 
 function languagesOf({ breakdown }: ArmResults): Cell {
   const shares = ['en', 'zh'].map((language) => {
-    const found = breakdown.find(({ by, value }) => by === 'language' && value === language)?.exactMatch;
-    return formatCell(meanCell(found === null || found === undefined ? undefined : found.mean * 100));
+    const part = breakdown.find(({ field, value }) => field === 'language' && value === language);
+    const mean = part?.metrics.exactMatch?.mean;
+    return formatCell(meanCell(mean === undefined ? undefined : mean * 100));
   });
   return textCell(shares.join(' / '));
 }
@@ -101,7 +102,7 @@ function qualityTable(pair: Pair): string {
 }
 
 function coreferenceTable(pair: Pair): string {
-  return pairTable(pair, ['one memory', 'it takes two'], (results, { arm }) =>
+  return pairTable(pair, ['one memory', 'two memories'], (results, { arm }) =>
     [1, 2].map((memories) => estimateCell(under(results, arm, memories)?.metrics.exactMatch, 100)),
   );
 }
@@ -115,7 +116,7 @@ const tables: Readonly<Record<string, () => string>> = {
   'five memories': () => qualityTable(pairOf('reference/ablation', 'reference-block/ablation')),
 };
 
-/** The README with the tables that the reports make. @throws BenchError `bad-data` where one has no place there */
+/** The README with tables drawn from the reports. @throws BenchError `bad-data` if the comments of a table are missing */
 export async function withTables(readme: string): Promise<string> {
   let text = readme;
   for (const [name, draw] of Object.entries(tables)) {

@@ -1,10 +1,9 @@
 /**
- * What a long run leaves behind: `npm run soak`. Many turns of the injecting systems over changing sets of memories,
+ * Leaks of a long run: `npm run soak`. Many turns of the injecting systems over changing sets of memories,
  * with the memory of the process and of the store printed on the way; then a store that is filled beyond its bound.
  * It prints and never fails: whether a slope is one is for the reader to judge.
  */
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,15 +14,19 @@ import { linearRegression } from 'simple-statistics';
 import { presetModels } from '../src/config/shipped-models.ts';
 import { BenchError } from '../src/config/bench-error.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
-import { SeededRandom } from '../src/eval/random.ts';
-import { StateStore } from '../src/kv/state-store.ts';
-import { stateKey } from '../src/kv/state-key.ts';
-import { LanguageModel } from '../src/llm/language-model.ts';
-import { modelPathOf } from '../src/llm/random-model/random-model.ts';
-import type { MemorySearchResult } from '../src/memory/memory-search-result.ts';
-import { DKISystem } from '../src/systems/dki/dki-system.ts';
-import { openToldParts } from './open-parts.ts';
+import { SeededRandom } from '../src/config/seeded-random.ts';
+import { composeEngine } from '../src/cli/compose.ts';
+import { openDatabase } from '../src/db/database.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { kvKey } from '../src/kv/kv-key.ts';
+import { KvStore } from '../src/kv/kv-store.ts';
+import type { MemorySearchResult } from '../src/retrieval/memory-search-result.ts';
+import { DKISystem } from '../src/systems/dki-system.ts';
+import { recipeNamed } from '../src/systems/prefill/join-recipe.ts';
+import { CheckpointFiles } from '../test/fixtures/checkpoint-files.ts';
+import { foundMemories, openParts, storeIn } from './open-parts.ts';
 import { runScript, wholeNumber } from './run-script.ts';
+import { RULES } from './ttft/subject.ts';
 
 const SEED = 7;
 const USERS = 12;
@@ -42,24 +45,30 @@ const STATE_BYTES = 25 * 2 ** 20;
 const OVERFILL = 1.6;
 const MIB = 2 ** 20;
 
+/** Names of bytes of K/V: a checkpoint of the engine, a block of a store. */
+const STATE = /\.(?:state|block)$/;
+/** Names of files that are being written, and of those through which the engine moves cells. */
+const UNFINISHED = /\.(?:new|partial)$|^session-\d+\.state$/;
+
 interface Files {
   readonly bytes: number;
-  /** Of states alone, without records and what is being written. */
+  /** Of K/V alone, without records and unfinished files. */
   readonly stateBytes: number;
   readonly count: number;
-  readonly scratch: number;
+  readonly unfinished: number;
 }
 
-/** What lies below a folder now, unfinished files included. */
+/** The files below a folder now, unfinished ones included. */
 function filesBelow(folder: string): Files {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const unfinished = files.filter(({ name }) => UNFINISHED.test(name));
   const bytesOf = (some: typeof files): number =>
     some.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
   return {
     bytes: bytesOf(files),
-    stateBytes: bytesOf(files.filter(({ name }) => name.endsWith('.state'))),
+    stateBytes: bytesOf(files.filter((file) => STATE.test(file.name) && !unfinished.includes(file))),
     count: files.length,
-    scratch: files.filter(({ name }) => name.startsWith('scratch.')).length,
+    unfinished: unfinished.length,
   };
 }
 
@@ -83,25 +92,34 @@ function contentOf(random: SeededRandom): string {
   return `My ${random.pick(things)} has the number ${random.int(1, 1_000_000)} since ${random.int(1900, 2026)}.`;
 }
 
-/** Takes turns with every system, changes memories now and then, and prints what process and stores hold. */
-async function soakTurns(model: LanguageModel, folder: string, turns: number, maxBytes: number): Promise<void> {
-  const { parts, recallNext } = openToldParts(model, folder);
+/** Takes turns with every system, changes memories now and then, and prints the size of process and stores. */
+async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes: number): Promise<void> {
+  const session = await engine.openSession('soak');
+  using database = openDatabase({ path: join(folder, 'turns.sqlite') });
+  const parts = openParts({ engine, session }, database, RULES);
   const stores = join(folder, 'stores');
-  const modes = ['prefix', 'blocks'] as const;
-  const systems = modes.map(
-    (mode) => new DKISystem({ ...parts, mode, store: new StateStore(join(stores, mode), maxBytes) }),
+  // Each with the bound to itself: prefixes are checkpoints of the engine, blocks are files of their store.
+  const kept = [join(stores, 'checkpoints'), join(stores, 'blocks')];
+  const systems = (['prefix', 'blocks'] as const).map(
+    (name) =>
+      new DKISystem({
+        ...parts,
+        prefill: name === 'prefix' ? name : recipeNamed(name),
+        openStore: storeIn(join(stores, name), maxBytes),
+      }),
   );
   const random = new SeededRandom(SEED);
   const users = Array.from({ length: USERS }, (_, index) => ({ userId: `u${index}`, memories: memoriesOf(random) }));
-  const head = ['turns', 'RSS, MiB', 'heap', 'buffers', 'stores on disk, MiB', 'files', 'scratch'];
+  const head = ['turns', 'RSS, MiB', 'heap', 'buffers', 'stores on disk, MiB', 'files', 'unfinished'];
   const table = new Table({ head, style: { head: [], border: [], compact: true } });
   const rss: [turn: number, bytes: number][] = [];
   let mostBytes = 0;
   for (let turn = 1; turn <= turns; turn++) {
     const { userId, memories } = random.pick(users);
-    recallNext(random.shuffled(memories).slice(0, MEMORIES_OF_A_TURN));
+    const retrieved = foundMemories(random.shuffled(memories).slice(0, MEMORIES_OF_A_TURN));
     const query = `What do you know of number ${turn}?`;
-    for (const system of systems) await system.chat({ query, sessionId: `s${turn}`, userId, maxNewTokens: 4 });
+    for (const system of systems)
+      await system.chat({ query, sessionId: `s${turn}`, userId, retrieved, maxNewTokens: 4 });
     if (turn % TURNS_TO_A_CHANGE === 0) {
       const index = random.int(0, memories.length - 1);
       const { memoryId } = memories[index]!;
@@ -112,15 +130,16 @@ async function soakTurns(model: LanguageModel, folder: string, turns: number, ma
       }
       memories[index] = { ...memories[index]!, content };
     }
-    for (const mode of modes) mostBytes = Math.max(mostBytes, filesBelow(join(stores, mode)).stateBytes);
+    mostBytes = Math.max(mostBytes, ...kept.map((path) => filesBelow(path).stateBytes));
     if (turn % TURNS_TO_A_SAMPLE !== 0) continue;
-    // What nobody holds any more is not a leak, however long the engine leaves it lying.
+    // Memory that nobody holds any more is not a leak, however long Node.js takes to collect it.
     collectGarbage();
     const { rss: resident, heapUsed, external } = process.memoryUsage();
     rss.push([turn, resident]);
     if (rss.length % Math.ceil(turns / TURNS_TO_A_SAMPLE / LINES) === 0) {
-      const files = filesBelow(stores);
-      table.push([turn, mib(resident), mib(heapUsed), mib(external), mib(files.bytes), files.count, files.scratch]);
+      const { bytes, count } = filesBelow(stores);
+      const { unfinished } = filesBelow(folder);
+      table.push([turn, mib(resident), mib(heapUsed), mib(external), mib(bytes), count, unfinished]);
     }
   }
   for (const system of systems) await system[Symbol.asyncDispose]();
@@ -129,7 +148,7 @@ async function soakTurns(model: LanguageModel, folder: string, turns: number, ma
   console.log(
     `after garbage collection, slope of the RSS behind the first ${WARM_UP_SHARE * 100} % of the turns: ${mib(slope * 1000)} MiB in 1,000 turns; ` +
       `states of a store of ${mib(maxBytes)} MiB after a turn: at most ${mib(mostBytes)} MiB on disk; ` +
-      `scratch files left: ${filesBelow(stores).scratch}`,
+      `unfinished files left: ${filesBelow(folder).unfinished}`,
   );
 }
 
@@ -141,25 +160,30 @@ async function fillStore(folder: string, maxBytes: number): Promise<void> {
     throw new BenchError('disk', `${folder}: no room for ${mib(maxBytes)} MiB`, 'free some space, or set TMPDIR');
   }
   const path = join(folder, 'filled');
-  const store = new StateStore(path, maxBytes);
+  const checkpoints = new CheckpointFiles(join(path, 'checkpoints'));
+  const store = await KvStore.open(join(path, 'store'), maxBytes, checkpoints);
   const bytes = Buffer.alloc(STATE_BYTES, 1);
-  const keyOf = (state: number): string =>
-    stateKey({ modelSha256: '', contextOptions: {}, template: 'soak', tokenIds: [state] });
+  const keyOf = (state: number): string => kvKey({ stateIdentity: '', template: 'soak', tokenIds: [state] });
   const userOf = (state: number): string => `u${state % USERS}`;
   let [after, during] = [0, 0];
   for (let state = 0; state < states; state++) {
-    await store.keep(userOf(state), keyOf(state), 2000, [`m${state}`], async (file) => {
-      await writeFile(file, bytes);
+    await store.keepCheckpoint(userOf(state), keyOf(state), [`m${state}`], async (id) => {
+      const checkpoint = await checkpoints.make(id, bytes, 2000);
       during = Math.max(during, filesBelow(path).bytes);
+      return checkpoint;
     });
     after = Math.max(after, filesBelow(path).stateBytes);
   }
-  const found = Array.from({ length: states }, (_, state) => store.find(userOf(state), keyOf(state)));
+  let found = 0;
+  for (let state = 0; state < states; state++) {
+    const checkpoint = await store.findCheckpoint(userOf(state), keyOf(state));
+    if (checkpoint !== undefined && checkpoints.read(checkpoint).equals(bytes)) found++;
+  }
   const { entries, evicted, sizeBytes } = store.stats();
   console.log(
     `a store of ${mib(maxBytes)} MiB was given ${states} states, ${mib(states * STATE_BYTES)} MiB: on disk at most ` +
       `${mib(after)} MiB after each, ${mib(during)} MiB while one was being written; ${evicted} evicted, ${entries} kept ` +
-      `(${mib(sizeBytes)} MiB), ${found.filter((state) => state !== undefined).length} found again with the bytes that were written`,
+      `(${mib(sizeBytes)} MiB), ${found} found again with the bytes that were written`,
   );
 }
 
@@ -177,11 +201,15 @@ await runScript(async () => {
     loadBenchConfig({ flags: { kvBytes }, environment: {}, workingFolder: tmpdir() }).kvBytes;
   const kvBytes = bytesOf(values['kv-bytes']);
   const storeBytes = bytesOf(values['store-bytes']);
-  const modelPath = await modelPathOf(values.model);
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-soak-'));
+  // The engine's private folder is one of those that are counted.
+  process.env['TMPDIR'] = folder;
   try {
-    await using model = await LanguageModel.load({ modelPath, sequences: 2 });
-    await soakTurns(model, folder, turns, kvBytes);
+    {
+      const checkpointFolder = join(folder, 'stores', 'checkpoints');
+      await using engine = await composeEngine().open({ model: values.model, checkpointFolder });
+      await soakTurns(engine, folder, turns, kvBytes);
+    }
     await fillStore(folder, storeBytes);
   } finally {
     rmSync(folder, { recursive: true });

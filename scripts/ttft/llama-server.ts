@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { BenchError } from '../../src/config/bench-error.ts';
+import { freePort } from '../../test/fixtures/free-port.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const LOOK_AGAIN_MS = 100;
-/** What is kept of the server's log, for the message where it does not start. */
+/** Length of the end of the server's log that is kept, for the message where it does not start. */
 const LOG_CHARACTERS = 2000;
+/** Tokens that llama.cpp evaluates at once, as in the bench's own engine. */
+const BATCH_TOKENS = 512;
 
 const completionSchema = z.object({
   content: z.string(),
@@ -16,22 +18,21 @@ const completionSchema = z.object({
 });
 const slotSchema = z.looseObject({ id_slot: z.number() });
 
-/** How to start a server: as the bench loads its own model. */
+/** Settings of a server: as the bench loads its own model. */
 export interface LlamaServerOptions {
   readonly binary: string;
   readonly modelPath: string;
   readonly contextTokens: number;
-  readonly threads: number;
-  readonly batchTokens: number;
-  /** Where saved slots lie. */
+  readonly threads: number | null;
+  /** For saved slots. */
   readonly slotFolder: string;
 }
 
-/** What a completion of one token gave. */
+/** A completion of one token. */
 export interface PeerCompletion {
   /** Without leading white space. */
   readonly text: string;
-  /** Tokens that the server evaluated, by its own count, and what that took. */
+  /** Tokens that the server evaluated, by its own count, and the time that it took. */
   readonly evaluatedTokens: number;
   readonly evaluateMs: number;
 }
@@ -48,7 +49,7 @@ export class LlamaServer implements AsyncDisposable {
 
   /** Starts it, and waits until the model is loaded. @throws BenchError `not-found` where that fails, with its last words */
   static async start(options: LlamaServerOptions): Promise<LlamaServer> {
-    const { binary, modelPath, contextTokens, threads, batchTokens, slotFolder } = options;
+    const { binary, modelPath, contextTokens, threads, slotFolder } = options;
     const port = await freePort();
     const settings = {
       '--model': modelPath,
@@ -56,9 +57,9 @@ export class LlamaServer implements AsyncDisposable {
       '--port': port,
       '--ctx-size': contextTokens,
       '--parallel': 1,
-      '--threads': threads,
-      '--batch-size': batchTokens,
-      '--ubatch-size': batchTokens,
+      ...(threads === null ? {} : { '--threads': threads }),
+      '--batch-size': BATCH_TOKENS,
+      '--ubatch-size': BATCH_TOKENS,
       '--flash-attn': 'off',
       // Its own cache of prompts in memory is another thing than a slot that is restored.
       '--cache-ram': 0,
@@ -133,13 +134,4 @@ export class LlamaServer implements AsyncDisposable {
     }
     return `not ready after ${START_TIMEOUT_MS / 1000} s`;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  if (address === null || typeof address === 'string') throw new Error('no port of this machine is free');
-  return address.port;
 }

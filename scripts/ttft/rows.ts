@@ -1,24 +1,28 @@
 import { join } from 'node:path';
-import { StateStore } from '../../src/kv/state-store.ts';
-import type { LanguageModel } from '../../src/llm/language-model.ts';
-import type { BenchSystem } from '../../src/systems/bench-system.ts';
-import { DKISystem } from '../../src/systems/dki/dki-system.ts';
-import { type InjectionMode, linkMode } from '../../src/systems/dki/injection-mode.ts';
-import { RAGSystem } from '../../src/systems/rag/rag-system.ts';
-import { openToldParts } from '../open-parts.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { meterDifference } from '../../src/engine/token-meter.ts';
+import type { TurnAccount } from '../../src/records/turn-account.ts';
+import type { BenchSystem } from '../../src/systems/contracts.ts';
+import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
+import type { OpenStore } from '../../src/systems/prefill/arm-store.ts';
+import { recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { RAGSystem } from '../../src/systems/rag-system.ts';
+import type { SystemParts } from '../../src/systems/system-parts.ts';
+import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import type { LlamaServer } from './llama-server.ts';
-import type { Subject } from './subject.ts';
+import { RULES, type Subject } from './subject.ts';
 
-/** What each store may keep: all that a run of this bench makes, so that nothing is evicted while it is measured. */
+/** Bound of each store: all that a run of this bench makes, so that nothing is evicted while it is measured. */
 const STORE_BYTES = 2 ** 32;
 const SAVED_SLOT = 'prefix.bin';
 
-/** One answer of one token, and where its time went. Milliseconds. */
+/** One answer of one token, and its time by phase, in milliseconds. */
 export interface TtftReading {
   readonly ttftMs: number;
   /** The whole call from outside, writing the turn down included: an upper bound of the time to first token. */
   readonly callMs: number;
-  /** Processor time of the whole call, all threads: what other processes cannot stretch. Not known of a server. */
+  /** Processor time of the whole call, all threads, which other processes cannot stretch. Not known of a server. */
   readonly cpuMs: number | undefined;
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
@@ -38,14 +42,14 @@ export interface TtftRow {
   readonly ask: (turn: number) => Promise<TtftReading>;
 }
 
-/** Sequences of the model that the rows take. */
-export const ROW_SEQUENCES = 10;
-/** Turns before the first that counts: the first builds, and turned keys are kept at the second. */
+/** Sessions of the engine that the rows take. */
+export const ROW_SESSIONS = 10;
+/** Turns before the first that counts: the first builds, and rotated keys are kept at the second. */
 export const WARM_UP_TURNS = 3;
 
-/** What the rows are made on. */
+/** The parts of which rows are made. */
 export interface RowSetting {
-  readonly model: LanguageModel;
+  readonly engine: Engine;
   readonly subject: Subject;
   /** For stores and the database. */
   readonly folder: string;
@@ -70,59 +74,74 @@ function startWatch(): () => Pick<TtftReading, 'callMs' | 'cpuMs'> {
   };
 }
 
-async function residentRow({ model, subject }: RowSetting): Promise<TtftRow> {
-  const sequence = model.openSequence();
-  const { prefix } = subject.prompt(0);
-  await sequence.evaluate(prefix);
+async function residentRow({ engine, subject }: RowSetting): Promise<TtftRow> {
+  const session = await engine.openSession('resident');
+  const { prefix } = await subject.prompt(0);
+  await session.evaluate(prefix);
   const ask = async (turn: number): Promise<TtftReading> => {
-    const { suffix } = subject.prompt(turn);
-    await sequence.truncate(prefix.length);
-    const before = sequence.meter;
+    const { suffix } = await subject.prompt(turn);
+    await session.truncate(prefix.length);
+    const before = await session.meter();
     const stop = startWatch();
-    const { firstTokenMs, prefillMs, text } = await sequence.generate(suffix, { maxTokens: 1 });
+    const { firstTokenMs, text } = await session.generate(suffix, { maxTokens: 1 });
     const call = stop();
-    const { inputTokens, outputTokens } = sequence.meter;
-    const evaluatedTokens = inputTokens - before.inputTokens + outputTokens - before.outputTokens;
-    return { ttftMs: firstTokenMs, ...call, kvLoadMs: 0, kvComputeMs: 0, prefillMs, evaluatedTokens, text };
+    const { evaluated } = meterDifference(await session.meter(), before);
+    return {
+      ttftMs: firstTokenMs,
+      ...call,
+      kvLoadMs: 0,
+      kvComputeMs: 0,
+      prefillMs: firstTokenMs,
+      evaluatedTokens: evaluated ?? Number.NaN,
+      text,
+    };
   };
   return { name: 'the query, its prefix in place', exact: true, slow: false, ask };
 }
 
-async function systemRows({ model, subject, folder }: RowSetting): Promise<TtftRow[]> {
-  // The hand-over alone is measured.
-  const { parts, recallNext } = openToldParts(model, folder);
+async function systemRows({ engine, subject, folder }: RowSetting): Promise<TtftRow[]> {
+  const database = openDatabase({ path: join(folder, 'turns.sqlite') });
+  let opened = 0;
+  // One session for each system, so that none finds what another left.
+  const parts = async (): Promise<SystemParts> =>
+    openParts({ engine, session: await engine.openSession(`row ${opened++}`) }, database, RULES);
   let stores = 0;
-  const openStore = (): StateStore => new StateStore(join(folder, `store-${stores++}`), STORE_BYTES);
-  const dki = (mode: InjectionMode, store = openStore()): BenchSystem => new DKISystem({ ...parts, store, mode });
+  const openStore = (): OpenStore => storeIn(join(folder, `store-${stores++}`), STORE_BYTES);
+  const dki = async (
+    prefill: NonNullable<DKISystemParts['prefill']>,
+    store: OpenStore = openStore(),
+  ): Promise<BenchSystem> => new DKISystem({ ...(await parts()), openStore: store, prefill });
+  const blocks = recipeNamed('blocks');
   // A block serves every way to join it: each is computed once, and kept in memory by each of them.
-  const blocks = openStore();
+  const shared = openStore();
 
   let sessions = 0;
   const rowOf = (
     name: string,
     system: BenchSystem,
-    { reuse, exact = false, slow = false, reorder }: SystemRow,
+    { cache, exact = false, slow = false, reorder }: SystemRow,
   ): TtftRow => ({
     name,
     exact,
     slow,
     ask: async (turn) => {
-      recallNext(reorder === true ? subject.reordered(turn) : subject.memories);
-      const query = subject.query(turn);
-      model.forgetTexts();
+      const memories = reorder === true ? subject.reordered(turn) : subject.memories;
+      const query = await subject.query(turn);
       const stop = startWatch();
-      const { timings, tokens, text, metadata } = await system.chat({
+      const { timings, tokens, text, trace } = await system.chat({
         query,
         sessionId: `s${sessions++}`,
-        userId: reuse === 'new' ? `user-${turn}` : 'user',
+        userId: cache === 'miss' ? `user-${turn}` : 'user',
         maxNewTokens: 1,
         includeHistory: false,
+        // Prefill alone is measured, not retrieval.
+        retrieved: foundMemories(memories),
       });
       const call = stop();
-      const asSaid =
-        tokens.evaluated === metadata['expectedEvaluatedTokens'] && metadata['reuse'] === (reuse ?? 'none');
-      if (turn >= WARM_UP_TURNS && !asSaid) {
-        throw new Error(`${name}: ${tokens.evaluated} tokens evaluated, K/V ${String(metadata['reuse'])}`);
+      const { account } = trace;
+      const isAsNamed = tokens.evaluated === account.evaluated && account.cache === cache;
+      if (turn >= WARM_UP_TURNS && !isAsNamed) {
+        throw new Error(`${name}: ${tokens.evaluated} tokens evaluated, cache ${account.cache}`);
       }
       return {
         ttftMs: timings.firstToken,
@@ -135,43 +154,45 @@ async function systemRows({ model, subject, folder }: RowSetting): Promise<TtftR
       };
     },
   });
+  const parallel = recipeNamed('parallel');
+  const cachedText = new RAGSystem({ ...(await parts()), prefixCache: openStore() });
   const warm = [
-    rowOf('dki, seen', dki('prefix'), { reuse: 'seen', exact: true }),
-    rowOf('dki-blocks, seen', dki('blocks', blocks), { reuse: 'seen' }),
-    rowOf('dki-blocks, seen, in another order', dki('blocks', blocks), { reuse: 'seen', reorder: true }),
-    rowOf('dki-parallel, seen', dki('parallel', blocks), { reuse: 'seen' }),
-    rowOf('dki-link:4, seen', dki(linkMode(4), blocks), { reuse: 'seen', slow: true }),
-    rowOf('rag-cached, seen', new RAGSystem({ ...parts, prefixCache: openStore() }), { exact: true }),
+    rowOf('dki, cache hit', await dki('prefix'), { cache: 'hit', exact: true }),
+    rowOf('dki-blocks, cache hit', await dki(blocks, shared), { cache: 'hit' }),
+    rowOf('dki-blocks, cache hit, in another order', await dki(blocks, shared), { cache: 'hit', reorder: true }),
+    rowOf('dki-parallel, cache hit', await dki(parallel, shared), { cache: 'hit' }),
+    rowOf('dki-link:4, cache hit', await dki(recipeNamed('link:4'), shared), { cache: 'hit', slow: true }),
+    rowOf('rag-cached, prefix found', cachedText, { cache: 'bypass', exact: true }),
   ];
   for (const row of warm) {
-    // What is slow evaluates anew in each turn: nothing of it is kept but what the first turn keeps.
+    // Slow rows evaluate anew in each turn: nothing of it is kept but what the first turn keeps.
     for (let turn = 0; turn < (row.slow ? 1 : WARM_UP_TURNS); turn++) await row.ask(turn);
   }
   return [
     ...warm,
-    rowOf('rag, cold', new RAGSystem(parts), { exact: true, slow: true }),
-    rowOf('dki, new', dki('prefix'), { reuse: 'new', exact: true, slow: true }),
-    rowOf('dki-blocks, new', dki('blocks'), { reuse: 'new', slow: true }),
+    rowOf('rag', new RAGSystem(await parts()), { cache: 'bypass', exact: true, slow: true }),
+    rowOf('dki, cache miss', await dki('prefix'), { cache: 'miss', exact: true, slow: true }),
+    rowOf('dki-blocks, cache miss', await dki(blocks), { cache: 'miss', slow: true }),
   ];
 }
 
 interface SystemRow {
-  /** What the K/V must be, for the row to be what it says; undefined where nothing is injected. */
-  readonly reuse?: 'new' | 'seen';
+  /** The cache result without which the row is not what it is called. */
+  readonly cache: TurnAccount['cache'];
   readonly exact?: boolean;
   readonly slow?: boolean;
-  /** Each turn recalls the same memories in another order. */
+  /** Each turn is given the same memories in another order. */
   readonly reorder?: boolean;
 }
 
-/** The same prompts on llama.cpp's own server: behind what its slot holds, and with the slot restored from its file. */
+/** The same prompts on llama.cpp's own server: behind the prefix in its slot, and with the slot restored from its file. */
 async function peerRows({ subject }: RowSetting, server: LlamaServer): Promise<TtftRow[]> {
-  const { prefix } = subject.prompt(0);
+  const { prefix } = await subject.prompt(0);
   await server.complete(prefix);
   await server.slot('save', SAVED_SLOT);
   const restore = (): Promise<void> => server.slot('restore', SAVED_SLOT);
   const ask = async (turn: number, load: () => Promise<void>): Promise<TtftReading> => {
-    const prompt = [...prefix, ...subject.prompt(turn).suffix];
+    const prompt = [...prefix, ...(await subject.prompt(turn)).suffix];
     const start = performance.now();
     await load();
     const kvLoadMs = performance.now() - start;

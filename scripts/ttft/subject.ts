@@ -1,11 +1,19 @@
 import { grammars } from '../../src/config/grammar.ts';
-import { SeededRandom } from '../../src/eval/random.ts';
-import type { LanguageModel } from '../../src/llm/language-model.ts';
-import type { MemorySearchResult } from '../../src/memory/memory-search-result.ts';
-import { buildPrompt } from '../../src/systems/prompt/build-prompt.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { TokenId } from '../../src/engine/token-id.ts';
+import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import { buildPrompt, type PromptRules } from '../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../src/systems/prompt/prompt-tokenizer.ts';
 import { memorySegment, querySegments } from '../../src/systems/prompt/segments.ts';
-import { RULES } from '../open-parts.ts';
+
+/** Labels that do not depend on the place, so that a block serves any order; memories may fill the window. */
+export const RULES: Omit<PromptRules, 'windowTokens'> = {
+  placement: 'rank',
+  labels: 'bullet',
+  reserveTokens: 16,
+  memoryShare: 1,
+};
 
 const SHORTEST_MEMORY = 38;
 const LONGEST_MEMORY = 62;
@@ -18,39 +26,41 @@ const WORDS =
 /** A prompt cut where its memories end. */
 export interface CutPrompt {
   /** Header and memory lines. */
-  readonly prefix: readonly number[];
-  /** The query and what stands around it. */
-  readonly suffix: readonly number[];
+  readonly prefix: readonly TokenId[];
+  /** The query and the text around it. */
+  readonly suffix: readonly TokenId[];
 }
 
-/** What is asked, and with which memories: texts of exact sizes, of words that mean nothing. */
+/** Questions and memories: texts of exact sizes, of words that mean nothing. */
 export class Subject {
   readonly memories: readonly MemorySearchResult[];
-  readonly #model: LanguageModel;
+  readonly #engine: Engine;
   readonly #queryTokens: number;
   readonly #seed: number;
 
-  /** @param memoryTokens tokens of all memory lines @param queryTokens tokens of a query's line */
-  constructor(model: LanguageModel, memoryTokens: number, queryTokens: number, seed: number) {
-    this.#model = model;
+  private constructor(engine: Engine, memories: readonly MemorySearchResult[], queryTokens: number, seed: number) {
+    this.#engine = engine;
+    this.memories = memories;
     this.#queryTokens = queryTokens;
     this.#seed = seed;
+  }
+
+  /** Draws the memories. @param memoryTokens tokens of all memory lines @param queryTokens tokens of a query's line */
+  static async draw(engine: Engine, memoryTokens: number, queryTokens: number, seed: number): Promise<Subject> {
     const random = new SeededRandom(seed);
-    this.memories = memoryLengths(memoryTokens, random).map((tokens, index) => ({
-      memoryId: `m${index + 1}`,
-      content: this.#text(tokens, random, (text) => memorySegment('', text, 1, RULES.labels).text),
-      score: 0.5,
-      metadata: {},
-    }));
+    const memories: MemorySearchResult[] = [];
+    for (const tokens of memoryLengths(memoryTokens, random)) {
+      const lineOf = (text: string): string => memorySegment('', text, 1, RULES.labels).text;
+      const content = await textOf(engine, tokens, random, lineOf);
+      memories.push({ memoryId: `m${memories.length + 1}`, content, score: 0.5, metadata: {} });
+    }
+    return new Subject(engine, memories, queryTokens, seed);
   }
 
   /** A query of its own for each turn, all of one length. */
-  query(turn: number): string {
-    return this.#text(
-      this.#queryTokens,
-      new SeededRandom(this.#seed + turn + 1),
-      (text) => querySegments(text)[0].text,
-    );
+  query(turn: number): Promise<string> {
+    const random = new SeededRandom(this.#seed + turn + 1);
+    return textOf(this.#engine, this.#queryTokens, random, (text) => querySegments(text)[0].text);
   }
 
   /** The same memories in another order for each turn. */
@@ -58,28 +68,39 @@ export class Subject {
     return new SeededRandom(this.#seed - turn - 1).shuffled(this.memories);
   }
 
-  /** The very prompt that the systems make of it. */
-  prompt(turn: number): CutPrompt {
-    const { info } = this.#model;
-    const { tokenIds, prefixTokens, kept } = buildPrompt(
-      { query: this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories: this.memories, history: [] },
-      { ...RULES, windowTokens: info.contextTokens },
-      new PromptTokenizer(this.#model, info.bosToken),
-    );
-    if (kept.length !== this.memories.length) throw new RangeError('the window is too short for the memories');
+  /** The very prompt that the systems build of it. */
+  async prompt(turn: number): Promise<CutPrompt> {
+    const { memories } = this;
+    const parts = { query: await this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
+    const rules = { ...RULES, windowTokens: this.#engine.info.contextTokens };
+    const { tokenIds, prefixTokens, kept } = await buildPrompt(parts, rules, new PromptTokenizer(this.#engine));
+    if (kept.length !== memories.length) throw new RangeError('the window is too short for the memories');
     return { prefix: tokenIds.slice(0, prefixTokens), suffix: tokenIds.slice(prefixTokens) };
   }
+}
 
-  #text(tokens: number, random: SeededRandom, lineOf: (text: string) => string): string {
-    const words = WORDS.split(' ');
-    const count = (text: string): number => this.#model.tokenizeText(lineOf(text)).length;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      let text = random.pick(words);
-      while (count(text) < tokens) text += ` ${random.pick(words)}`;
-      if (count(text) === tokens) return text;
+/** Draws a text whose line has exactly so many tokens. */
+async function textOf(
+  engine: Engine,
+  tokens: number,
+  random: SeededRandom,
+  lineOf: (text: string) => string,
+): Promise<string> {
+  const words = WORDS.split(' ');
+  const count = async (text: string): Promise<number> => {
+    const [ids] = await engine.tokenize([{ text: lineOf(text), as: 'text' }]);
+    return ids!.length;
+  };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    let text = random.pick(words);
+    let length = await count(text);
+    while (length < tokens) {
+      text += ` ${random.pick(words)}`;
+      length = await count(text);
     }
-    throw new RangeError(`this tokeniser makes no text of ${tokens} tokens`);
+    if (length === tokens) return text;
   }
+  throw new RangeError(`this tokeniser makes no text of ${tokens} tokens`);
 }
 
 /** Lengths that add up, and that vary: in another order each block lands at another position. */

@@ -6,12 +6,12 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { RetrieverName } from '../src/config/bench-config.ts';
 import type { Embedder } from '../src/embedding/embedder.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import type { Retriever } from '../src/memory/retriever.ts';
-import { readPreRetrievalConfig } from '../src/memory/strategies/hinted/pre-retrieval/pre-retrieval-config.ts';
-import { openRetriever } from '../src/memory/strategies/open-retriever.ts';
-import type { TieredSettings } from '../src/memory/strategies/tiered/tier-places.ts';
-import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
-import { openServer, postgresSizes, type PostgresSizes, type RowServer } from './recall-server.ts';
+import type { Retriever } from '../src/retrieval/retriever.ts';
+import { readPreRetrievalConfig } from '../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from '../src/retrieval/open-retriever.ts';
+import type { TieredSettings } from '../src/retrieval/tiered/tier-places.ts';
+import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
+import { openServer, postgresSizes, type PostgresSizes, type RowServer } from './retrieval-server.ts';
 
 export const DIMENSION = 384;
 export const TOP_K = 5;
@@ -20,7 +20,7 @@ const QUERIES = 40;
 const BATCH = 5_000;
 
 /** One strategy on its stores, and how many memories it gets. */
-export interface RecallRow {
+export interface RetrievalRow {
   readonly name: string;
   readonly retriever: RetrieverName;
   readonly server?: RowServer | undefined;
@@ -28,22 +28,22 @@ export interface RecallRow {
   readonly memories: number;
 }
 
-export interface RecallFigures {
+export interface RetrievalFigures {
   readonly loadMs: number;
   /** Search and ranking of a question, without its embedding. */
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Share of the exact nearest, among those not recalled for being new, that are recalled. */
+  /** Share of the exact nearest that are retrieved, those aside that are retrieved for being new. */
   readonly nearest: number;
-  /** What the process grew by. */
+  /** Growth of the process. */
   readonly rssBytes: number;
-  /** What its server's process grew by, where it has one and that can be known. */
+  /** Growth of its server's process, where it has one and that can be known. */
   readonly serverBytes?: number | undefined;
   /** Where its server is PostgreSQL. */
   readonly sizes?: PostgresSizes | undefined;
 }
 
-/** A direction of its own for each text: what embedding means, and takes, is not measured here. */
+/** A direction of its own for each text: neither the meaning nor the time of embedding is measured here. */
 export function embeddingsByHash(): EmbeddingService {
   const embedder: Embedder = {
     info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', prompts: { query: '', document: '' } },
@@ -63,13 +63,13 @@ export const contentOf = (index: number): string => `Memory ${index}: what I sai
 export const questionOf = (index: number): string => `What did I say, question ${index}?`;
 
 /**
- * Loads, asks, and counts what the process, and a server that it started for this, took for it.
- * @throws Error where memories cannot be kept or recalled
+ * Loads, asks, and measures the growth of the process, and of a server that it started for this.
+ * @throws Error where memories cannot be kept or retrieved
  */
-export async function measureRow(row: RecallRow): Promise<RecallFigures> {
+export async function measureRow(row: RetrievalRow): Promise<RetrievalFigures> {
   const { name, retriever: strategy, coldIndex, memories } = row;
   await using server = row.server && (await openServer(row.server));
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-recall-'));
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-retrieval-'));
   const retriever = await openRetriever(strategy, {
     embeddings: embeddingsByHash(),
     backend: chooseVectorBackend().backend,
@@ -79,7 +79,7 @@ export async function measureRow(row: RecallRow): Promise<RecallFigures> {
     folder,
     tiers: row.server === undefined ? { coldIndex } : { coldIndex, [row.server.tier]: server!.url },
     // A model's tokenizer takes its time, which is not what is measured here.
-    countTokens: (text) => text.length / 4,
+    countTokens: async (texts) => texts.map((text) => text.length / 4),
     preRetrieval: readPreRetrievalConfig({}, 'defaults'),
   });
   try {
@@ -89,10 +89,10 @@ export async function measureRow(row: RecallRow): Promise<RecallFigures> {
     await load(retriever, memories);
     const loadMs = performance.now() - start;
     const ask = async (question: string) => {
-      const recalled = await retriever.retrieve(question, { userId: USER, topK: TOP_K, threshold: -1 });
-      const failed = recalled.flags.find(({ flag }) => flag === 'failed');
+      const retrieval = await retriever.retrieve(question, { userId: USER, topK: TOP_K, threshold: -1 });
+      const failed = retrieval.flags.find(({ flag }) => flag === 'failed');
       if (failed !== undefined) throw new Error(failed.reason);
-      return recalled;
+      return retrieval;
     };
     // The first search builds what is built when it is needed.
     await ask('warm up');
@@ -101,15 +101,15 @@ export async function measureRow(row: RecallRow): Promise<RecallFigures> {
     const serverBytes = growth(serverBefore, await server?.residentBytes());
     const sizes = row.server?.tier === 'cold' ? await postgresSizes(server!.url, name) : undefined;
     const times: number[] = [];
-    const recalled: string[][] = [];
+    const retrieved: string[][] = [];
     for (let index = 0; index < QUERIES; index++) {
       const { memories: found, timingsMs } = await ask(questionOf(index));
       times.push(timingsMs.search + timingsMs.ranking);
-      recalled.push(found.map(({ memoryId }) => memoryId));
+      retrieved.push(found.map(({ memoryId }) => memoryId));
     }
     times.sort((a, b) => a - b);
     const at = (share: number): number => times[Math.ceil(share * times.length) - 1]!;
-    const nearest = shareOfNearest(recalled, memories);
+    const nearest = shareOfNearest(retrieved, memories);
     return { loadMs, p50Ms: at(0.5), p95Ms: at(0.95), nearest, rssBytes, serverBytes, sizes };
   } finally {
     await retriever.close();
@@ -133,11 +133,11 @@ async function load(retriever: Retriever, memories: number): Promise<void> {
   }
 }
 
-/** By the definition, after all that is measured. @param recalled ids by question */
-function shareOfNearest(recalled: readonly (readonly string[])[], memories: number): number {
-  const questions = recalled.map((ids, index) => ({
+/** By the definition, after all that is measured. @param retrieved ids by question */
+function shareOfNearest(retrieved: readonly (readonly string[])[], memories: number): number {
+  const questions = retrieved.map((ids, index) => ({
     ids,
-    // What a strategy puts in front of what it searched was recalled for being new.
+    // Memories that a strategy puts in front of those that it searched are there for being new.
     isNew: new Set(ids.slice(0, Math.max(0, ids.length - TOP_K))),
     direction: directionOf(questionOf(index)),
     best: [] as { readonly id: string; readonly score: number }[],

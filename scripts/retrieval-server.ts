@@ -3,29 +3,29 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { schemaOf } from '../src/memory/strategies/tiered/postgres-schema.ts';
+import { schemaOf } from '../src/retrieval/tiered/postgres-schema.ts';
 import { RedisServer } from '../test/fixtures/redis-server.ts';
 
-/** Which tier of a row lies on a server, and where; without an address on one that is started for the row alone. */
+/** The tier of a row that lies on a server, and its address; without one, a server is started for the row alone. */
 export interface RowServer {
   readonly tier: 'hot' | 'cold';
   readonly url?: string | undefined;
 }
 
 /** It is stopped when it is disposed of, where it was started. */
-export interface RecallServer extends AsyncDisposable {
+export interface RetrievalServer extends AsyncDisposable {
   readonly url: string;
-  /** What its process occupies, bytes; undefined where that cannot be known from here. */
+  /** Memory of its process; undefined where that cannot be known from here. */
   residentBytes(): Promise<number | undefined>;
 }
 
-export function openServer({ tier, url }: RowServer): Promise<RecallServer> {
+export function openServer({ tier, url }: RowServer): Promise<RetrievalServer> {
   if (tier === 'hot') return openRedis(url);
   return url === undefined ? startPglite() : Promise.resolve(givenPostgres(url));
 }
 
 /** Debian's redis-server, where none is given. */
-async function openRedis(given: string | undefined): Promise<RecallServer> {
+async function openRedis(given: string | undefined): Promise<RetrievalServer> {
   const started = given === undefined ? await RedisServer.start() : undefined;
   const url = given ?? started!.url;
   return {
@@ -43,7 +43,7 @@ async function openRedis(given: string | undefined): Promise<RecallServer> {
 }
 
 /** PostgreSQL in WebAssembly, which keeps its files in its memory, in a process of its own. */
-async function startPglite(): Promise<RecallServer> {
+async function startPglite(): Promise<RetrievalServer> {
   const child = fork(fileURLToPath(new URL('pglite-process.ts', import.meta.url)));
   const [url] = (await once(child, 'message')) as [string];
   return {
@@ -63,11 +63,11 @@ async function startPglite(): Promise<RecallServer> {
 }
 
 /** Its processes share what they occupy, and may be on another machine. */
-function givenPostgres(url: string): RecallServer {
+function givenPostgres(url: string): RetrievalServer {
   return { url, residentBytes: () => Promise.resolve(undefined), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-/** What memories take in PostgreSQL's files, of which a server keeps in memory what it has room for. */
+/** Sizes of memories in PostgreSQL's files, of which a server keeps in memory as much as fits. */
 export interface PostgresSizes {
   readonly tableBytes: number;
   /** Of the vectors alone. */

@@ -1,9 +1,9 @@
 /**
- * What recall costs: `npm run bench:recall`. The router beside the bare index, batch embedding beside one by one, and
+ * Costs of retrieval: `npm run bench:retrieval`. The router beside the bare index, batch embedding beside one by one, and
  * every strategy and store over many memories of one user, each in a process of its own, so that its memory is its own.
  * It prints and never fails: a busy machine slows all down, so read the ratios.
  *
- *   npm run bench:recall -- --memories 100000 --redis redis://… --postgres postgres://… --rows tiered
+ *   npm run bench:retrieval -- --memories 100000 --redis redis://… --postgres postgres://… --rows tiered
  *
  * Without --redis and --postgres each row has a server of its own: Debian's redis-server, where it is installed, and
  * PostgreSQL in WebAssembly. --rows measures only the strategies whose name holds the text.
@@ -18,19 +18,19 @@ import { presetModels } from '../src/config/shipped-models.ts';
 import { retrieverNames } from '../src/config/bench-config.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
-import { MemoryRouter } from '../src/memory/memory-router.ts';
-import { postgresAddress, redisAddress } from '../src/memory/strategies/tiered/tier-places.ts';
-import { chooseVectorBackend } from '../src/memory/vector-backend.ts';
+import { MemoryRouter } from '../src/retrieval/memory-router.ts';
+import { postgresAddress, redisAddress } from '../src/retrieval/tiered/tier-places.ts';
+import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 import { hasRedisServer } from '../test/fixtures/redis-server.ts';
 import { benchHybrid } from './bench-hybrid.ts';
-import { contentOf, DIMENSION, embeddingsByHash, measureRow, questionOf, TOP_K, USER } from './recall-row.ts';
-import type { RecallFigures, RecallRow } from './recall-row.ts';
+import { contentOf, DIMENSION, embeddingsByHash, measureRow, questionOf, TOP_K, USER } from './retrieval-row.ts';
+import type { RetrievalFigures, RetrievalRow } from './retrieval-row.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const ROUTER_MEMORIES = 10_000;
 /** To put a batch into a graph of more takes WebAssembly longer than a call may take. */
 const WASM_GRAPH_MEMORIES = 3_000;
-/** What is compared takes turns this often, so that a busy moment meets both. */
+/** Steps that are compared take turns this often, so that a busy moment meets both. */
 const ROUNDS = 9;
 
 type Step = readonly [name: string, run: () => unknown];
@@ -107,36 +107,36 @@ async function benchEmbedding(timeMs: number): Promise<void> {
   );
 }
 
-/** Of a row that could not be measured, why. */
+/** The reason why a row could not be measured. */
 interface RowFailure {
   readonly failed: string;
 }
 
 /** In a process of its own. */
-async function measureApart(row: RecallRow): Promise<RecallFigures | RowFailure> {
+async function measureApart(row: RetrievalRow): Promise<RetrievalFigures | RowFailure> {
   const child = fork(fileURLToPath(import.meta.url), ['--row', JSON.stringify(row)], {
     execArgv: [...process.execArgv, '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  let figures: RecallFigures | RowFailure | undefined;
-  child.on('message', (message) => (figures = message as RecallFigures | RowFailure));
+  let figures: RetrievalFigures | RowFailure | undefined;
+  child.on('message', (message) => (figures = message as RetrievalFigures | RowFailure));
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   return figures ?? { failed: `its process ended with ${signal ?? code}` };
 }
 
 /** The same, in the process of the row. */
-async function sendRow(row: RecallRow): Promise<void> {
-  const result: RecallFigures | RowFailure = await measureRow(row).catch((error: unknown) => ({
+async function sendRow(row: RetrievalRow): Promise<void> {
+  const result: RetrievalFigures | RowFailure = await measureRow(row).catch((error: unknown) => ({
     failed: (error as Error).message,
   }));
   process.send!(result);
 }
 
-function rowsOf(memories: number, redis: string | undefined, postgres: string | undefined): RecallRow[] {
+function rowsOf(memories: number, redis: string | undefined, postgres: string | undefined): RetrievalRow[] {
   const coldIndex = 'ivfflat';
   const place = postgres === undefined ? 'PGlite' : 'PostgreSQL';
   return [
-    ...retrieverNames.map((retriever): RecallRow => ({ name: retriever, retriever, coldIndex, memories })),
+    ...retrieverNames.map((retriever): RetrievalRow => ({ name: retriever, retriever, coldIndex, memories })),
     ...(redis !== undefined || hasRedisServer()
       ? [
           {
@@ -148,7 +148,7 @@ function rowsOf(memories: number, redis: string | undefined, postgres: string | 
           } as const,
         ]
       : []),
-    ...(['ivfflat', 'ivfflat-approximate', 'hnsw'] as const).map((index): RecallRow => {
+    ...(['ivfflat', 'ivfflat-approximate', 'hnsw'] as const).map((index): RetrievalRow => {
       const held = postgres === undefined && index === 'hnsw' ? Math.min(memories, WASM_GRAPH_MEMORIES) : memories;
       const server = { tier: 'cold', url: postgres } as const;
       return { name: `tiered, ${place} ${index}`, retriever: 'tiered', server, coldIndex: index, memories: held };
@@ -167,7 +167,7 @@ async function benchWords(memories: number): Promise<void> {
 
 const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
 
-function cellsOf({ loadMs, p50Ms, p95Ms, nearest, rssBytes, serverBytes, sizes }: RecallFigures): string[] {
+function cellsOf({ loadMs, p50Ms, p95Ms, nearest, rssBytes, serverBytes, sizes }: RetrievalFigures): string[] {
   return [
     (loadMs / 1_000).toFixed(1),
     p50Ms.toFixed(2),
@@ -179,7 +179,7 @@ function cellsOf({ loadMs, p50Ms, p95Ms, nearest, rssBytes, serverBytes, sizes }
   ];
 }
 
-async function benchStrategies(rows: readonly RecallRow[], memories: number): Promise<void> {
+async function benchStrategies(rows: readonly RetrievalRow[], memories: number): Promise<void> {
   const figures: string[][] = [];
   const notes: string[] = [];
   for (const row of rows) {
@@ -210,7 +210,7 @@ await runScript(async () => {
       row: { type: 'string' },
     },
   });
-  if (values.row !== undefined) return sendRow(JSON.parse(values.row) as RecallRow);
+  if (values.row !== undefined) return sendRow(JSON.parse(values.row) as RetrievalRow);
   const { redis, postgres, rows = '' } = values;
   const memories = wholeNumber('memories', values.memories, 1);
   const timeMs = wholeNumber('time-ms', values['time-ms'], 1);
