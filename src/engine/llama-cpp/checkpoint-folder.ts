@@ -55,14 +55,17 @@ export class CheckpointFolder {
     }
   }
 
-  /** @throws BenchError `bad-state` where the file is gone, or its bytes are not those that were written */
+  /** @throws BenchError `bad-state` where the file is gone, or its bytes are not those that were written; `disk` */
   read({ id, bytes, sha256 }: Checkpoint): VerifiedState {
     const path = this.#pathOf(id);
     let found: Buffer<ArrayBuffer>;
     try {
       found = readFileSync(path);
     } catch (cause) {
-      throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again', cause);
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'ENOENT') throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again', cause);
+      const hint = 'name a folder that can be read: --kv-store DIR';
+      throw new BenchError('disk', `${path}: a K/V state cannot be read: ${code}`, hint, cause);
     }
     if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found };
     throw new BenchError(

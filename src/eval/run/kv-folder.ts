@@ -57,7 +57,7 @@ export class KvFolder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (!this.shared) rmSync(this.#path, { recursive: true, force: true });
+    if (!this.shared && existsSync(this.#path)) rmSync(this.#path, { recursive: true, force: true });
   }
 }
 
