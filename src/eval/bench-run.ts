@@ -22,6 +22,7 @@ export async function runSuites(
   engines: EngineOpener,
   hooks: BenchHooks = {},
 ): Promise<RunResults[]> {
+  requireUsableDatabase(config);
   const planned = config.resume === undefined ? plan(config) : planToResume(config, config.resume);
   const results: RunResults[] = [];
   for (const run of planned) {
@@ -30,6 +31,11 @@ export async function runSuites(
     );
   }
   return results;
+}
+
+/** Opens a database that exists, so that one of another version is refused before a model is loaded. */
+function requireUsableDatabase(config: BenchConfig): void {
+  if (existsSync(config.db)) openRuns(config).close();
 }
 
 function plan(config: BenchConfig): SuiteRun[] {

@@ -59,7 +59,8 @@ it.each([
   ['an unknown suite', ['--suite', 'mian'], /--suite: unknown suite "mian": did you mean main\?/],
   ['an unknown option', ['--sede', '3'], /unknown option '--sede'\n {2}hint: did you mean --seed\?/],
   ['a run that nobody made', ['--resume', 'nobody'], /--resume nobody: there is no such run/],
-  ['the database of another program', ['--db', 'newer.sqlite', '--limit', '8'], /newer\.sqlite/],
+  // Found before any model is opened.
+  ['the database of another program', ['--db', 'newer.sqlite', '--model', 'text.gguf'], /newer\.sqlite/],
 ])('%s ends with 2, one line and what to do, and leaves nothing behind', async (_, words, message) => {
   const options = ['--quiet', '--out', 'reports', ...words];
   const bench = await runProcess([...program, 'bench', ...options], { cwd: folder.path });

@@ -22,6 +22,10 @@ test('no number is named where none would decide', () => {
   expect(judgeQuality({ ...difference, low: -Infinity, high: Infinity }, 0.02)).toEqual({ verdict: 'undecided' });
 });
 
+test('no number is named where a bound lies on the border', () => {
+  expect(judgeQuality({ ...difference, delta: -0.05, low: -0.1, high: 0 }, 0.02)).toEqual({ verdict: 'undecided' });
+});
+
 test('identical bits need no interval', () => {
   expect(judgeQuality({ ...difference, identical: true }, 0.02)).toEqual({ verdict: 'identical' });
 });

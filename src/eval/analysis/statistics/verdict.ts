@@ -31,6 +31,8 @@ export function judgeQuality(difference: QualityDifference, margin: number): Jud
   if (difference.identical) return { verdict: 'identical' };
   if (low > -margin) return { verdict: 'kept' };
   if (high < 0) return { verdict: 'lost' };
+  // On the bound itself: one item more may decide, or none.
+  if (low === -margin || high === 0) return { verdict: 'undecided' };
   const needed = Math.min(itemsFor(delta - low, delta + margin, n), itemsFor(high - delta, -delta, n));
   return Number.isFinite(needed)
     ? { verdict: 'undecided', neededItems: Math.max(n + 1, Math.ceil(needed)) }
