@@ -9,7 +9,7 @@ import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
-import { presetModels } from '../src/config/shipped-models.ts';
+import { presetModels } from '../src/config/models/preset-models.ts';
 import { adapterNamed } from '../src/engine/adapters.ts';
 import { cellBytes, keyRowBytes, type KvLayout, valueRowBytes } from '../src/engine/kv-layout.ts';
 import type { Rotary } from '../src/engine/rotary.ts';

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
-import { presetModels } from '../src/config/shipped-models.ts';
+import { presetModels } from '../src/config/models/preset-models.ts';
 import { retrieverNames } from '../src/config/bench-config.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';

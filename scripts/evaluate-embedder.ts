@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { presetModels } from '../src/config/shipped-models.ts';
+import { presetModels } from '../src/config/models/preset-models.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
 import { SeededRandom } from '../src/config/seeded-random.ts';

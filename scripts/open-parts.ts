@@ -1,4 +1,4 @@
-import { presetModels } from '../src/config/shipped-models.ts';
+import { presetModels } from '../src/config/models/preset-models.ts';
 import type { BenchDatabase } from '../src/db/database.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';

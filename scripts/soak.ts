@@ -11,7 +11,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Table from 'cli-table3';
 import { linearRegression } from 'simple-statistics';
-import { presetModels } from '../src/config/shipped-models.ts';
+import { presetModels } from '../src/config/models/preset-models.ts';
 import { BenchError } from '../src/config/bench-error.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
 import { SeededRandom } from '../src/config/seeded-random.ts';

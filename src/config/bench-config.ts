@@ -119,8 +119,8 @@ export const benchConfigSchema = z.strictObject({
   }).default('recall-en,recall-zh'),
   model: path(
     '<file>',
-    'language model: a GGUF file, recall-base or recall-block (shipped), hf:org/repo/file.gguf (fetched), or random:SHAPE' +
-      ' (random weights)',
+    'language model: a GGUF file, a name (recall-base, recall-block, smollm2-135m), hf:org/repo/file.gguf (fetched), or' +
+      ' random:SHAPE (random weights)',
     'recall-base',
   ).exactOptional(),
   engine: describe(z.string().min(1), {
@@ -130,8 +130,8 @@ export const benchConfigSchema = z.strictObject({
   }).default('llama-cpp'),
   embedder: path(
     '<dir>',
-    'embedding model: a folder with ONNX weights, or hf:org/repo (fetched)',
-    'the shipped one',
+    'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
+    "the model's",
   ).exactOptional(),
   retriever: oneOf('retriever', retrieverNames, 'strategy that retrieves memories').default('router'),
   hot: describe(z.string().min(1), {

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from './bench-error.ts';
 import { configOptions } from './config-options.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
-import { presetModels, shippedLanguageModels } from './shipped-models.ts';
+import { presetModels } from './models/preset-models.ts';
+import { languageModelNamed, shippedPathOf } from './models/registry.ts';
 
 let workingFolder: string;
 beforeEach(() => {
@@ -38,9 +39,10 @@ describe('the configuration', () => {
   });
 
   it('finds shipped files from the package and users’ files from the working folder', () => {
+    mkdirSync(join(workingFolder, 'mine'));
     const config = load({ embedder: 'mine' });
     expect(config.model).toBe(presetModels.model);
-    expect(load({ model: 'recall-block' }).model).toBe(shippedLanguageModels.get('recall-block'));
+    expect(load({ model: 'recall-block' }).model).toBe(shippedPathOf(languageModelNamed('recall-block')!));
     expect(config.embedder).toBe(join(workingFolder, 'mine'));
     expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
     expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');

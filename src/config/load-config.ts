@@ -2,19 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
-import { type BenchConfig, benchConfigSchema, randomModelPrefix } from './bench-config.ts';
+import { cacheVariable } from './cache-folder.ts';
+import { type BenchConfig, benchConfigSchema } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
-import { hubPrefix } from './hub/hub-reference.ts';
 import { didYouMean } from './nearest-name.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
-import { presetModels, shippedLanguageModels } from './shipped-models.ts';
+import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
+import { presetModels } from './models/preset-models.ts';
 
 /** Optional file in the working folder. */
 const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */
-const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND'];
+const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND', cacheVariable];
 
 /** Sources of options; the defaults are the process's own. */
 export interface ConfigSources {
@@ -191,16 +192,12 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   if (data.arms !== undefined && sources.arms !== undefined) requireArms(data.arms, sources.arms, given.get('arms')!);
   requireUse(data, given);
   const out = resolve(workingFolder, data.out);
-  // Names with a prefix are not paths.
-  const named = (name: string): boolean => [randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix));
-  const user = (name: string | undefined, shipped: string): string =>
-    name === undefined ? shipped : named(name) ? name : resolve(workingFolder, name);
   return {
     ...data,
     given: [...given.keys()],
     dataset: datasetPaths(data.dataset, workingFolder),
-    model: shippedLanguageModels.get(data.model ?? '') ?? user(data.model, presetModels.model),
-    embedder: user(data.embedder, presetModels.embedder),
+    model: data.model === undefined ? presetModels.model : placeOfModel(data.model, workingFolder),
+    embedder: data.embedder === undefined ? presetModels.embedder : placeOfEmbedder(data.embedder, workingFolder),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),
     ...(data.kvStore === undefined ? {} : { kvStore: resolve(workingFolder, data.kvStore) }),

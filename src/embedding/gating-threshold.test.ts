@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { presetModels } from '../config/shipped-models.ts';
+import { presetModels } from '../config/models/preset-models.ts';
 import { gatingCalibrationOf, requireCalibrationFor } from './gating-threshold.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 

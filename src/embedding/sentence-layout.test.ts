@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { presetModels } from '../config/shipped-models.ts';
+import { presetModels } from '../config/models/preset-models.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { readSentenceLayout } from './sentence-layout.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';

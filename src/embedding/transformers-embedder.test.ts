@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { presetModels } from '../config/shipped-models.ts';
+import { presetModels } from '../config/models/preset-models.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const folder = presetModels.embedder;

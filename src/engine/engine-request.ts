@@ -40,8 +40,11 @@ export interface EngineInspection {
 export interface EngineOpener {
   /** Describes a model without reading its weights. @throws BenchError `bad-model`, `bad-option`, `not-found` */
   inspect(model: string): Promise<EngineInspection>;
-  /** Fetches what a model's name stands for, where it lies on a hub; nothing for a file. */
-  fetch(model: string, options?: DownloadOptions): Promise<void>;
+  /**
+   * Fetches what a model's name stands for, where it lies on a hub.
+   * @returns the model's file on this machine; undefined where the engine shows none
+   */
+  fetch(model: string, options?: DownloadOptions): Promise<string | undefined>;
   /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
   open(request: EngineRequest): Promise<Engine>;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../config/shipped-models.ts';
+import { presetModels } from '../config/models/preset-models.ts';
 import { EmbeddingService } from '../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { MemoryRouter } from './memory-router.ts';

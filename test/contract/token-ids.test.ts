@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/cli/compose.ts';
-import { presetModels } from '../../src/config/shipped-models.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import { SeededRandom } from '../../src/config/seeded-random.ts';
 import { CURRICULUM } from '../../scripts/train/documents/curriculum.ts';

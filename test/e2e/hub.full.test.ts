@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { presetModels } from '../../src/config/shipped-models.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
 import type { RunResults } from '../../src/records/results.ts';
 import { modelPathOf } from '../../src/engine/llama-cpp/random-model/random-model.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../src/config/shipped-models.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
 import { adapterNamed } from '../../src/engine/adapters.ts';
 import type { EngineRequest } from '../../src/engine/engine-request.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { presetModels } from '../../src/config/shipped-models.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
 import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
 import { recallAtK } from '../../src/eval/analysis/metrics/retrieval.ts';

@@ -64,7 +64,7 @@ export async function hubFile(
     throw new BenchError(
       'disk',
       `${path} could not be written: ${(cause as NodeJS.ErrnoException).code}`,
-      'free some space, or name another folder with XDG_CACHE_HOME; the download continues where it stopped',
+      'free some space, or name another folder with DKI_BENCH_CACHE; the download continues where it stopped',
       cause,
     );
   }

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../bench-error.ts';
+import { cacheFolder } from '../cache-folder.ts';
 
 /** Prefix of names on the hub: `hf:org/repo/file.gguf`, or `hf:org/repo` for all files of a model. */
 export const hubPrefix = 'hf:';
@@ -31,7 +31,7 @@ export interface HubAccess {
   readonly endpoint: string;
   /** `HF_TOKEN`: sent to the endpoint only, and never written. */
   readonly token: string | undefined;
-  /** Folder of fetched files: `dki-bench/models` in `XDG_CACHE_HOME`, or in `~/.cache`. */
+  /** Folder of fetched files. */
   readonly cacheFolder: string;
 }
 
@@ -92,7 +92,7 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
   return {
     endpoint: endpoint.replace(/\/+$/, ''),
     token,
-    cacheFolder: join(nonEmpty(environment['XDG_CACHE_HOME']) ?? join(homedir(), '.cache'), 'dki-bench', 'models'),
+    cacheFolder: join(cacheFolder(environment), 'models'),
   };
 }
 

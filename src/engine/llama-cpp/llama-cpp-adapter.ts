@@ -25,9 +25,7 @@ export const llamaCpp: EngineAdapter<z.output<typeof options>> = {
       const header = await readGgufHeader(path);
       return { model: describeModel(header, sizeBytes), missing: missingOf(header) };
     },
-    async fetch(model, downloading) {
-      await modelFileOf(model, downloading);
-    },
+    fetch: modelFileOf,
     async open(request) {
       return LlamaCppEngine.open(await modelFileOf(request.model), request);
     },

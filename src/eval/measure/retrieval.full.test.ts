@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
-import { presetModels } from '../../config/shipped-models.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
 import { loadBenchConfig } from '../../config/load-config.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';

@@ -1,11 +1,16 @@
-import type { BenchConfig } from '../../config/bench-config.ts';
+import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
 import type { DownloadOptions } from '../../config/hub/hub-file.ts';
+import { askedOf } from '../../config/models/asked.ts';
+import { entryOfFile } from '../../config/models/entry-of-file.ts';
+import { presetModelName } from '../../config/models/preset-models.ts';
+import { type Asked, type LanguageModelEntry, languageModelNamed } from '../../config/models/registry.ts';
 import { embedderFolderOf } from '../../embedding/embedder-folder.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 
 /**
- * Fetches models that are named by an address of a hub, and gives the configuration with the embedder's folder on this
- * machine.
+ * Turns the names of models into files of this machine, and fills in what the registry says of the language model: its
+ * embedder, and how it is asked. An option that somebody gave is left as it is.
  * @throws BenchError as `EngineOpener.fetch` and `embedderFolderOf`
  */
 export async function withFetchedModels(
@@ -13,6 +18,30 @@ export async function withFetchedModels(
   engines: EngineOpener,
   options: DownloadOptions,
 ): Promise<BenchConfig> {
-  await engines.fetch(config.model, options);
-  return { ...config, embedder: await embedderFolderOf(config.embedder, options) };
+  const file = await engines.fetch(config.model, options);
+  const entry = await entryOf(config.model, file);
+  const asked = askedOf(entry, entry === undefined && (await hasChatTemplate(config.model, engines)));
+  const embedder = entry === undefined || config.given.includes('embedder') ? config.embedder : entry.embedder;
+  return { ...config, ...open(asked, config), embedder: await embedderFolderOf(embedder, options) };
+}
+
+/** Random weights are asked as the models that ship: no form makes them answer. */
+async function entryOf(model: string, file: string | undefined): Promise<LanguageModelEntry | undefined> {
+  if (model.startsWith(randomModelPrefix)) return languageModelNamed(presetModelName);
+  return file === undefined ? undefined : await entryOfFile(file);
+}
+
+/** Whoever opens a model that cannot be read says why. */
+async function hasChatTemplate(model: string, engines: EngineOpener): Promise<boolean> {
+  try {
+    return (await engines.inspect(model)).model.chatTemplate !== null;
+  } catch (error) {
+    if (error instanceof BenchError) return false;
+    throw error;
+  }
+}
+
+/** What nobody said. */
+function open(asked: Asked, { given }: BenchConfig): Partial<Asked> {
+  return Object.fromEntries(Object.entries(asked).filter(([key]) => !given.includes(key)));
 }

@@ -44,8 +44,9 @@ function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
 /** The options with which a run goes on: those that it began with, and of the new ones those that no turn depends on. */
 export function resumedConfig(config: BenchConfig, { plan }: RunRecord): BenchConfig {
   const open = Object.entries(config).filter(([key]) => !(DECISIVE as readonly string[]).includes(key));
-  const begun = plan.settings as unknown as BenchConfig;
-  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...decisive(begun) };
+  const begun = decisive(plan.settings as unknown as BenchConfig);
+  const given = [...config.given, ...Object.keys(begun)];
+  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, given };
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { configOptions } from '../../config/config-options.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
-import { presetModels, shippedLanguageModels } from '../../config/shipped-models.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
+import { languageModels } from '../../config/models/registry.ts';
 import type { RunResults } from '../../records/results.ts';
 import { groupOf } from '../../db/run-name.ts';
 
@@ -36,10 +37,9 @@ function datasetNames({ run }: RunResults): string {
     .join(',');
 }
 
-/** The name of a model that ships, given its file. */
-function shippedName(word: string): string {
-  const named = [...shippedLanguageModels].find(([, path]) => basename(path) === word);
-  return named?.[0] ?? word;
+/** The name of a model of the registry, given its file's. */
+function registryName(word: string): string {
+  return languageModels.find(({ source }) => basename(source) === word)?.name ?? word;
 }
 
 /** Options that differ from the defaults, as words of a command; of a file the name alone, since folders differ. */
@@ -59,7 +59,7 @@ function options(runs: readonly RunResults[]): string[] {
   return [
     ...(arms === undefined ? [] : ['--arms', arms]),
     ...(dataset === undefined || dataset === presetDataset ? [] : ['--dataset', dataset]),
-    ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(shippedName),
+    ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(registryName),
     ...file('--embedder', presetModels.embedder, ({ run }) => run.embedder.name),
     ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),
     ...plain,

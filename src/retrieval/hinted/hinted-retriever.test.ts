@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../config/shipped-models.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';

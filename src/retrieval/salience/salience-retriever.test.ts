@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../config/shipped-models.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
 import type { NewMemory } from '../new-memory.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { presetModels } from '../../config/shipped-models.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../config/shipped-models.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';

@@ -1,0 +1,25 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const NAME = 'dki-bench';
+
+/** Environment variable that names the folder of everything that is fetched once and kept. */
+export const cacheVariable = 'DKI_BENCH_CACHE';
+
+/**
+ * The folder of everything that is fetched once and kept: `DKI_BENCH_CACHE`, else the platform's for this user
+ * (`XDG_CACHE_HOME` or `~/.cache` on Linux, `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows).
+ */
+export function cacheFolder(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const value = (name: string): string | undefined => (environment[name] === '' ? undefined : environment[name]);
+  const named = value(cacheVariable);
+  if (named !== undefined) return resolve(named);
+  if (platform === 'win32') {
+    return join(value('LOCALAPPDATA') ?? join(homedir(), 'AppData', 'Local'), NAME, 'Cache');
+  }
+  if (platform === 'darwin') return join(homedir(), 'Library', 'Caches', NAME);
+  return join(value('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), NAME);
+}

@@ -1,0 +1,13 @@
+import type { Asked, LanguageModelEntry } from './registry.ts';
+
+/** A model that nobody tried: what made the models that were tried answer from their notes. */
+const unknownModel: Omit<Asked, 'template'> = {
+  systemPrompt: 'Answer with the exact words of the notes.',
+  labels: 'index',
+  answerPrefix: 'According to your notes,',
+};
+
+/** How a model is asked where the user says nothing else: as its entry says, else in its chat template where it has one. */
+export function askedOf(entry: LanguageModelEntry | undefined, hasChatTemplate: boolean): Asked {
+  return entry?.asked ?? { ...unknownModel, template: hasChatTemplate ? 'chat' : 'plain' };
+}
