@@ -29,6 +29,8 @@ const memoryRecord = z.strictObject({
   createdAt: instant,
   /** The part of the content that is the answer to a question. */
   value: text.optional(),
+  /** Id of the relation that it states, such as `dentist`: memories of one relation have values of which one is asked for. */
+  relation: id.optional(),
   preference: z.boolean().default(false),
   /** The id of the earlier memory that this one replaces. */
   supersedes: id.optional(),
@@ -47,6 +49,10 @@ const itemRecord = z.strictObject({
   query: anyText,
   answer: text.nullable(),
   acceptedAnswers: z.array(text).default([]),
+  /** Id of the relation that is asked for. */
+  relation: id.optional(),
+  /** Text that begins the answer, so that the gold comes next: `You moved to`. */
+  answerPrefix: text.optional(),
   /** Ids of the memories that answer it; empty if the history answers it, or nothing does. */
   evidence: z.array(id).default([]),
   /** Earlier values, which a later memory replaced. */

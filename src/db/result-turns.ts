@@ -77,25 +77,31 @@ function resultTurn(values: Values, names: Shared, ofItem: Shared): TurnResult {
   if (state === 'failed') return { state, ...key, error: ofItem.parsed(error) as FailedTurn['error'] };
   const scored = JSON.parse(scores) as AnsweredTurn['scores'];
   // Texts that no table shows, ten and more a turn.
-  const { goldTokens: _, nextTokens: __, ...measured } = JSON.parse(observed) as AnsweredTurn['observed'];
+  const { goldTokens, nextTokens: _, ...measured } = JSON.parse(observed) as AnsweredTurn['observed'];
   return {
     state,
     ...key,
-    item: ofItem.parsed(item) as AnsweredTurn['item'],
+    item: ofItem.parsed(item, withAllFields) as AnsweredTurn['item'],
     facts: ofItem.parsed(facts) as AnsweredTurn['facts'],
     account: ofItem.parsed(account) as AnsweredTurn['account'],
     answer: { text: ofItem.text(answer) },
     timings: JSON.parse(timings) as AnsweredTurn['timings'],
     tokens: ofItem.parsed(tokens) as AnsweredTurn['tokens'],
-    scores: { ...scored, passedStages: ofItem.value(scored.passedStages) },
+    scores: { ...scored, contains: scored.contains ?? null, passedStages: ofItem.value(scored.passedStages) },
     observed: {
       ...measured,
+      goldTokens: ofItem.value(goldTokens.map(({ logProbability }) => ({ logProbability }))),
       sequenceSha256: ofItem.text(measured.sequenceSha256),
       parity: ofItem.value(measured.parity),
       agreement: ofItem.value(measured.agreement),
     },
     given: ofItem.parsed(`{"retrieval":${retrieval}}`) as AnsweredResult['given'],
   };
+}
+
+/** Items of older runs lack the fields that were added since. */
+function withAllFields(item: unknown): unknown {
+  return { acceptedAnswers: [], relation: null, answerPrefix: null, ...(item as Partial<AnsweredTurn['item']>) };
 }
 
 /** One copy of each text and of each document. */
@@ -110,8 +116,8 @@ class Shared {
   }
 
   /** The document of a JSON text. */
-  parsed(json: string): unknown {
-    if (!this.#documents.has(json)) this.#documents.set(json, JSON.parse(json));
+  parsed(json: string, read: (document: unknown) => unknown = (document) => document): unknown {
+    if (!this.#documents.has(json)) this.#documents.set(json, read(JSON.parse(json)));
     return this.#documents.get(json);
   }
 

@@ -48,7 +48,7 @@ test('lists what results need as `listByRun` does, in order of writing, and says
   const expected = [...turns.listByRun(runId)].map(({ id: _, ...turn }) => {
     if (turn.state === 'failed') return turn;
     const { prompt: _prompt, prefill: _prefill, given, answer, observed, ...rest } = turn;
-    const { goldTokens: _gold, nextTokens: _next, ...measured } = observed;
+    const { nextTokens: _next, ...measured } = observed;
     const parts = { given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: measured };
     return { ...rest, ...parts };
   });

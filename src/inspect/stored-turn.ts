@@ -1,3 +1,4 @@
+import { withoutQuality } from '../eval/analysis/unknown-quality.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../records/turn-record.ts';
 
 /** A turn that gave an answer, and the reason why its scores are withheld. */
@@ -17,26 +18,4 @@ export type InspectedTurn = AnsweredTurn | FailedTurn;
 export function inspectedTurn(record: TurnRecord, unknownQuality: string | null = null): InspectedTurn {
   if (record.state === 'failed') return record;
   return { ...(unknownQuality === null ? record : withoutQuality(record)), unknownQuality };
-}
-
-/** Removes all that judges the answer; what was retrieved, kept and spent stays. */
-function withoutQuality(turn: AnsweredRecord): AnsweredRecord {
-  const { scores, observed } = turn;
-  return {
-    ...turn,
-    scores: {
-      ...scores,
-      exactMatch: null,
-      tokenF1: null,
-      memoryRecall: null,
-      rougeL: null,
-      bleu: null,
-      abstention: null,
-      taskSuccess: null,
-      wrongClass: null,
-      failedStage: scores.failedStage === 'answered' ? null : scores.failedStage,
-      passedStages: scores.passedStages.filter((stage) => stage !== 'answered'),
-    },
-    observed: { ...observed, goldLogProbability: null, goldTokens: [], freeLogProbability: null, agreement: null },
-  };
 }

@@ -12,6 +12,8 @@ const score = z.number().nullable();
 export const scores = z
   .object({
     exactMatch: score,
+    /** Missing in turns of older runs. */
+    contains: score.default(null),
     tokenF1: score,
     memoryRecall: score,
     rougeL: score,

@@ -25,6 +25,12 @@ export const itemRecord = z
     query: z.string(),
     /** Null where only abstaining is right. */
     gold: z.string().nullable(),
+    /** Other right answers. */
+    acceptedAnswers: z.array(z.string()).readonly().default([]),
+    /** Id of the relation that is asked for, such as `dentist`; null where the data set does not say. */
+    relation: z.string().nullable().default(null),
+    /** Text that begins the answer, so that the gold comes next; null where the data set gives none. */
+    answerPrefix: z.string().nullable().default(null),
     category: z.string(),
     /** Empty where the data set does not say. */
     phrasing: z.string(),

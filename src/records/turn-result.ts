@@ -10,5 +10,8 @@ export type TurnResult = AnsweredResult | FailedTurn;
 export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 'prefill' | 'answer' | 'observed'> {
   readonly given: Pick<GivenRecord, 'retrieval'>;
   readonly answer: Pick<AnswerRecord, 'text'>;
-  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'>;
+  /** The terms of the gold's log-probability without their texts. */
+  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
+    readonly goldTokens: readonly Pick<Observed['goldTokens'][number], 'logProbability'>[];
+  };
 }

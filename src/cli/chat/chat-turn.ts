@@ -55,6 +55,7 @@ export function inspectedChatTurn({ userId, arm, number, response, nextTokens, m
 /** Scores of an answer that nothing can be compared with. */
 const unscored: Scores = {
   exactMatch: null,
+  contains: null,
   tokenF1: null,
   memoryRecall: null,
   rougeL: null,
@@ -72,6 +73,9 @@ function itemOf(query: string, memories: number): ItemRecord {
   return {
     query,
     gold: null,
+    acceptedAnswers: [],
+    relation: null,
+    answerPrefix: null,
     category: 'chat',
     phrasing: '',
     userKind: '',

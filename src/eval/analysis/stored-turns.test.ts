@@ -27,7 +27,7 @@ test('turns say what their records say, whatever they share', () => {
     records.flatMap((turn) => {
       if (turn.state === 'failed') return [];
       const { prompt: _prompt, prefill: _prefill, given, answer, observed, ...rest } = turn;
-      const { goldTokens: _gold, nextTokens: _next, ...measured } = observed;
+      const { nextTokens: _next, ...measured } = observed;
       return [{ ...rest, given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: measured }];
     }),
   );

@@ -7,10 +7,10 @@ export function unknownQuality(model: { readonly name: string }): string | null 
   return model.name.startsWith(randomModelPrefix) ? 'random weights' : null;
 }
 
-/** A turn as far as its answer is judged; the terms of the gold's log-probability are not always read. */
+/** A turn as far as its answer is judged. */
 interface JudgedTurn {
   readonly scores: Scores;
-  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & Partial<Pick<Observed, 'goldTokens'>>;
+  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & { readonly goldTokens: readonly unknown[] };
 }
 
 /** A turn without all that judges its answer; what it retrieved, kept and cost stays. */
@@ -21,6 +21,7 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
     scores: {
       ...scores,
       exactMatch: null,
+      contains: null,
       tokenF1: null,
       memoryRecall: null,
       rougeL: null,
@@ -34,7 +35,7 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
     observed: {
       ...observed,
       goldLogProbability: null,
-      ...(observed.goldTokens === undefined ? {} : { goldTokens: [] }),
+      goldTokens: [],
       freeLogProbability: null,
       agreement: null,
     },

@@ -118,6 +118,9 @@ export class TurnWriter {
     return {
       query: item.query,
       gold: item.answer,
+      acceptedAnswers: item.acceptedAnswers,
+      relation: item.relation ?? null,
+      answerPrefix: item.answerPrefix ?? null,
       category: item.category,
       phrasing: item.phrasing ?? '',
       userKind: kind ?? '',

@@ -196,6 +196,7 @@ export class UserRun {
             memoryId: memory.memoryId,
             content: memory.content,
             value: memory.metadata['value'] as string | undefined,
+            relation: memory.metadata['relation'] as string | undefined,
           })),
       },
       this.#user.languageProfile,
@@ -208,10 +209,11 @@ function keeperEntry(memory: DatasetMemory): {
   readonly content: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 } {
-  const { memoryId, content, createdAt, preference, value, section, memoryType, reinforcement } = memory;
+  const { memoryId, content, createdAt, preference, value, relation, section, memoryType, reinforcement } = memory;
   const metadata = {
     ...{ createdAt, preference },
     ...(value === undefined ? {} : { value }),
+    ...(relation === undefined ? {} : { relation }),
     // By the names of the source documents.
     ...(section === undefined ? {} : { section }),
     ...(memoryType === undefined ? {} : { memory_type: memoryType }),

@@ -30,6 +30,7 @@ const wrongClass = (answer: string, changes: Partial<ScoredItem> = {}) =>
 test('a right answer scores 1 throughout and passes the whole funnel', () => {
   expect(scoreTurn(item, turn, dataset)).toEqual({
     exactMatch: 1,
+    contains: 1,
     tokenF1: 1,
     rougeL: 1,
     bleu: 1,
@@ -63,6 +64,7 @@ test('an absent item is right only by abstaining', () => {
   const absent = { ...item, answer: null, evidence: [], superseded: [] };
   expect(scoreTurn(absent, { ...turn, answer: "I don't know." }, dataset)).toEqual({
     exactMatch: null,
+    contains: null,
     tokenF1: null,
     rougeL: null,
     bleu: null,

@@ -3,6 +3,7 @@ import type { UserLanguage } from '../../../data/user-language.ts';
 import type { Scores } from '../../../records/scores.ts';
 import { isAbstention } from './abstention.ts';
 import { bleu } from './bleu.ts';
+import { type AnswerSetting, contains } from './contains.ts';
 import { exactMatch } from './exact-match.ts';
 import { followEvidence } from './funnel.ts';
 import { memoryRecall } from './memory-recall.ts';
@@ -18,6 +19,8 @@ export interface ScoredItem {
   readonly acceptedAnswers: readonly string[];
   readonly evidence: readonly string[];
   readonly superseded: readonly string[];
+  /** Id of the relation that is asked for, where the data set says. */
+  readonly relation?: string | undefined;
   readonly history: readonly { readonly content: string }[];
 }
 
@@ -33,6 +36,7 @@ export interface ScoredTurn {
     readonly memoryId: string;
     readonly content: string;
     readonly value?: string | undefined;
+    readonly relation?: string | undefined;
   }[];
 }
 
@@ -42,6 +46,22 @@ export interface ScoredTurn {
  */
 function taskSuccess(exact: number | null, abstention: number | null): number | null {
   return exact ?? abstention;
+}
+
+/** Values that a right answer does not hold: those of the relation that is asked for, and all others that were shown. */
+function settingOf(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguage): AnswerSetting {
+  const { query, superseded, evidence, relation } = item;
+  const others = shown.filter(({ memoryId }) => !evidence.includes(memoryId));
+  const isRival = (memory: ScoredTurn['shown'][number]): boolean =>
+    relation !== undefined && memory.relation === relation;
+  const valuesOf = (memories: ScoredTurn['shown']): string[] => memories.flatMap(({ value }) => value ?? []);
+  return {
+    ...profile,
+    query,
+    rivals: [...superseded, ...valuesOf(others.filter(isRival))],
+    bystanders: valuesOf(others.filter((memory) => !isRival(memory))),
+    evidenceTexts: shown.filter(({ memoryId }) => evidence.includes(memoryId)).map(({ content }) => content),
+  };
 }
 
 /** Scores one turn against its item; `languageProfile` is that of the user who asked. */
@@ -69,6 +89,7 @@ export function scoreTurn(item: ScoredItem, turn: ScoredTurn, languageProfile: U
     const abstained = isAbstention(answer, unknownAnswer, language) ? 1 : 0;
     return {
       exactMatch: null,
+      contains: null,
       tokenF1: null,
       memoryRecall: null,
       rougeL: null,
@@ -92,6 +113,7 @@ export function scoreTurn(item: ScoredItem, turn: ScoredTurn, languageProfile: U
   });
   return {
     exactMatch: exact,
+    contains: contains(answer, golds, settingOf(item, turn, languageProfile)),
     tokenF1: tokenF1(answer, golds, language),
     memoryRecall: memoryRecall(answer, golds, language),
     rougeL: rougeL(answer, golds, language),

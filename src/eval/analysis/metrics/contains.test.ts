@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, it, test } from 'vitest';
+import { type AnswerSetting, contains } from './contains.ts';
+
+const none = { query: 'Who is my dentist?', rivals: [], bystanders: [], evidenceTexts: [] } as const;
+const english: AnswerSetting = { ...none, language: 'en', unknownAnswer: "I don't know." };
+const chinese: AnswerSetting = { ...none, query: '我住在哪里？', language: 'zh', unknownAnswer: '我不知道。' };
+
+test.each([
+  ['Your dentist is Dr. Dubois.', 1],
+  ['dubois', 1],
+  ['You see Dubois’s assistant on Mondays.', 1],
+  ['Your dentist is Dr. Dubois. It is not far.', 1],
+  ['You have a dentist. It is Dubois.', 0],
+  ['It is Duboisson.', 0],
+  ['', 0],
+  ["I don't know whether it is Dubois.", 0],
+  ['Your dentist is not Dubois.', 0],
+  ["Your dentist isn't Dubois.", 0],
+  ['Your dentist isn’t called Dubois.', 0],
+  ['Dubois is no longer your dentist.', 0],
+  ["Dubois isn't your dentist.", 0],
+  ['You never went to Dubois.', 0],
+  ['You cannot see Dubois.', 0],
+  ['There is no Dubois.', 0],
+  ['Your dentist was Dubois, but not any more.', 0],
+  ['Dubois, who is no longer your dentist.', 0],
+  ['No, your dentist is Dubois.', 1],
+  ['Not Moreau but Dubois.', 1],
+  ['Your dentist is Dubois, not Moreau.', 1],
+  ['I am not sure, but your dentist is Dubois.', 1],
+  ['You see not only Dubois.', 1],
+  ["Don't forget Dubois.", 1],
+])('%j holds Dubois: %i', (answer, expected) => {
+  expect(contains(answer, ['Dubois'], english)).toBe(expected);
+});
+
+test.each([
+  ['You get up at 7:30.', '7:30', 1],
+  ['You get up at 7:30.', '7', 0],
+  ['It cost $4,500.', '4500', 1],
+  ['It cost 4500 dollars.', '$4,500', 1],
+  ['It cost 45.', '4500', 0],
+  ['It was -5 degrees.', '5', 0],
+  ['Between 5-7 o’clock.', '5', 0],
+  ['You drive a TX-4500 model.', 'TX-4500', 1],
+  ['You work as a software engineer.', 'the software engineer', 1],
+  ['Your blood type is A.', 'A', 1],
+  ['You adopted a cat and a dog.', 'a cat and a dog', 1],
+  ['It is in ＬＹＯＮ.', 'Lyon', 1],
+  ['She hiked there. Then she swam.', 'She hiked there. Then she swam.', 1],
+  ['You like no sugar in it.', 'no sugar', 1],
+])('%j holds %j: %i', (answer, gold, expected) => {
+  expect(contains(answer, [gold], english)).toBe(expected);
+});
+
+it('takes any of the accepted answers', () => {
+  expect(contains('It is New York City.', ['NYC', 'New York'], english)).toBe(1);
+});
+
+it('gives nothing to old and new together, to a rival, or to a value inside a longer one', () => {
+  const of = (answer: string, rivals: readonly string[], query = english.query, gold = 'Turin') =>
+    contains(answer, [gold], { ...english, query, rivals });
+  expect(of('You moved from Oslo to Turin.', ['Oslo'])).toBe(0);
+  expect(of('You live in Turin. You used to live in Oslo.', ['Oslo'])).toBe(1);
+  expect(of('Turin or Lyon.', ['Lyon'])).toBe(0);
+  expect(of('Turin.', ['Turin', 'turin'])).toBe(1);
+  expect(of('Port Dral East.', ['Port Dral East'], undefined, 'Port Dral')).toBe(0);
+  expect(of('Port Dral.', ['Port'], undefined, 'Port Dral')).toBe(1);
+  // The question names it itself.
+  expect(of('Before you moved to Oslo you lived in Turin.', ['Oslo'], 'Where was I before Oslo?')).toBe(1);
+});
+
+it('gives nothing to a recital, and something to an answer that names other things by the way', () => {
+  const of = (answer: string, bystanders: readonly string[]) => contains(answer, ['Turin'], { ...english, bystanders });
+  expect(of('Oslo, Rex, Dubois, Turin and 7:30.', ['Oslo', 'Rex', 'Dubois', '7:30'])).toBe(0);
+  expect(of('Rex, Dubois and Turin.', ['Rex', 'Dubois'])).toBe(0);
+  expect(of('Your sister lives in Turin with Rex.', ['Rex', 'Dubois'])).toBe(1);
+  expect(of('Your sister lives in Turin with Rex.', ['Rex'])).toBe(1);
+});
+
+it('lets an answer deny what its memory or its question denies', () => {
+  const peanuts = (more: Partial<AnswerSetting>) =>
+    contains('You cannot eat peanuts.', ['peanuts'], { ...english, query: 'What am I allergic to?', ...more });
+  expect(peanuts({})).toBe(0);
+  expect(peanuts({ evidenceTexts: ["I can't eat peanuts, they make me ill."] })).toBe(1);
+  expect(peanuts({ query: 'What can I not eat?' })).toBe(1);
+});
+
+test.each([
+  ['你住在都灵。', 1],
+  ['都灵', 1],
+  ['你不是住在都灵。', 0],
+  ['你不住在都灵。', 0],
+  ['你已经不再住在都灵了。', 0],
+  ['都灵不是你住的地方。', 0],
+  ['不是奥斯陆，是都灵。', 1],
+  ['不是奥斯陆而是都灵。', 1],
+  ['对不起，你住在都灵。', 1],
+  ['你现在住在都灵，不过很快要搬走。', 1],
+  ['我不知道是不是都灵。', 0],
+  ['你住在奥斯陆。都灵。', 0],
+])('%j holds 都灵: %i', (answer, expected) => {
+  expect(contains(answer, ['都灵'], chinese)).toBe(expected);
+});
+
+it('reads numbers and letters in Chinese text as words', () => {
+  expect(contains('门的密码是４８２１。', ['4821'], chinese)).toBe(1);
+  expect(contains('门的密码是48210。', ['4821'], chinese)).toBe(0);
+  expect(contains('你在IBM公司工作。', ['IBM'], chinese)).toBe(1);
+});
+
+it('gives 1 to every gold itself, and 0 to the gold with a rival beside it', () => {
+  const value = fc
+    .stringMatching(/^[A-Z][a-z]{1,8}( [A-Z][a-z]{1,8})?$/)
+    .filter((name) => !/^(?:Not|No|Never|Nor)\b/.test(name));
+  fc.assert(
+    fc.property(value, value, (gold, other) => {
+      expect(contains(gold, [gold], english)).toBe(1);
+      const apart =
+        !`${gold} `.includes(`${other} `) &&
+        !`${other} `.includes(`${gold} `) &&
+        !gold.split(' ').some((word) => other.split(' ').includes(word));
+      if (apart) expect(contains(`It is ${gold}, ${other}.`, [gold], { ...english, rivals: [other] })).toBe(0);
+    }),
+  );
+});

@@ -1,0 +1,80 @@
+import { countSentences, firstSentence } from '../../../config/first-sentence.ts';
+import type { UserLanguage } from '../../../data/user-language.ts';
+import { isAbstention } from './abstention.ts';
+import { hasNegation, isNegated } from './negation.ts';
+import { holdsWords, type Span, spansOf, type Word, wordsOf } from './words.ts';
+
+/** What an answer is judged by, beside its golds. */
+export interface AnswerSetting extends UserLanguage {
+  readonly query: string;
+  /** Values of which one is wrong: superseded ones, and those of other memories of the same relation that were shown. */
+  readonly rivals: readonly string[];
+  /** Values of all other memories that were shown: who recites them has not answered. */
+  readonly bystanders: readonly string[];
+  /** Texts of the evidence, as far as it was shown: what they deny themselves, an answer may deny. */
+  readonly evidenceTexts: readonly string[];
+}
+
+/** So many values that nobody asked for are a recital, and so are two where that is all of them. */
+const RECITAL = 3;
+
+function isWithin(span: Span, others: readonly Span[]): boolean {
+  return others.some(({ from, to }) => from <= span.from && to >= span.to && to - from > span.to - span.from);
+}
+
+function isAsked(query: string, value: string, language: AnswerSetting['language']): boolean {
+  return holdsWords(query, value, language);
+}
+
+/** True where a text denies one of the golds that it holds. */
+function denies(text: string, golds: readonly (readonly Word[])[], language: AnswerSetting['language']): boolean {
+  const words = wordsOf(text, language);
+  return golds.some((gold) => spansOf(words, gold).some((span) => isNegated(words, span, language)));
+}
+
+function sentenceHit(sentence: string, golds: readonly string[], setting: AnswerSetting): boolean {
+  const { query, rivals, bystanders, evidenceTexts, language } = setting;
+  const words = wordsOf(sentence, language);
+  const wanted = golds.map((gold) => wordsOf(gold, language));
+  const isGold = (value: string): boolean => {
+    const form = wordsOf(value, language);
+    return wanted.some((gold) => gold.length === form.length && spansOf(gold, form).length > 0);
+  };
+  const spansOfValues = (values: readonly string[]): Span[][] =>
+    [...new Set(values)]
+      .filter((value) => !isGold(value) && !isAsked(query, value, language))
+      .map((value) => spansOf(words, wordsOf(value, language)));
+  const found = wanted.flatMap((gold) => spansOf(words, gold));
+  const [wrong, idle] = [spansOfValues(rivals), spansOfValues(bystanders)];
+  const others = [...wrong, ...idle].flat();
+  // "Port Dral" is not found in "Port Dral East" where that is a value, nor "Port" in "Port Dral".
+  const hits = found.filter((span) => !isWithin(span, others));
+  const held = (spans: readonly Span[]): boolean => spans.some((span) => !isWithin(span, found));
+  if (hits.length === 0 || wrong.some(held)) return false;
+  const recited = idle.filter(held).length;
+  if (recited >= RECITAL || (recited >= 2 && recited === idle.length)) return false;
+  return (
+    hits.every((span) => !isNegated(words, span, language)) ||
+    hasNegation(query, language) ||
+    evidenceTexts.some((text) => denies(text, wanted, language))
+  );
+}
+
+/**
+ * 1 where the first sentence of an answer holds a gold, word by word, and nothing that takes it back: no rival value, no recital
+ * of what was shown, no negation; else 0. A gold of several sentences is looked for in as many. An abstention is no hit.
+ * A value that the question names itself is no rival.
+ * @see docs/metrics.md
+ */
+export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
+  const { unknownAnswer, language } = setting;
+  const hit = golds.some((gold) => {
+    const sentence = firstSentence(answer, countSentences(gold));
+    return (
+      !isAbstention(sentence, unknownAnswer, language) &&
+      holdsWords(sentence, gold, language) &&
+      sentenceHit(sentence, golds, setting)
+    );
+  });
+  return hit ? 1 : 0;
+}

@@ -1,0 +1,8 @@
+import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+
+/** A metric of one turn: what it says of itself, and its value. */
+export interface MetricDefinition extends MetricDeclaration {
+  /** Null where it does not apply to the item. */
+  of(turn: AnsweredResult): number | null;
+}

@@ -1,0 +1,59 @@
+import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
+import type { Scores } from '../../../records/scores.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { MetricDefinition } from './metric-definition.ts';
+
+type ScoreName = Exclude<
+  { [Name in keyof Scores]: Scores[Name] extends number | null ? Name : never }[keyof Scores],
+  'evidenceRank'
+>;
+
+const share = { unit: '%', direction: 'higher', margin: 2 } as const;
+
+function score(name: ScoreName, kind: MetricDeclaration['kind'], label: string): MetricDefinition {
+  return { ...share, name, kind, label, of: ({ scores }) => scores[name] };
+}
+
+function nats(
+  declared: Pick<MetricDeclaration, 'name' | 'label' | 'margin' | 'direction'>,
+  of: (turn: AnsweredResult) => number | null,
+): MetricDefinition {
+  return { ...declared, kind: 'continuous', unit: 'nats', of };
+}
+
+/** ln p a token of the gold, at its place; null without a gold that could be scored. */
+function goldLogProb({ observed: { goldLogProbability, goldTokens } }: AnsweredResult): number | null {
+  return goldLogProbability === null || goldTokens.length === 0 ? null : goldLogProbability / goldTokens.length;
+}
+
+/** All metrics of a turn that the bench knows. The first is the primary one of data that name none. */
+export const metrics: readonly MetricDefinition[] = [
+  score('exactMatch', 'binary', 'exact match'),
+  score('contains', 'binary', 'contains'),
+  score('tokenF1', 'continuous', 'token F1'),
+  score('memoryRecall', 'binary', 'memory recall'),
+  score('rougeL', 'continuous', 'ROUGE-L'),
+  score('bleu', 'continuous', 'BLEU'),
+  score('abstention', 'binary', 'abstention'),
+  score('taskSuccess', 'binary', 'task success'),
+  nats({ name: 'goldLogProb', label: 'gold answer', direction: 'higher', margin: 0.05 }, goldLogProb),
+  nats(
+    { name: 'goldLogProbability', label: 'gold answer, sum', direction: 'higher', margin: 0.1 },
+    ({ observed }) => observed.goldLogProbability,
+  ),
+  nats(
+    { name: 'freeLogProbability', label: 'own answer', direction: 'higher', margin: 0.05 },
+    ({ observed }) => observed.freeLogProbability,
+  ),
+  nats(
+    { name: 'klDivergence', label: 'KL divergence, first token', direction: 'lower', margin: 0.05 },
+    ({ observed }) => observed.agreement?.klDivergence ?? null,
+  ),
+  {
+    ...share,
+    name: 'topOneAgreement',
+    kind: 'binary',
+    label: 'same likeliest token',
+    of: ({ observed: { agreement } }) => (agreement === null ? null : Number(agreement.topOne)),
+  },
+];
