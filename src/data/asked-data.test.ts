@@ -27,7 +27,7 @@ function placed(
   const sha256 = createHash('sha256')
     .update(JSON.stringify([name, users]))
     .digest('hex');
-  return { file: `${name}.jsonl`, dataset: { name, sha256, ...languageProfile, users } };
+  return { file: `${name}.jsonl`, dataset: { name, sha256, ...languageProfile, declared: {}, users } };
 }
 
 function refusal(...parts: Parameters<typeof joinDatasets>[0]): Pick<BenchError, 'code' | 'message' | 'hint'> {

@@ -83,20 +83,42 @@ function checkEvidence(
   }
 }
 
-function checkKinds({ header, memories, items, questions }: DatasetRecords, report: Report): void {
-  if (header?.record.userKinds === undefined) return;
+/** Checks the list of a user's own retrieval, which names memories as evidence does. */
+function checkPassages({ record, place }: Placed<ItemRecord>, memories: Memories, report: Report): void {
+  const { askedAt, passages = [], userId } = record;
+  const twice = passages.find((id, index) => passages.indexOf(id) !== index);
+  if (twice !== undefined) {
+    const message = `${place}: passages expected each memory once, got ${shown(twice)} twice`;
+    report('passages', new BenchError('bad-data', message, 'list memories from the best to the last'));
+  }
+  for (const id of passages) {
+    const memory = memories.get(id)?.record;
+    if (memory?.userId !== userId) {
+      report('passages', foreignMemory(memories, { place, field: 'passages', userId, id }));
+    } else if (Date.parse(memory.createdAt) > Date.parse(askedAt)) {
+      const message = `${place}: passages expected memories from before askedAt, got ${shown(id)}, created ${memory.createdAt}`;
+      const hint = 'a question sees only memories that exist when it is asked';
+      report('passages', new BenchError('bad-data', message, hint));
+    }
+  }
+}
+
+function checkUsers({ header, memories, items, questions }: DatasetRecords, report: Report): void {
+  if (header === undefined) return;
   const users = new Set([...memories, ...items, ...questions].map(({ record }) => record.userId));
-  for (const userId of Object.keys(header.record.userKinds)) {
-    if (users.has(userId)) continue;
-    const message = `${header.place}: userKinds expected users of this file, got ${shown(userId)}`;
-    report('header', new BenchError('bad-data', message, 'name only users that have a memory or an item'));
+  for (const field of ['userKinds', 'userLanguages'] as const) {
+    for (const userId of Object.keys(header.record[field] ?? {})) {
+      if (users.has(userId)) continue;
+      const message = `${header.place}: ${field} expected users of this file, got ${shown(userId)}${didYouMean(userId, users)}`;
+      report('header', new BenchError('bad-data', message, 'name only users that have a memory or an item'));
+    }
   }
 }
 
 /**
  * Checks the records of a file against one another. Reports duplicate ids, evidence or `supersedes` that names no earlier
- * memory of the same user, evidence of absent items, kinds of unknown users, questions without answers among items, and
- * a file without items.
+ * memory of the same user, evidence of absent items, passages that are no memories of the user, kinds and languages of
+ * unknown users, questions without answers among items, and a file without items.
  */
 export function checkConsistency(records: DatasetRecords, report: Report): void {
   const memories = byId(records.memories, 'memoryId', (record) => record.memoryId, report);
@@ -104,7 +126,8 @@ export function checkConsistency(records: DatasetRecords, report: Report): void 
   byId<ItemRecord | QuestionRecord>(asked, 'itemId', (record) => record.itemId, report);
   for (const memory of memories.values()) checkSupersession(memory, memories, report);
   for (const one of asked) checkEvidence(one, memories, report);
-  checkKinds(records, report);
+  for (const item of records.items) checkPassages(item, memories, report);
+  checkUsers(records, report);
   const [first] = records.questions;
   if (first !== undefined && records.items.length > 0) {
     const message = `${first.place}: type expected item, as in the rest of the file, got "question"`;

@@ -7,6 +7,9 @@ export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 /** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
 export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
 
+/** What a file says of itself, for the description of every run that asks it. */
+export type DatasetDeclaration = Readonly<Pick<DatasetRecord, 'primaryMetric' | 'split' | 'licence' | 'note'>>;
+
 /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
 export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
 
@@ -26,6 +29,7 @@ export interface Dataset extends UserLanguage {
   readonly name: string;
   /** Of the file's bytes. */
   readonly sha256: string;
+  readonly declared: DatasetDeclaration;
   readonly users: readonly DatasetUser[];
 }
 

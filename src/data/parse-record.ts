@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { BenchError } from '../config/bench-error.ts';
 import { didYouMean } from '../config/nearest-name.ts';
 import {
@@ -46,14 +46,33 @@ function fieldName(path: readonly PropertyKey[]): string {
     .replace(/^\./, '');
 }
 
-function badField(place: string, record: unknown, issue: z.core.$ZodIssue, fields: readonly string[]): BenchError {
+/** The value with the nearest name, where only certain ones are valid. */
+function nearValue(issue: z.core.$ZodIssue, value: unknown): string {
+  return issue.code === 'invalid_value' && typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : '';
+}
+
+/** Fields of the object at a path, such as those of a message of the history. */
+function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) {
+    return fieldsAt(schema.unwrap() as z.ZodType, path);
+  }
+  if (schema instanceof z.ZodArray) return fieldsAt(schema.element as z.ZodType, path.slice(1));
+  if (!(schema instanceof z.ZodObject)) return [];
+  const [field, ...rest] = path;
+  if (field === undefined) return Object.keys(schema.shape);
+  return fieldsAt((schema.shape as Record<PropertyKey, z.ZodType>)[field]!, rest);
+}
+
+function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schema: z.ZodObject): BenchError {
+  const fields = fieldsAt(schema, issue.code === 'unrecognized_keys' ? issue.path : []);
   const hint = `the fields of this record are ${fields.join(', ')}`;
   if (issue.code === 'unrecognized_keys') {
     const field = issue.keys[0]!;
     const name = fieldName([...issue.path, field]);
     return new BenchError('bad-data', `${place}: ${name} is no field of this record${didYouMean(field, fields)}`, hint);
   }
-  const got = shown(valueAt(record, issue.path));
+  const value = valueAt(record, issue.path);
+  const got = `${shown(value)}${nearValue(issue, value)}`;
   return new BenchError('bad-data', `${place}: ${fieldName(issue.path)} ${expectation(issue)}, got ${got}`, hint);
 }
 
@@ -91,7 +110,13 @@ export function parseRecord(
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
     throw new BenchError('bad-data', `${place}: type expected ${kinds.join(' or ')}, got ${shown(type)}${near}`, hint);
   }
-  return { record: checkedBy(recordSchemas[kind], value, place), place };
+  const record = checkedBy(recordSchemas[kind], value, place);
+  return { record: record.type === 'item' ? withAliases(record) : record, place };
+}
+
+/** Both names of accepted answers become one. */
+function withAliases({ aliases, ...item }: z.output<typeof recordSchemas.item>): ItemRecord {
+  return aliases === undefined ? item : { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] };
 }
 
 /**
@@ -100,6 +125,6 @@ export function parseRecord(
  */
 export function checkedBy<Schema extends z.ZodObject>(schema: Schema, value: unknown, place: string): z.output<Schema> {
   const result = schema.safeParse(value);
-  if (!result.success) throw badField(place, value, result.error.issues[0]!, Object.keys(schema.shape));
+  if (!result.success) throw badField(place, value, result.error.issues[0]!, schema);
   return result.data;
 }

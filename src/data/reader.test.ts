@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { BenchError } from '../config/bench-error.ts';
 import { readDataset } from './reader.ts';
 import { visibleMemories } from './dataset.ts';
+import { profileOf } from './user-language.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dki-dataset-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -96,6 +97,47 @@ test('the first record describes the whole; the hash is of the bytes', async () 
   expect(dataset.sha256).toBe(createHash('sha256').update(text).digest('hex'));
 });
 
+test('a file says what it is, and users and items may have languages of their own', async () => {
+  const declared = { primaryMetric: 'contains', split: 'test', licence: 'CC0', note: 'made by hand' } as const;
+  const header = { type: 'dataset', name: 'd', language: 'en', version: 1, unknownAnswer: 'No idea.', ...declared };
+  const of = (id: string, userId: string, more: object = {}) => item(id, { userId, ...more });
+  const dataset = await readDataset(
+    file([
+      { ...header, userLanguages: { u02: 'zh' } },
+      ...[of('a', 'u01'), of('b', 'u01', { language: 'zh' })],
+      ...[of('c', 'u02'), of('d', 'u02', { language: 'en' })],
+      ...[of('e', 'u03', { language: 'zh' }), of('f', 'u03', { language: 'zh' })],
+    ]),
+  );
+  expect(dataset.declared).toEqual(declared);
+  const chinese = { language: 'zh', unknownAnswer: '我不知道。' };
+  const english = { language: 'en', unknownAnswer: 'No idea.' };
+  expect(dataset.users.map(({ languageProfile }) => languageProfile)).toEqual([english, chinese, chinese]);
+  const [first, second] = dataset.users;
+  expect(profileOf(first!.items[1]!.language, first!.languageProfile)).toEqual(chinese);
+  expect(profileOf(first!.items[0]!.language, first!.languageProfile)).toEqual(english);
+  expect(profileOf(second!.items[1]!.language, second!.languageProfile)).toMatchObject({ language: 'en' });
+});
+
+test('aliases are accepted answers; relation, answer prefix and passages stay', async () => {
+  const more = { relation: 'dog', answerPrefix: 'My dog is called', passages: ['b', 'a'] };
+  const dataset = await readDataset(
+    file([
+      memory('a', { relation: 'dog', value: 'Brenko' }),
+      memory('b'),
+      item('q', { ...more, acceptedAnswers: ['Bren'], aliases: ['Brenko the dog'] }),
+      item('r'),
+    ]),
+  );
+  const [asked, plain] = dataset.users[0]!.items;
+  expect(asked).toMatchObject({ ...more, acceptedAnswers: ['Bren', 'Brenko the dog'] });
+  expect(asked).not.toHaveProperty('aliases');
+  expect(Object.keys(plain!)).toEqual(
+    'itemId userId query answer acceptedAnswers evidence superseded category askedAt history'.split(' '),
+  );
+  expect(dataset.users[0]!.memories[0]!.relation).toBe('dog');
+});
+
 test('lines that span many chunks of the stream are read whole', async () => {
   const query = `${'é'.repeat(400_000)}?`;
   const dataset = await readDataset(file([memory('m'), item('q', { query })]));
@@ -133,6 +175,31 @@ const bad: readonly (readonly [string, readonly (object | string)[], string])[] 
     'an unknown field',
     [item('q', { evidnce: ['m'] })],
     'f.jsonl:1: evidnce is no field of this record: did you mean evidence?',
+  ],
+  [
+    'an unknown field of a message',
+    [item('q', { history: [{ role: 'user', content: 'x', contnet: 'y' }] })],
+    'f.jsonl:1: history[0].contnet is no field of this record: did you mean content?',
+  ],
+  [
+    'a near value',
+    [item('q', { phrasing: 'heldout' })],
+    'f.jsonl:1: phrasing expected known or held-out, got "heldout": did you mean held-out?',
+  ],
+  [
+    'passages of nobody',
+    [memory('m-01'), item('q', { passages: ['m-02'] })],
+    'f.jsonl:2: passages expected a memory of user u01, got "m-02": did you mean m-01?',
+  ],
+  [
+    'passages twice',
+    [memory('m'), item('q', { passages: ['m', 'm'] })],
+    'f.jsonl:2: passages expected each memory once, got "m" twice',
+  ],
+  [
+    'passages from the future',
+    [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q', { passages: ['m'] })],
+    'f.jsonl:2: passages expected memories from before askedAt',
   ],
   ['an empty memory', [memory('m', { content: '' })], 'f.jsonl:1: content expected some text, not blank, got ""'],
   [
@@ -188,6 +255,14 @@ const bad: readonly (readonly [string, readonly (object | string)[], string])[] 
       item('q'),
     ],
     'f.jsonl:1: userKinds expected users of this file, got "u9"',
+  ],
+  [
+    'a language of nobody',
+    [
+      { type: 'dataset', name: 'd', language: 'en', version: 1, unknownAnswer: '?', userLanguages: { u1: 'zh' } },
+      item('q'),
+    ],
+    'f.jsonl:1: userLanguages expected users of this file, got "u1": did you mean u01?',
   ],
   ['no items', [memory('m')], 'f.jsonl: has no items'],
   ['nothing', ['', ' '], 'f.jsonl: is empty'],

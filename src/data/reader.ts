@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { grammars } from '../config/grammar.ts';
-import type { UserLanguage } from './user-language.ts';
+import { profileOf, type UserLanguage } from './user-language.ts';
 import { byAge, checkConsistency } from './consistency.ts';
-import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 import { type DatasetRecords, readRecords } from './records.ts';
+import type { DatasetRecord } from './schema.ts';
 
 /**
  * Reads a data set with questions for arms: JSON Lines, one record a line, an optional `dataset` record first, then `memory`
@@ -43,7 +44,18 @@ export async function readDataset(path: string): Promise<Dataset> {
     name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),
     sha256: records.sha256,
     ...languageProfile,
+    declared: declarationOf(header),
     users: assembleUsers(records, languageProfile),
+  };
+}
+
+function declarationOf(header: DatasetRecord | undefined): DatasetDeclaration {
+  const { primaryMetric, split, licence, note } = header ?? {};
+  return {
+    ...(primaryMetric === undefined ? {} : { primaryMetric }),
+    ...(split === undefined ? {} : { split }),
+    ...(licence === undefined ? {} : { licence }),
+    ...(note === undefined ? {} : { note }),
   };
 }
 
@@ -51,11 +63,17 @@ function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: 
   return rest;
 }
 
+/** The language that all items name; undefined if they name several, or some none. */
+function sharedLanguage(items: readonly DatasetItem[]): DatasetItem['language'] {
+  const [language, ...others] = new Set(items.map((item) => item.language));
+  return others.length > 0 ? undefined : language;
+}
+
 /**
  * Groups the records of a consistent file by user, in the order in which users first appear.
- * @param languageProfile of all users of the file
+ * @param whole profile of all users for whom the file names no other language
  */
-function assembleUsers({ header, memories, items }: DatasetRecords, languageProfile: UserLanguage): DatasetUser[] {
+function assembleUsers({ header, memories, items }: DatasetRecords, whole: UserLanguage): DatasetUser[] {
   const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>();
   const of = (userId: string): { memories: DatasetMemory[]; items: DatasetItem[] } => {
     const user = users.get(userId) ?? { memories: [], items: [] };
@@ -67,7 +85,7 @@ function assembleUsers({ header, memories, items }: DatasetRecords, languageProf
   return [...users].map(([userId, user]) => ({
     userId,
     kind: header?.record.userKinds?.[userId],
-    languageProfile,
+    languageProfile: profileOf(header?.record.userLanguages?.[userId] ?? sharedLanguage(user.items), whole),
     memories: user.memories.sort(byAge),
     items: user.items,
   }));

@@ -5,7 +5,14 @@ import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './
 
 /** Names of the rules of a valid data set, for programs that look for one. */
 export type Rule =
-  'schema' | 'header' | 'duplicate-id' | 'supersedes' | 'evidence' | 'evidence-after-question' | 'absent-with-evidence';
+  | 'schema'
+  | 'header'
+  | 'duplicate-id'
+  | 'supersedes'
+  | 'evidence'
+  | 'evidence-after-question'
+  | 'absent-with-evidence'
+  | 'passages';
 
 /** Receives the problems of a file one by one; if it throws, the first problem ends the check. */
 export type Report = (rule: Rule, problem: BenchError) => void;

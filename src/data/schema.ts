@@ -7,17 +7,27 @@ const anyText = z
   .string()
   .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 8 MiB of text');
 const text = anyText.regex(/\S/, 'expected some text, not blank');
+const language = z.enum(['en', 'zh']);
 const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 
 /** The optional first record of a file: properties of the whole data set. */
 const datasetRecord = z.strictObject({
   type: z.literal('dataset'),
   name: id,
-  language: z.enum(['en', 'zh']),
+  language,
   version: z.number().int().positive(),
   seed: z.number().int().optional(),
   unknownAnswer: text,
   userKinds: z.record(z.string(), z.enum(['recurring', 'large'])).optional(),
+  /** Languages of users whose language is not that of the file. */
+  userLanguages: z.record(z.string(), language).optional(),
+  /** Name of the metric by which arms are compared; `exactMatch` where it is missing. */
+  primaryMetric: id.exactOptional(),
+  /** `development`: to choose settings by; `test`: to measure. */
+  split: z.enum(['development', 'test']).exactOptional(),
+  licence: text.exactOptional(),
+  /** One sentence that a reader of any result must know; printed with every run. */
+  note: text.exactOptional(),
 });
 
 /** One memory of a user: a sentence with its metadata. */
@@ -29,7 +39,7 @@ const memoryRecord = z.strictObject({
   createdAt: instant,
   /** The part of the content that is the answer to a question. */
   value: text.optional(),
-  /** Id of the relation that it states, such as `dentist`: memories of one relation have values of which one is asked for. */
+  /** Name of what the value says of the user, such as `city`: values of one relation are alternatives to each other. */
   relation: id.optional(),
   preference: z.boolean().default(false),
   /** The id of the earlier memory that this one replaces. */
@@ -49,14 +59,20 @@ const itemRecord = z.strictObject({
   query: anyText,
   answer: text.nullable(),
   acceptedAnswers: z.array(text).default([]),
-  /** Id of the relation that is asked for. */
-  relation: id.optional(),
-  /** Text that begins the answer, so that the gold comes next: `You moved to`. */
+  /** Another name of `acceptedAnswers`; the record keeps that one. */
+  aliases: z.array(text).optional(),
+  /** Begins the answer so that the gold comes next, such as `You moved to`. */
   answerPrefix: text.optional(),
+  /** As that of a memory: golds of one relation are alternatives to each other. */
+  relation: id.optional(),
+  /** Where it is not that of the user. */
+  language: language.optional(),
   /** Ids of the memories that answer it; empty if the history answers it, or nothing does. */
   evidence: z.array(id).default([]),
   /** Earlier values, which a later memory replaced. */
   superseded: z.array(text).default([]),
+  /** Ids of memories in the order in which a retrieval of the user's own gave them, for `--retriever given`. */
+  passages: z.array(id).optional(),
   /** Any name; used for grouping only. */
   category: id.default('uncategorised'),
   phrasing: z.enum(['known', 'held-out']).optional(),
@@ -88,7 +104,7 @@ export const recordSchemas = {
 
 export type DatasetRecord = z.infer<typeof datasetRecord>;
 export type MemoryRecord = z.infer<typeof memoryRecord>;
-export type ItemRecord = z.infer<typeof itemRecord>;
+export type ItemRecord = Omit<z.infer<typeof itemRecord>, 'aliases'>;
 /** A message of the conversation before a question. */
 export type HistoryMessage = ItemRecord['history'][number];
 export type QuestionRecord = z.infer<typeof questionRecord>;

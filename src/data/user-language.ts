@@ -1,3 +1,4 @@
+import { grammars } from '../config/grammar.ts';
 import type { Language } from './normalise.ts';
 
 /** The language profile of a user, from their data set: all answers to them are scored by it, whatever else a run asks. */
@@ -5,4 +6,10 @@ export interface UserLanguage {
   readonly language: Language;
   /** The gold answer of an absent item. */
   readonly unknownAnswer: string;
+}
+
+/** The profile of a language, unless it is that of the file, user or both, whose own is `whole`. */
+export function profileOf(language: Language | undefined, whole: UserLanguage): UserLanguage {
+  if (language === undefined || language === whole.language) return whole;
+  return { language, unknownAnswer: grammars[language].unknownAnswer };
 }

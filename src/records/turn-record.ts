@@ -35,7 +35,7 @@ export const itemRecord = z
     /** Empty where the data set does not say. */
     phrasing: z.string(),
     userKind: z.string(),
-    /** Of the user. */
+    /** In which it is scored. */
     language: z.enum(['en', 'zh']),
     /** Memories that the user had when asked, and how many of them are the evidence. */
     memories: z.number(),

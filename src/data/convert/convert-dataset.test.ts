@@ -89,15 +89,16 @@ describe('CSV', () => {
 
   test('every field of ours can be a column', async () => {
     const text = [
-      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,accepted_answers,evidence,superseded,category,phrasing,asked_at,history',
-      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,',
-      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,',
-      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]"',
+      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,aliases,evidence,superseded,category,phrasing,asked_at,history,relation,answer_prefix,language,passages',
+      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,,city,,,',
+      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,,,,,',
+      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]",city,You moved to,en,I live in Oslo;new',
     ].join('\n');
     const { user } = await converted('csv', file('all.csv', text));
     expect(user('ann').memories[1]).toMatchObject({
       memoryId: 'new',
       value: 'Turin',
+      relation: 'city',
       preference: true,
       supersedes: 'old',
     });
@@ -107,6 +108,10 @@ describe('CSV', () => {
       query: 'Where?',
       answer: 'Turin',
       acceptedAnswers: ['Torino', 'Augusta'],
+      answerPrefix: 'You moved to',
+      relation: 'city',
+      language: 'en',
+      passages: ['old', 'new'],
       evidence: ['new', 'old'],
       superseded: ['Oslo'],
       category: 'update',
@@ -114,6 +119,20 @@ describe('CSV', () => {
       askedAt: '2026-03-01T00:00:00Z',
       history: [{ role: 'user', content: 'Hi' }],
     });
+  });
+
+  test('a column with nearly the name of a field is named with it', async () => {
+    const rows = 'user,memory,queston,question,anser,mood\nann,I have a cat,,Which pet?,a cat,fine';
+    const { notes } = await converted('csv', file('near.csv', rows));
+    expect(notes.find((note) => note.startsWith('columns'))).toMatch(
+      /^columns that were not used: queston.*, anser \(did you mean answer\?\), mood/,
+    );
+    expect(await failure('csv', file('a.csv', 'usr,memory\nann,I have a cat'))).toBe(
+      'f:2: user expected a text, got nothing; column usr (did you mean user?)',
+    );
+    expect(await failure('csv', file('b.csv', 'user,queston\nann,Which pet?'))).toBe(
+      'f:2: expected a memory, a question or both, got columns user, queston (did you mean question?)',
+    );
   });
 
   test.each([

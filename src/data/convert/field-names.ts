@@ -1,5 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean } from '../../config/nearest-name.ts';
+import { didYouMean, nearestName } from '../../config/nearest-name.ts';
 
 /** Fields that a column of a table or a key of a JSON line can hold, each with its other names. */
 const fieldNames = {
@@ -8,14 +8,18 @@ const fieldNames = {
   memory_id: [],
   created_at: [],
   value: [],
+  relation: [],
   preference: [],
   supersedes: [],
   question: ['query'],
   item_id: ['question_id'],
   answer: [],
-  accepted_answers: [],
+  accepted_answers: ['aliases'],
+  answer_prefix: [],
+  language: [],
   evidence: [],
   superseded: [],
+  passages: [],
   category: [],
   phrasing: [],
   asked_at: [],
@@ -76,9 +80,17 @@ export class FieldNames {
     return field;
   }
 
-  /** Lists the columns that were seen and hold no field. */
+  /** Lists the columns that were seen and hold no field, with the field that each may be meant for. */
   unused(): string[] {
-    return [...this.#met].filter(([, field]) => field === undefined).map(([column]) => column);
+    return [...this.#met].filter(([, field]) => field === undefined).map(([column]) => this.withNearField(column));
+  }
+
+  /** Formats a column as `anser (did you mean answer?)` if an unheld field has a similar name. */
+  withNearField(column: string): string {
+    const held = new Set(this.#met.values());
+    const open = [...byPlainName].filter(([, field]) => !held.has(field)).map(([name]) => name);
+    const near = nearestName(plain(column), open);
+    return near === undefined ? column : `${column} (did you mean ${byPlainName.get(near)!}?)`;
   }
 
   /** Checks that all mapped columns were seen. @throws BenchError `bad-data` naming the first that was not */

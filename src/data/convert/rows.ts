@@ -22,11 +22,13 @@ function expected({ place }: Row, field: Field, what: string, value: unknown): B
 /** The fields of one row, without empty cells. */
 class Cells {
   readonly #row: Row;
+  readonly #names: FieldNames;
   readonly #notes: ConversionNotes;
   readonly #values = new Map<Field, unknown>();
 
   constructor(row: Row, names: FieldNames, notes: ConversionNotes) {
     this.#row = row;
+    this.#names = names;
     this.#notes = notes;
     const columns = new Map<Field, string>();
     for (const [column, value] of row.values) {
@@ -62,8 +64,10 @@ class Cells {
 
   required(field: Field): string {
     const text = this.text(field);
-    if (text === undefined) throw expected(this.#row, field, 'a text', undefined);
-    return text;
+    if (text !== undefined) return text;
+    const missing = expected(this.#row, field, 'a text', undefined);
+    const near = this.#names.unused().find((column) => column.endsWith(`(did you mean ${field}?)`));
+    throw near === undefined ? missing : new BenchError('bad-data', `${missing.message}; column ${near}`, missing.hint);
   }
 
   /** Reads the texts of a JSON list. */
@@ -84,6 +88,12 @@ class Cells {
         .map((part) => part.trim())
         .filter((part) => part !== '')
     );
+  }
+
+  /** Reads ids or texts of memories; one text may name several, which whoever knows the memories takes apart. */
+  memories(field: Field): string[] | undefined {
+    const text = this.entries(field) ?? this.text(field);
+    return typeof text === 'string' ? [text] : text;
   }
 
   instant(field: Field): string | undefined {
@@ -131,10 +141,14 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
   const { place } = row;
   const [memory, question] = [cells.has('memory'), cells.has('question')];
   if (!memory && !question) {
-    const message = `${place}: expected a memory, a question or both, got columns ${row.values.map(([column]) => column).join(', ')}`;
+    const columns = row.values.map(([column]) =>
+      names.fieldOf(column) === undefined ? names.withNearField(column) : column,
+    );
+    const message = `${place}: expected a memory, a question or both, got columns ${columns.join(', ')}`;
     throw new BenchError('bad-data', message, `name columns with --map; the fields are ${knownFields.join(', ')}`);
   }
   const userId = cells.required('user');
+  const relation = cells.text('relation');
   if (memory) {
     yield {
       kind: 'memory',
@@ -144,14 +158,14 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
       content: cells.required('memory'),
       createdAt: cells.instant('created_at'),
       value: cells.text('value'),
+      relation,
       preference: cells.flag('preference'),
       supersedes: cells.text('supersedes'),
     };
   }
   if (!question) return;
   const answer = cells.text('answer') ?? null;
-  const text = cells.entries('evidence') ?? cells.text('evidence');
-  const evidence = typeof text === 'string' ? [text] : text;
+  const evidence = cells.memories('evidence');
   yield {
     kind: 'item',
     place,
@@ -160,8 +174,12 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
     query: cells.required('question'),
     answer,
     acceptedAnswers: cells.list('accepted_answers'),
+    answerPrefix: cells.text('answer_prefix'),
+    relation,
+    language: cells.text('language'),
     evidence: evidence ?? (memory && answer !== null ? 'preceding' : []),
     superseded: cells.list('superseded'),
+    passages: cells.memories('passages'),
     category: cells.text('category'),
     phrasing: cells.text('phrasing'),
     askedAt: cells.instant('asked_at'),

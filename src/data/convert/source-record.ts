@@ -9,6 +9,7 @@ export interface SourceMemory {
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
   readonly value?: string | undefined;
+  readonly relation?: string | undefined;
   readonly preference?: boolean | undefined;
   readonly supersedes?: string | undefined;
 }
@@ -23,9 +24,14 @@ export interface SourceItem {
   /** Null if nothing answers it. */
   readonly answer: string | null;
   readonly acceptedAnswers?: readonly string[] | undefined;
+  readonly answerPrefix?: string | undefined;
+  readonly relation?: string | undefined;
+  readonly language?: string | undefined;
   /** Ids of memories, or their whole texts; `preceding` for the memory right before it. */
   readonly evidence: readonly string[] | 'preceding';
   readonly superseded?: readonly string[] | undefined;
+  /** As evidence, from the best to the last. */
+  readonly passages?: readonly string[] | undefined;
   readonly category?: string | undefined;
   readonly phrasing?: string | undefined;
   /** ISO 8601. */

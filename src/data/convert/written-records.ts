@@ -103,14 +103,14 @@ export class WrittenRecords {
   }
 
   #memory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
-    const { place, content, value, preference } = memory;
+    const { place, content, value, relation, preference } = memory;
     const supersedes = memory.supersedes?.trim();
     const user = this.#user(memory.userId);
     const createdAt = memory.createdAt ?? this.#madeUpTime();
     this.#requireAllTimed(memory);
     const memoryId = memory.memoryId?.trim() ?? this.#freeId(`${memory.userId}-m`, ++user.memories);
     const required = { type: 'memory' as const, userId: memory.userId, memoryId, content, createdAt };
-    const record = { ...required, ...defined({ value, preference, supersedes }) };
+    const record = { ...required, ...defined({ value, relation, preference, supersedes }) };
     checkedBy(recordSchemas.memory, record, place);
     const createdMs = Date.parse(createdAt);
     const known = { id: memoryId, userId: memory.userId, createdMs, contentKey: contentKey(memory) };
@@ -154,7 +154,8 @@ export class WrittenRecords {
   }
 
   #item(item: PlacedItem): WrittenRecord {
-    const { place, userId, query, answer, acceptedAnswers, superseded, category, phrasing, history } = item;
+    const { place, userId, query, answer, acceptedAnswers, answerPrefix, relation, language, superseded } = item;
+    const { category, phrasing, history } = item;
     const user = this.#user(userId);
     const askedAt = item.askedAt ?? this.#dayAfter(item, user.latestMs);
     const itemId = item.itemId?.trim() ?? `${userId}-q${String(++user.items).padStart(2, '0')}`;
@@ -165,7 +166,9 @@ export class WrittenRecords {
     }
     this.#itemPlaces.set(itemId, place);
     const evidence = this.#evidence(item, Date.parse(askedAt));
-    const more = defined({ acceptedAnswers, superseded, category, phrasing, history });
+    const passages = item.passages === undefined ? undefined : this.#memoriesOf(item, 'passages', Date.parse(askedAt));
+    const answers = defined({ acceptedAnswers, answerPrefix, relation, language });
+    const more = { ...answers, ...defined({ superseded, passages, category, phrasing, history }) };
     const record = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt, ...more };
     checkedBy(recordSchemas.item, record, place);
     return record;
@@ -176,28 +179,38 @@ export class WrittenRecords {
     return new Date((Number.isFinite(latestMs) ? latestMs : FIRST_MS) + DAY_MS).toISOString();
   }
 
-  #evidence({ userId, answer, evidence, place }: PlacedItem, askedMs: number): string[] {
-    const memories = evidence.flatMap((text) => this.#named(userId, text, place));
-    if (answer === null && memories.length > 0) {
-      const message = `${place}: evidence expected none where answer is empty, got ${shown(evidence)}`;
-      throw new BenchError('bad-data', message, 'leave evidence empty: no memory answers such a question');
-    }
+  #evidence(item: PlacedItem, askedMs: number): string[] {
+    const { answer, evidence, place } = item;
+    const memories = this.#memoriesOf(item, 'evidence', askedMs);
+    if (answer !== null || memories.length === 0) return memories;
+    const message = `${place}: evidence expected none where answer is empty, got ${shown(evidence)}`;
+    throw new BenchError('bad-data', message, 'leave evidence empty: no memory answers such a question');
+  }
+
+  /** Ids of the memories that a field names, each once, in its order. */
+  #memoriesOf(item: PlacedItem, field: 'evidence' | 'passages', askedMs: number): string[] {
+    const { userId, place } = item;
+    const memories = (item[field] ?? []).flatMap((text) => this.#named(userId, text, { place, field }));
     const late = memories.find(({ createdMs }) => createdMs > askedMs);
     if (late !== undefined) {
-      const message = `${place}: evidence expected a memory from before asked_at, got ${shown(late.id)}`;
+      const message = `${place}: ${field} expected a memory from before asked_at, got ${shown(late.id)}`;
       throw new BenchError('bad-data', message, 'a question sees only memories that exist when it is asked');
     }
     return [...new Set(memories.map(({ id }) => id))];
   }
 
   /** Resolves an id, the whole text of a memory, or several of either, separated by semicolons. */
-  #named(userId: string, text: string, place: string): KnownMemory[] {
+  #named(
+    userId: string,
+    text: string,
+    { place, field }: { readonly place: string; readonly field: string },
+  ): KnownMemory[] {
     const whole = this.#found(userId, text);
     if (whole !== undefined) return [whole];
     const parts = text.split(';').filter((part) => part.trim() !== '');
     return parts.map((part) => {
       const found = this.#found(userId, part);
-      if (found === undefined) throw this.#foreign(place, 'evidence', userId, part.trim());
+      if (found === undefined) throw this.#foreign(place, field, userId, part.trim());
       return found;
     });
   }

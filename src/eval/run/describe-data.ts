@@ -24,16 +24,40 @@ export function describeData(
     items: itemsOf(users),
     users: users.length,
     counts: counts(users),
+    ...(parts.length === 1 ? parts[0]!.declared : sharedMetric(parts)),
     ...(parts.length === 1
       ? {}
       : {
           parts: parts.map((part) => {
             const own = part.users.flatMap(({ userId }) => drawn.get(userId) ?? []);
-            const { language } = part;
-            return { name: part.name, sha256: part.sha256, language, items: itemsOf(own), users: own.length };
+            const { declared, language } = part;
+            const place = { name: part.name, sha256: part.sha256, language };
+            return { ...place, items: itemsOf(own), users: own.length, ...declared };
           }),
         }),
   };
+}
+
+/** The primary metric that all data sets name; a run has one. */
+function sharedMetric(parts: AskedData['parts']): { readonly primaryMetric?: string } {
+  const [name, ...others] = new Set(parts.map(({ declared }) => declared.primaryMetric));
+  return name === undefined || others.length > 0 ? {} : { primaryMetric: name };
+}
+
+/** What a reader of the run must know of its data: their own notes, and metrics that they do not share. */
+export function dataNotes({ parts }: Pick<AskedData, 'parts'>): string[] {
+  const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
+  const differ = named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined;
+  return [
+    ...parts.flatMap(({ name, declared: { note } }) => (note === undefined ? [] : [`${name}: ${note}`])),
+    ...(differ
+      ? [
+          `only some of the data sets name a primary metric, or another one (${named
+            .map(({ name, declared }) => `${name}: ${declared.primaryMetric!}`)
+            .join(', ')}): arms are compared by the default`,
+        ]
+      : []),
+  ];
 }
 
 /** Items by kind of user, category and phrasing. */

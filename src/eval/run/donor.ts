@@ -32,7 +32,7 @@ export function donated(
         ...memory,
         memoryId: `donor-${donor.memoryId}`,
         content: donor.content,
-        metadata: { ...memory.metadata, value: donor.value },
+        metadata: { ...memory.metadata, value: donor.value, relation: donor.relation },
       },
     ];
   });

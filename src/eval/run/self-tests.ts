@@ -66,11 +66,13 @@ export async function selfTests(
   settings: { readonly rules: Omit<PromptRules, 'windowTokens'>; readonly topK: number; readonly seed: number },
 ): Promise<Pick<RunProbes, 'parity' | 'metrics' | 'tokenisation'>> {
   const samples = await samplePrompts(engine, users, settings.rules, settings.topK);
-  const usersByLanguage = groupBy(users, ({ languageProfile }) => languageProfile.language);
+  const asked = users.flatMap(({ items, languageProfile }) =>
+    items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
+  );
   const golds = new Map(
-    [...usersByLanguage].map(([language, having]) => [
+    [...groupBy(asked, ({ language }) => language)].map(([language, items]) => [
       language,
-      having.flatMap(({ items }) => items.flatMap((item) => item.answer ?? [])),
+      items.flatMap(({ answer }) => answer ?? []),
     ]),
   );
   const differing = await Promise.all(samples.map(({ prompt }) => differingIds(engine, prompt)));

@@ -21,6 +21,7 @@ import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gat
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { armsOfSuite, armsWithForms, requireCapabilities } from './arm-obstacles.ts';
 import { BenchParts, openRunRetriever } from './bench-parts.ts';
+import { dataNotes } from './describe-data.ts';
 import { drawUsers } from './draw-users.ts';
 import { withFetchedModels } from './fetch-models.ts';
 import { KvFolder } from './kv-folder.ts';
@@ -102,6 +103,7 @@ export async function runSuite(
     settings: { seed, repeats, topK, threshold },
   };
   const notes = [
+    ...dataNotes(dataset),
     ...runNotes(parts, stores, run),
     ...(gated ? [gatingNote(calibration)] : []),
     ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),

@@ -124,7 +124,7 @@ export class TurnWriter {
       category: item.category,
       phrasing: item.phrasing ?? '',
       userKind: kind ?? '',
-      language: languageProfile.language,
+      language: item.language ?? languageProfile.language,
       memories: memories.length,
       evidence: item.evidence.length,
       evidencePlace: first === -1 ? null : memories.length === 1 ? 0 : first / (memories.length - 1),

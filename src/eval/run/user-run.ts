@@ -1,5 +1,6 @@
 import { BenchError } from '../../config/bench-error.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
+import { profileOf } from '../../data/user-language.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { HistoryMessage } from '../../records/prompt-info.ts';
 import type { Scores } from '../../records/scores.ts';
@@ -77,7 +78,7 @@ export class UserRun {
       if (!sharesStore) for (const { system } of arms) await system.reset();
       for (const [index, item] of this.#user.items.entries()) {
         const prepared = await this.#prepare(item);
-        const observer = new TurnObserver(this.#bench, item, this.#user.languageProfile);
+        const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
         const order = armOrder(arms, settings.seed, this.#position + index + repeat);
         const outcomes: TurnOutcome[] = [];
         for (const arm of order) {
@@ -199,7 +200,7 @@ export class UserRun {
             relation: memory.metadata['relation'] as string | undefined,
           })),
       },
-      this.#user.languageProfile,
+      profileOf(item.language, this.#user.languageProfile),
     );
   }
 }
@@ -209,7 +210,7 @@ function keeperEntry(memory: DatasetMemory): {
   readonly content: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 } {
-  const { memoryId, content, createdAt, preference, value, relation, section, memoryType, reinforcement } = memory;
+  const { memoryId, content, createdAt, preference, relation, value, section, memoryType, reinforcement } = memory;
   const metadata = {
     ...{ createdAt, preference },
     ...(value === undefined ? {} : { value }),

@@ -16,6 +16,16 @@ export const modelDescription = z
 
 export const embedderDescription = z.object({ name: z.string(), sha256: z.string() }).readonly();
 
+/** What a data set says of itself; missing where it says nothing. */
+const declaration = {
+  /** Metric by which arms are compared; of several data sets, the one that all name. */
+  primaryMetric: z.string().exactOptional(),
+  split: z.enum(['development', 'test']).exactOptional(),
+  licence: z.string().exactOptional(),
+  /** A sentence that a reader of any result must know. */
+  note: z.string().exactOptional(),
+};
+
 /** One of several data sets of a run. */
 export const datasetPart = z
   .object({
@@ -24,6 +34,7 @@ export const datasetPart = z
     language: z.enum(['en', 'zh']),
     items: z.number(),
     users: z.number(),
+    ...declaration,
   })
   .readonly();
 
@@ -37,6 +48,7 @@ export const datasetDescription = z
     counts: z.object({ userKind: counts, category: counts, phrasing: counts }).readonly(),
     /** The data sets that were asked together, with the items of each; missing where it is one. */
     parts: z.array(datasetPart).readonly().exactOptional(),
+    ...declaration,
   })
   .readonly();
 

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import type { DatasetDeclaration } from '../../data/dataset.ts';
+import { dataNotes, describeData } from './describe-data.ts';
+
+const profile = { language: 'en', unknownAnswer: '?' } as const;
+
+function asked(...declarations: readonly DatasetDeclaration[]) {
+  const parts = declarations.map((declared, index) => ({
+    ...{ name: `d${index}`, sha256: String(index), ...profile, declared },
+    users: [{ userId: `u${index}`, languageProfile: profile, memories: [], items: [] }],
+  }));
+  return { name: 'all', sha256: 'all', parts };
+}
+
+const describe = (data: ReturnType<typeof asked>) =>
+  describeData(
+    data,
+    data.parts.flatMap(({ users }) => users),
+  );
+
+test('one data set describes itself; its note is said with the run', () => {
+  const declared = { primaryMetric: 'contains', split: 'test', licence: 'CC0', note: 'untested' } as const;
+  expect(describe(asked(declared))).toMatchObject(declared);
+  expect(describe(asked({}))).toEqual({
+    ...{ name: 'all', sha256: 'all', items: 0, users: 1 },
+    counts: { userKind: {}, category: {}, phrasing: {} },
+  });
+  expect(dataNotes(asked(declared))).toEqual(['d0: untested']);
+});
+
+test('several describe themselves apart, and have one primary metric only if all name it', () => {
+  const contains = { primaryMetric: 'contains' };
+  const same = asked({ ...contains, note: 'n' }, { ...contains, split: 'test' });
+  expect(describe(same)).toMatchObject({ primaryMetric: 'contains', parts: [{ note: 'n' }, { split: 'test' }] });
+  expect(dataNotes(same)).toEqual(['d0: n']);
+  const differing = asked(contains, {});
+  expect(describe(differing)).not.toHaveProperty('primaryMetric');
+  expect(dataNotes(differing)).toEqual([
+    'only some of the data sets name a primary metric, or another one (d0: contains): arms are compared by the default',
+  ]);
+  expect(dataNotes(asked({}, {}))).toEqual([]);
+});
