@@ -17,6 +17,7 @@ const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   inspect: async () => (await import('./inspect.ts')).declareInspect,
   chat: async () => (await import('./chat.ts')).declareChat,
   data: async () => (await import('./data.ts')).declareData,
+  models: async () => (await import('./models.ts')).declareModels,
   doctor: async () => (await import('./doctor.ts')).declareDoctor,
 };
 

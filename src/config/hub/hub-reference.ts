@@ -61,7 +61,7 @@ export function parseHubReference(name: string): HubReference {
 /** Path of a repository's folder in the cache; its last part names repository and revision. */
 export function cacheFolderOf(
   { organisation, repository, revision }: HubRepository,
-  { cacheFolder }: HubAccess,
+  { cacheFolder }: Pick<HubAccess, 'cacheFolder'>,
 ): string {
   const folder = revision === DEFAULT_REVISION ? repository : `${repository}@${revision}`;
   return join(cacheFolder, organisation, folder);

@@ -1,0 +1,130 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ModelRow } from '../../src/cli/models/model-rows.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
+import { main, runProcess } from '../fixtures/run-process.ts';
+import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
+import { zipArchive } from '../fixtures/zip-archive.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+let folder: TestFolder;
+beforeAll(() => {
+  folder = new TestFolder();
+  const chat = tinyGguf({ ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages[0].content }}' });
+  writeFileSync(folder.file('Mine (v2).gguf'), chat);
+  writeFileSync(
+    folder.file('pack.whl'),
+    zipArchive([{ name: 'pack/inner.gguf', content: tinyGguf(tinyHeader('qwen2')) }]),
+  );
+  writeFileSync(folder.file('traversal.zip'), zipArchive([{ name: '../../escaped.gguf', content: chat }]));
+  writeFileSync(folder.file('cut.gguf'), chat.subarray(0, 200));
+  cpSync(presetModels.embedder, folder.file('files'), { recursive: true });
+  // Other files than those that ship, and the same weights.
+  for (const name of readdirSync(folder.file('files'))) {
+    if (name.endsWith('.json'))
+      writeFileSync(folder.file(`files/${name}`), `${readFileSync(folder.file(`files/${name}`), 'utf8')}\n`);
+  }
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const cache = (): string => folder.file('cache');
+const models = (...words: readonly string[]) =>
+  runProcess([process.execPath, main, 'models', ...words], {
+    cwd: folder.path,
+    environment: { DKI_BENCH_CACHE: cache(), HF_ENDPOINT: 'http://127.0.0.1:9' },
+  });
+const rows = async (): Promise<readonly ModelRow[]> =>
+  JSON.parse((await models('list', '--json')).stdout) as ModelRow[];
+
+describe('models list', () => {
+  it('names every model with its size, its licence, whether it is there, and how it is asked', async () => {
+    const { code, stdout, stderr } = await models('list');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^recall-base +language model +3\.6 MB +MIT +ships +embed-en-zh$/m);
+    expect(stdout).toMatch(/^smollm2-135m +language model +98\.4 MB +Apache-2\.0 +no +minilm$/m);
+    expect(stdout).toMatch(/^smollm2-135m +chat template, answer begins "According to your notes,"$/m);
+    const minilm = (await rows()).find(({ name }) => name === 'minilm')!;
+    expect(minilm).toMatchObject({ kind: 'embedder', kept: 'absent', path: null, licence: 'Apache-2.0' });
+    expect(minilm.missing).toHaveLength(8);
+  });
+});
+
+describe('models import', () => {
+  it('keeps a model that the registry does not know under the name of its file, and says how it is asked', async () => {
+    const { code, stdout } = await models('import', 'Mine (v2).gguf', 'pack.whl');
+    expect(code).toBe(0);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(/^Mine-v2-: whole, .*not in the registry; chat template, answer begins "According to/);
+    expect(lines[1]).toMatch(/^inner: whole, .*not in the registry; plain form, answer begins/);
+    expect((await rows()).slice(-2).map(({ name, asked }) => [name, asked?.template])).toEqual([
+      ['Mine-v2-', 'chat'],
+      ['inner', 'plain'],
+    ]);
+    const doctor = await runProcess([process.execPath, main, 'doctor', '--model', 'inner', '--json'], {
+      cwd: folder.path,
+      environment: { DKI_BENCH_CACHE: cache() },
+    });
+    expect(JSON.parse(doctor.stdout)).toMatchObject({ model: { name: 'tiny', architecture: 'qwen2' } });
+  });
+
+  it('keeps a folder of ONNX files, which then is an embedder by name', async () => {
+    expect((await models('import', 'files')).stdout).toMatch(
+      /^embed-en-zh: whole, .*ships with the bench\nfiles: whole, .*not in the registry\n$/,
+    );
+    const row = (await rows()).find(({ name }) => name === 'files');
+    expect(row).toMatchObject({ kind: 'embedder', kept: 'whole' });
+    expect(readdirSync(row!.path!).sort()).toEqual([
+      '1_Pooling',
+      'config.json',
+      'onnx',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+  });
+
+  it.each([
+    [
+      'traversal.zip',
+      /^error: traversal\.zip: cannot be unpacked: invalid relative path: \.\.\/\.\.\/escaped\.gguf\n {2}hint: /,
+    ],
+    ['cut.gguf', /^error: cut\.gguf of cut\.gguf: .*\n {2}hint: /],
+    [
+      'Mine (v2).gguf',
+      /the cache has a model of that name\n {2}hint: remove that one first: dki-bench models remove Mine-v2-\n/,
+    ],
+  ])('refuses %s in one line, and keeps what there was', async (path, message) => {
+    const before = readdirSync(cache(), { recursive: true });
+    const { code, stdout, stderr } = await models('import', path);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    expect(readdirSync(cache(), { recursive: true })).toEqual(before);
+  });
+});
+
+describe('models remove', () => {
+  it('deletes what was imported, and nothing where one of the names is wrong', async () => {
+    const wrong = await models('remove', 'inner', 'smollm-135m');
+    expect(wrong.stderr).toMatch(/^error: unknown model "smollm-135m": did you mean smollm2-135m\?\n/);
+    expect((await models('remove', 'inner', 'recall-base')).stderr).toMatch(/recall-base ships with the bench/);
+    expect((await rows()).map(({ name }) => name)).toContain('inner');
+    expect((await models('remove', 'inner', 'files', 'minilm')).stdout).toBe(
+      'inner: removed\nfiles: removed\nminilm: was not in the cache\n',
+    );
+    expect((await rows()).map(({ name }) => name)).not.toContain('inner');
+  });
+});
+
+it('a name that nobody knows gets the nearest; a hub that is not reached is named', async () => {
+  mkdirSync(folder.file('run'), { recursive: true });
+  const bench = (...words: readonly string[]) =>
+    runProcess([process.execPath, main, 'bench', ...words], {
+      cwd: folder.file('run'),
+      environment: { DKI_BENCH_CACHE: cache(), HF_ENDPOINT: 'http://127.0.0.1:9' },
+    });
+  expect((await bench('--model', 'smolm2-135m')).stderr).toMatch(
+    /unknown name "smolm2-135m": did you mean smollm2-135m\?/,
+  );
+  expect((await bench('--model', 'smollm2-135m', '--quiet')).stderr).toMatch(
+    /^error: 127\.0\.0\.1:9 cannot be reached/,
+  );
+});
