@@ -9,7 +9,7 @@ import { EmbeddingService } from './embedding/embedding-service.ts';
 import { embedderFolderOf } from './embedding/embedder-folder.ts';
 import { TransformersEmbedder } from './embedding/transformers-embedder.ts';
 import type { Engine } from './engine/engine.ts';
-import { requireCapabilities } from './eval/run/arm-obstacles.ts';
+import { runnableArms } from './eval/run/arm-obstacles.ts';
 import type { ArmStore } from './systems/prefill/arm-store.ts';
 import { KvStore } from './kv/kv-store.ts';
 import { MemoryRouter } from './retrieval/memory-router.ts';
@@ -67,7 +67,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   const embedderFolder = await embedderFolderOf(config.embedder);
   const gatingThreshold = gatingCalibrationOf(embedderFolder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
-  requireCapabilities(config.model, await engines.inspect(config.model), [arm!], config);
+  runnableArms(config.model, await engines.inspect(config.model), [arm!], config, false);
 
   const closers: (() => unknown)[] = [];
   const close = async (): Promise<void> => {

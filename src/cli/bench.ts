@@ -81,10 +81,11 @@ function resumeLine(config: BenchConfig): string {
     : `continue with: ${commandLine('bench', config, ['--resume', groupOf(last.name)])}`;
 }
 
-/** The command that shows a turn: the first wrong one of the primary arm, or of the first arm, beside the baseline. */
+/** The command that shows a turn: the first wrong one of the primary arm, or of the first arm, beside the baseline; empty without arms. */
 function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   const [primary, baseline] = [primaryOf(arms)?.arm, baselineOf(arms)?.arm];
-  const arm = primary ?? arms[0]!.arm;
+  const arm = primary ?? arms[0]?.arm;
+  if (arm === undefined) return '';
   using database = openDatabase({ path: config.db });
   let itemId: string | undefined;
   for (const turn of new TurnRepository(database).listForResults(run.id, { arm })) {

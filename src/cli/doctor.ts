@@ -7,6 +7,7 @@ import { withFetchedModels } from '../eval/run/fetch-models.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { coloured, type Page } from '../report/render/terminal.ts';
 import { padText, wrapText } from '../report/render/text-width.ts';
+import { commandLine } from './command-line.ts';
 import { composeEngine, engineNames } from './compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
@@ -46,7 +47,11 @@ async function doctor(flags: Readonly<Record<string, unknown>>): Promise<number>
   if (config.json) process.stdout.write(printableJson({ able, checks: findings, model: abilities ?? null }));
   else {
     if (abilities !== undefined) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
-    process.stdout.write(able ? '\nThe bench can run: npm run bench\n' : '\nThe bench cannot run yet.\n');
+    const words = ['engine', 'model'].flatMap((key) =>
+      flags[key] === undefined ? [] : [`--${key}`, String(flags[key])],
+    );
+    const command = commandLine('bench', config, words);
+    process.stdout.write(able ? `\nThe bench can run: ${command}\n` : '\nThe bench cannot run yet.\n');
   }
   return able ? exitCodes.ok : exitCodes.checkFailed;
 }

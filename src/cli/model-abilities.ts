@@ -55,14 +55,19 @@ export async function modelAbilities(
 function factsOf(abilities: ModelAbilities): (readonly [label: string, text: string])[] {
   const { name, architecture, parameters, trainContextTokens, attention, rope, hasChatTemplate, stopTokens } =
     abilities;
-  const kvBytes = Object.entries(abilities.kvBytesPerToken);
+  const kvBytes = Object.entries(abilities.kvBytesPerToken ?? {});
   return [
     ['model', `${name}, ${architecture}, ${(parameters / 1e6).toFixed(1)} M parameters`],
     ['window', `${trainContextTokens} tokens in training; attention: ${attention}`],
     ...(rope === null ? [] : ([['positions', ropeInWords(rope)]] as const)),
     ['chat', hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only'],
     ['stops at', stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token that its file names'],
-    ['K/V', `${kvBytes.map(([type, bytes]) => `${bytes} bytes in ${type}`).join(', ')}, a memory token`],
+    [
+      'K/V',
+      kvBytes.length === 0
+        ? 'none of its own'
+        : `${kvBytes.map(([type, bytes]) => `${bytes} bytes in ${type}`).join(', ')}, a memory token`,
+    ],
   ];
 }
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { adapterNamed, adapters } from './adapters.ts';
 
-test('an adapter is found by its name', () => {
-  expect(adapters.map(({ name }) => name)).toEqual(['llama-cpp']);
-  expect(adapterNamed('llama-cpp')).toBe(adapters[0]);
+const names = adapters.map(({ name }) => name);
+
+test('an adapter is found by its name, which no other has', () => {
+  expect(new Set(names).size).toBe(adapters.length);
+  expect(names.map((name) => adapterNamed(name))).toEqual(adapters);
 });
 
 test('an unknown one is refused, with the nearest', () => {
@@ -11,7 +13,7 @@ test('an unknown one is refused, with the nearest', () => {
     expect.objectContaining({
       code: 'bad-option',
       message: '--engine lama-cp: no such engine: did you mean llama-cpp?',
-      hint: 'known: llama-cpp',
+      hint: `known: ${names.join(', ')}`,
     }),
   );
 });

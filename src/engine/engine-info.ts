@@ -12,7 +12,7 @@ export interface ModelDescription {
   readonly vocabularySize: number;
   readonly layers: number;
   /** Bytes of K/V a token in all layers, by the type that it is stored in. */
-  readonly kvBytesPerToken: Readonly<Record<'f16' | 'q8_0', number>>;
+  readonly kvBytesPerToken: Readonly<Record<'f16' | 'q8_0', number>> | null;
   /** `full`, or the way in which layers see less, such as `sliding window of 512 tokens`. */
   readonly attention: string;
   /** Rotation of keys by position, `scaling` as the file names it (`none`, `linear`, `yarn`); null where the engine does not show it. */

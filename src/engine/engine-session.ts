@@ -16,8 +16,8 @@ export interface CheckpointOptions extends CallOptions {
  * Tokens and their K/V from position 0 on. Calls queue: each begins where the one before it ended. A call that fails or is
  * aborted leaves the session as it was, or empty.
  *
- * Every method may throw BenchError `context-overflow` (before anything is evaluated), `bad-state` (K/V that is damaged,
- * foreign or of another layout), `unsupported` (naming the missing capability), `no-session` (once it is disposed of), and,
+ * Every method may throw BenchError `context-overflow` (before anything is evaluated: `requireSpace` of `window.ts`), `bad-state` (K/V that is damaged,
+ * foreign or of another layout), `unsupported` (`NAME: reason` of the missing capability), `no-session` (once it is disposed of), and,
  * behind HTTP, `unreachable`, `busy`, `protocol`, `changed` (another model than at opening).
  *
  * @example
@@ -36,9 +36,13 @@ export interface CheckpointOptions extends CallOptions {
 export interface EngineSession extends AsyncDisposable {
   /** The token at each position, by the adapter's own book; −1 where no cell has it, or several have. */
   readonly tokens: readonly TokenId[];
-  /** Cells in use; more or fewer than positions only behind imported cells. */
+  /** Cells in use, for an engine without K/V its tokens; more or fewer than positions only behind imported cells. */
   readonly cells: number;
-  /** Evaluates tokens without generating; `capabilities.leastTokens` at least, or none. @throws RangeError for fewer */
+  /**
+   * Evaluates tokens without generating; `capabilities.leastTokens` at least, or none. Asks the signal, and lets other work of
+   * the process run, every few hundred tokens.
+   * @throws RangeError for fewer
+   */
   evaluate(tokens: readonly TokenId[], options?: CallOptions): Promise<void>;
   /**
    * Evaluates tokens (`leastTokens` at least) and generates. Afterwards the session holds both, less the token that was
@@ -49,7 +53,7 @@ export interface EngineSession extends AsyncDisposable {
   generate(tokens: readonly TokenId[], limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
   /**
    * The distribution behind the tokens (`leastTokens` at least) and ln p of each token of a continuation, which may be
-   * empty. Bits do not depend on how many tokens were evaluated before. Afterwards the session holds the tokens and the
+   * empty. Every token before and its place show in the distribution. Bits do not depend on how many tokens were evaluated before. Afterwards the session holds the tokens and the
    * continuation, less its last token.
    * @throws RangeError for fewer tokens, or a continuation that is longer than what is evaluated in one pass
    */

@@ -18,8 +18,9 @@ describe.each(subjects)('$name', (subject) => {
   describe('generates', () => generationPromises(subject));
   describe('truncates, erases and refuses what does not fit', () => windowPromises(subject));
   describe('counts', () => meterPromises(subject));
-  describe('saves and restores sessions', () => checkpointPromises(subject));
-  describe('gives cells out and takes them in', () => cellPromises(subject));
+  const { checkpoints, cells } = subject.capabilities;
+  describe.runIf(checkpoints)('saves and restores sessions', () => checkpointPromises(subject));
+  describe.runIf(cells !== null)('gives cells out and takes them in', () => cellPromises(subject));
 });
 
 describe('without some capabilities:', () => limitedPromises());

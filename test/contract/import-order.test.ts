@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
@@ -61,15 +61,20 @@ describe('imports of src', () => {
     ).toEqual([]);
   });
 
-  it('name llama.cpp in its adapter and in the list of adapters alone, which the composition root alone imports', () => {
+  it('name each engine in its own folder and in the list of adapters alone, which the composition root alone imports', () => {
     const outside = (allowed: (from: string) => boolean, named: (to: string) => boolean) =>
       everyImport.filter(({ from, to }) => named(to) && !allowed(from)).map(shown);
-    const inAdapter = (path: string) => isIn(path, 'engine/llama-cpp');
     const testsThePort = (path: string) => isTest(path) && isIn(path, 'engine');
     const listsAdapters = (path: string) => path === 'engine/adapters.ts';
     const composes = (path: string) => path === 'cli/compose.ts';
-    expect(outside(inAdapter, (to) => /^@?node-llama-cpp(\/|$)/.test(to))).toEqual([]);
-    expect(outside((from) => inAdapter(from) || listsAdapters(from) || testsThePort(from), inAdapter)).toEqual([]);
+    const adapters = readdirSync(`${root}/src/engine`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(adapters.map(({ name }) => name)).toContain('llama-cpp');
+    for (const { name } of adapters) {
+      const inAdapter = (path: string) => isIn(path, `engine/${name}`);
+      expect(outside((from) => inAdapter(from) || listsAdapters(from) || testsThePort(from), inAdapter)).toEqual([]);
+    }
+    const inLlamaCpp = (path: string) => isIn(path, 'engine/llama-cpp');
+    expect(outside(inLlamaCpp, (to) => /^@?node-llama-cpp(\/|$)/.test(to))).toEqual([]);
     expect(outside((from) => composes(from) || testsThePort(from), listsAdapters)).toEqual([]);
   });
 

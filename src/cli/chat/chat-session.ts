@@ -7,7 +7,7 @@ import { didYouMean } from '../../config/nearest-name.ts';
 import { gatingCalibrationOf, requireCalibrationFor } from '../../embedding/gating-threshold.ts';
 import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
-import { requireCapabilities } from '../../eval/run/arm-obstacles.ts';
+import { runnableArms } from '../../eval/run/arm-obstacles.ts';
 import { BenchParts, openRunRetriever, systemParts } from '../../eval/run/bench-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/turn-observer.ts';
@@ -82,7 +82,7 @@ export class ChatSession implements AsyncDisposable {
   static async open(config: BenchConfig, setup: ChatSetup, engines: EngineOpener): Promise<ChatSession> {
     const arm = chatArm(setup.arm, config);
     const inspection = await engines.inspect(config.model);
-    requireCapabilities(config.model, inspection, [arm], config);
+    runnableArms(config.model, inspection, [arm], config, false);
     const closers: (() => unknown)[] = [];
     try {
       const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
@@ -155,7 +155,7 @@ export class ChatSession implements AsyncDisposable {
   /** Changes to another arm, on the same memories and conversation. @throws BenchError for one that cannot chat */
   async switchArm(name: string): Promise<void> {
     const arm = chatArm(name, this.#config);
-    requireCapabilities(this.#config.model, this.#parts.inspection, [arm], this.#config);
+    runnableArms(this.#config.model, this.#parts.inspection, [arm], this.#config, false);
     await requireCalibration(arm, this.#parts.bench, this.#config);
     // The next arm overwrites the session that holds the last turn.
     await this.lastTurn();

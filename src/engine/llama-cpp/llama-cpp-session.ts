@@ -16,7 +16,7 @@ import { decodeTokens } from '../decode-tokens.ts';
 import type { NativeSequence } from './native-sequence.ts';
 import type { SessionCells } from './session-cells.ts';
 import type { StateExchange } from './state-exchange.ts';
-import { requireSpace } from './window.ts';
+import { requireSpace } from '../window.ts';
 
 /** The parts of a session, and what it needs of its engine. */
 export interface SessionParts {

@@ -20,7 +20,7 @@ import {
   withStreams,
   writeParts,
 } from './state-file.ts';
-import { requireSpace, type Window } from './window.ts';
+import { requireSpace, type Window } from '../window.ts';
 
 /** A session as far as its K/V goes in and out of it. */
 export interface ExchangedSession {

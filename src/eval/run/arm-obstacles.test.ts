@@ -3,7 +3,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import type { EngineInspection } from '../../engine/engine-request.ts';
 import { armRegistry } from '../../systems/arms/arm-registry.ts';
 import type { ChatEngine } from '../../systems/prompt/chat-form.ts';
-import { armObstacle, armsOfSuite, armsWithForms, requireCapabilities } from './arm-obstacles.ts';
+import { armObstacle, armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
 
 const inspected = await fakeAdapter.opener({}).inspect('fake');
 const withTemplate = (chatTemplate: string | null): EngineInspection => ({
@@ -82,9 +82,34 @@ describe('arms that an engine cannot run', () => {
     expect(of({ sharedPositions: shared }, chat)[5]).toBe(shared);
     expect(of({}, bare, { template: 'chat' })).toEqual(Array(7).fill(none));
     expect(of({}, chat, { template: 'chat' })).toEqual(Array(7).fill(undefined));
-    expect(() => requireCapabilities('m.gguf', { ...bare, missing: { cells: why } }, arms.slice(0, 6), plain)).toThrow(
-      `m.gguf cannot run dki-blocks, dki-parallel: ${why}`,
+  });
+
+  it('end a run that somebody wanted them for, with every reason, and are left out of a suite', () => {
+    const inspection = { ...bare, missing: { cells: 'no cells', checkpoints: 'no files' } };
+    const runnable = (isSuites: boolean, wanted = arms.slice(0, 6)) =>
+      runnableArms('m.gguf', inspection, wanted, plain, isSuites);
+    expect(() => runnable(false)).toThrow(
+      'm.gguf cannot run rag-cached, dki: no files; dki-blocks, dki-parallel: no cells',
     );
+    const { arms: left, notRun } = runnable(true);
+    expect(left.map(({ traits }) => traits.name)).toEqual(['none', 'rag']);
+    expect(notRun).toEqual([
+      { arm: 'rag-cached', why: 'no files' },
+      { arm: 'dki', why: 'no files' },
+      { arm: 'dki-blocks', why: 'no cells' },
+      { arm: 'dki-parallel', why: 'no cells' },
+    ]);
+    expect(() => runnable(true, arms.slice(2, 4))).toThrow('m.gguf cannot run rag-cached, dki: no files');
+  });
+
+  it('a suite that measures K/V is refused where there is none', () => {
+    const storage = { name: 'storage', requires: ['checkpoints', 'cells'] } as const;
+    const without = { ...bare, missing: { cells: 'no cells' } };
+    expect(() => requireMeasurable('m.gguf', without, storage)).toThrow(
+      'suite storage cannot measure m.gguf: no cells',
+    );
+    expect(() => requireMeasurable('m.gguf', bare, storage)).not.toThrow();
+    expect(() => requireMeasurable('m.gguf', without, { name: 'main' })).not.toThrow();
   });
 
   it('need edited cells where values are scaled', () => {

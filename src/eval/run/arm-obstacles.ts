@@ -1,5 +1,6 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
+import { groupBy } from '../../config/group-by.ts';
 import type { EngineInspection } from '../../engine/engine-request.ts';
 import type { ArmNotRun } from '../../records/results.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
@@ -60,25 +61,53 @@ export async function armsWithForms(
 }
 
 /**
- * Refuses arms that an engine cannot run with a model, before its weights are read.
+ * The arms that an engine can run with a model, before its weights are read.
  * @param model as the user named it
- * @throws BenchError `bad-model` naming the arms and the reason
+ * @param isSuites true if nobody named the arms: then others are left out, each with the reason
+ * @throws BenchError `bad-model` naming arms and reasons, where somebody named one, and where none is left
  */
-export function requireCapabilities(
+export function runnableArms(
   model: string,
   inspection: EngineInspection,
   arms: readonly Arm[],
   config: TemplateOption,
-): void {
-  const obstacles = arms.map((arm) => ({ name: arm.traits.name, why: armObstacle(arm, inspection, config) }));
-  const first = obstacles.find(({ why }) => why !== undefined)?.why;
-  if (first === undefined) return;
-  const names = obstacles.filter(({ why }) => why === first).map(({ name }) => name);
+  isSuites: boolean,
+): { readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] } {
+  const whyNot = new Map(
+    arms.flatMap((arm) => {
+      const why = armObstacle(arm, inspection, config);
+      return why === undefined ? [] : [[arm, why] as const];
+    }),
+  );
+  const notRun = [...whyNot].map(([arm, why]) => ({ arm: arm.traits.name, why }));
+  const able = arms.filter((arm) => !whyNot.has(arm));
+  if (notRun.length === 0 || (isSuites && able.length > 0)) return { arms: able, notRun };
+  const reasons = [...groupBy(notRun, ({ why }) => why)].map(
+    ([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`,
+  );
   throw new BenchError(
     'bad-model',
-    `${model} cannot run ${names.join(', ')}: ${first}`,
-    first === NO_CHAT_TEMPLATE
+    `${model} cannot run ${reasons.join('; ')}`,
+    notRun.every(({ why }) => why === NO_CHAT_TEMPLATE)
       ? 'use the plain form of prompts, --template plain, or a model that was trained for chat'
       : 'choose other arms, such as --arms none,rag, or another model; see doctor --model',
+  );
+}
+
+/**
+ * Refuses a suite that measures K/V with an engine that gives none, before any turn.
+ * @throws BenchError `bad-model` with the reason
+ */
+export function requireMeasurable(
+  model: string,
+  { missing }: EngineInspection,
+  { name, requires = [] }: Pick<Suite, 'name' | 'requires'>,
+): void {
+  const why = requires.map((capability) => missing[capability]).find((reason) => reason !== undefined);
+  if (why === undefined) return;
+  throw new BenchError(
+    'bad-model',
+    `suite ${name} cannot measure ${model}: ${why}`,
+    'choose another suite, or another model',
   );
 }

@@ -19,7 +19,7 @@ import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { armsOfSuite, armsWithForms, requireCapabilities } from './arm-obstacles.ts';
+import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
 import { BenchParts, openRunRetriever } from './bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
 import { drawUsers } from './draw-users.ts';
@@ -64,14 +64,15 @@ export async function runSuite(
     alpha: settings.alpha,
     gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD,
   });
-  requireCapabilities(settings.model, inspection, wanted, settings);
+  requireMeasurable(settings.model, inspection, suite);
+  const runnable = runnableArms(settings.model, inspection, wanted, settings, named === undefined);
   const folder = join(settings.out, name);
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
   const given = suite.data === undefined ? await readAskedData(settings.dataset) : undefined;
   using stores = new KvFolder(settings, folder);
-  await using parts = await BenchParts.open(engines, settings, suite, wanted, stores.checkpointFolder);
+  await using parts = await BenchParts.open(engines, settings, suite, runnable.arms, stores.checkpointFolder);
   const { engine } = parts;
-  const { arms, notRun } = await armsWithForms(wanted, engine, settings, named === undefined);
+  const { arms, notRun } = await armsWithForms(runnable.arms, engine, settings, named === undefined);
   reserveFor(engine.info.contextTokens, settings.reserve);
   const dataset = given ?? (await madeData(suite.data!, folder, settings, engine));
   const users = drawUsers(dataset, settings.limit, settings.seed);
@@ -83,7 +84,7 @@ export async function runSuite(
   // Only now is anything written: a mistake above leaves no trace.
   using database = openRuns(settings);
   const runs = new RunRepository(database);
-  const armsNotRun = named === undefined ? [...ofSuite.notRun, ...notRun] : [];
+  const armsNotRun = named === undefined ? [...ofSuite.notRun, ...runnable.notRun, ...notRun] : [];
   const run =
     begun ?? (await createRun(runs, { name, suite, config: settings, arms, armsNotRun, dataset, users, parts }));
   using _lock = new RunLock(folder, run.name);

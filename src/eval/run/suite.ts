@@ -1,6 +1,7 @@
 import type { BenchConfig, ColdIndexName, RetrieverName, SuiteName } from '../../config/bench-config.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
+import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 import type { Measured } from '../../records/results.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
@@ -37,6 +38,8 @@ export interface Suite {
   readonly cellsPerPosition?: number;
   /** Measures what no question shows. */
   readonly measure?: (context: MeasureContext) => Promise<Measured>;
+  /** Capabilities of the engine that `measure` needs. */
+  readonly requires?: readonly CapabilityName[];
   /** Scores each arm's own answer, for fluency. */
   readonly scoresAnswers?: true;
 }

@@ -7,5 +7,6 @@ export const storageSuite: Suite = {
   question: 'bytes a memory token by K/V type and tier, against the text, and what saving and loading takes',
   arms: ['rag', 'dki', 'dki-blocks'],
   defaults: { limit: 24 },
+  requires: ['checkpoints', 'cells'],
   measure: async (room) => ({ storage: await measureStorage(room) }),
 };

@@ -127,7 +127,7 @@ export function generationPromises(subject: Subject): void {
     expect(await session.meter()).toMatchObject({ evaluated: reading.evaluated, decoded: 0 });
     const controller = new AbortController();
     const running = session.generate(filler(engine, 1100), { maxTokens: 4 }, { signal: controller.signal });
-    setTimeout(() => controller.abort());
+    setImmediate(() => controller.abort());
     expect(await running).toMatchObject(aborted);
     expect(session.tokens).toEqual(prompts.memories);
   });

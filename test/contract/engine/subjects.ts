@@ -62,6 +62,24 @@ function smooth(): number {
   return (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
 }
 
+const ofFake = {
+  model: 'fake',
+  otherModel: 'fake:8',
+  capabilities: {
+    tokenIds: true,
+    logProbabilities: { next: 'all', continuation: 'pass' },
+    prefixCache: null,
+    checkpoints: true,
+    shift: true,
+    sessions: SESSIONS,
+    leastTokens: 1,
+    missing: { prefixCache: 'the fake engine has none' },
+  },
+  keyRounding: 2 ** -22,
+  readsBack: true,
+} as const;
+const withdrawn = 'the fake engine was opened without it';
+
 export const subjects: readonly Subject[] = [
   ofLlamaCpp('random:tiny-llama-rope-freqs', 'random:tiny-llama', tiny, {
     base: 10_000,
@@ -97,26 +115,34 @@ export const subjects: readonly Subject[] = [
   {
     name: 'fake',
     opener: fakeAdapter.opener({}),
-    model: 'fake',
-    otherModel: 'fake:8',
+    ...ofFake,
     capabilities: {
-      tokenIds: true,
-      logProbabilities: { next: 'all', continuation: 'pass' },
-      prefixCache: null,
-      checkpoints: true,
+      ...ofFake.capabilities,
       cells: {
         layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
         rotary: { base: 10_000, scale: 1, pairing: 'neox', dimensions: 16, factors: null },
         sharedPositions: true,
         gaps: true,
       },
-      shift: true,
-      sessions: SESSIONS,
-      leastTokens: 1,
-      missing: { prefixCache: 'the fake engine has none' },
     },
-    keyRounding: 2 ** -22,
-    readsBack: true,
+  },
+  {
+    name: 'fake, without K/V',
+    opener: fakeAdapter.opener({ cells: false, checkpoints: false, shift: false }),
+    ...ofFake,
+    capabilities: {
+      ...ofFake.capabilities,
+      checkpoints: false,
+      cells: null,
+      shift: false,
+      missing: {
+        ...ofFake.capabilities.missing,
+        checkpoints: withdrawn,
+        cells: withdrawn,
+        sharedPositions: withdrawn,
+        shift: withdrawn,
+      },
+    },
   },
 ];
 

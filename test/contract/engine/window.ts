@@ -8,6 +8,7 @@ import { filler, type Subject } from './subjects.ts';
 
 export function windowPromises(subject: Subject): void {
   const opened = openedFor(subject);
+  const shifting = test.runIf(subject.capabilities.shift);
 
   test('behind what is truncated, bits are what they would have been', async () => {
     const { engine, session, prompts } = opened;
@@ -29,7 +30,7 @@ export function windowPromises(subject: Subject): void {
     expect(session.cells).toBe(5);
   });
 
-  test('behind an erased range tokens move up, their keys rotated as RoPE does', async () => {
+  shifting('behind an erased range tokens move up, their keys rotated as RoPE does', async () => {
     const { engine, session, prompts } = opened;
     const { rotary } = engine.capabilities.cells!;
     const { memories } = prompts;
@@ -62,7 +63,7 @@ export function windowPromises(subject: Subject): void {
     }
   });
 
-  test('behind an erased range it goes on as behind the same cells imported', async () => {
+  shifting('behind an erased range it goes on as behind the same cells imported', async () => {
     const { engine, session, prompts } = opened;
     await session.evaluate(prompts.memories);
     await session.erase({ start: 3, end: 8 });
@@ -80,7 +81,7 @@ export function windowPromises(subject: Subject): void {
     expect(largestDifference).toBeLessThan(0.02);
   });
 
-  test('an erased end is truncated, an empty range is nothing, the first cell stays', async () => {
+  shifting('an erased end is truncated, an empty range is nothing, the first cell stays', async () => {
     const { session, prompts } = opened;
     const { memories } = prompts;
     await session.evaluate(memories);

@@ -1,5 +1,5 @@
-import { BenchError } from '../../config/bench-error.ts';
-import type { EngineInfo } from '../engine-info.ts';
+import { BenchError } from '../config/bench-error.ts';
+import type { EngineInfo } from './engine-info.ts';
 
 /** The size of a session. */
 export type Window = Pick<EngineInfo, 'contextTokens' | 'cellTokens'>;
