@@ -43,10 +43,12 @@ export interface RetrievalFigures {
   readonly sizes?: PostgresSizes | undefined;
 }
 
+const NO_PROMPTS = { query: '', document: '' };
+
 /** A direction of its own for each text: neither the meaning nor the time of embedding is measured here. */
 export function embeddingsByHash(): EmbeddingService {
   const embedder: Embedder = {
-    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', prompts: { query: '', document: '' } },
+    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', runtime: '', prompts: NO_PROMPTS },
     embed: (texts) => Promise.resolve(texts.map(directionOf)),
   };
   return new EmbeddingService(() => Promise.resolve(embedder), { maxCachedTexts: 1 });

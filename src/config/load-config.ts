@@ -15,7 +15,7 @@ const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */
-const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND', cacheVariable];
+const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND', 'DKI_BENCH_ONNX_RUNTIME', cacheVariable];
 
 /** Sources of options; the defaults are the process's own. */
 export interface ConfigSources {

@@ -10,6 +10,8 @@ export interface EmbedderInfo {
   readonly sha256: string;
   /** The file that holds the weights. */
   readonly path: string;
+  /** Name and version of the runtime that evaluates the weights; the last bits of a vector depend on it. */
+  readonly runtime: string;
   /** Prefixes of texts by purpose, from the model's own files; often empty. */
   readonly prompts: Readonly<Record<TextPurpose, string>>;
 }

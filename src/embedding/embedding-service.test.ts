@@ -90,7 +90,14 @@ describe('EmbeddingService', () => {
   });
 
   test('numbers that are none are an error, not a result', async () => {
-    const info = { name: 'm', dimension: 2, sha256: '', path: 'm.onnx', prompts: { query: '', document: '' } };
+    const info = {
+      name: 'm',
+      dimension: 2,
+      sha256: '',
+      path: 'm.onnx',
+      runtime: '',
+      prompts: { query: '', document: '' },
+    };
     const embed = () => Promise.resolve([new Float32Array([NaN, 1])]);
     const embeddings = new EmbeddingService(() => Promise.resolve({ info, embed }));
     await expect(embeddings.embed('tea')).rejects.toMatchObject({ code: 'bad-model' });

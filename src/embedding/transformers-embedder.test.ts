@@ -38,8 +38,8 @@ describe('TransformersEmbedder', () => {
     const { env, pipeline } = await import('@xenova/transformers');
     env.allowRemoteModels = false;
     env.localModelPath = dirname(folder);
-    const quantized = embedder.info.path.includes('quantized');
-    const reference = await pipeline('feature-extraction', basename(folder), { quantized });
+    const dtype = embedder.info.path.includes('quantized') ? 'q8' : 'fp32';
+    const reference = await pipeline('feature-extraction', basename(folder), { dtype });
     const vectors = await embedder.embed(texts);
     for (const [i, text] of texts.entries()) {
       const { data } = await reference(text, { pooling: 'mean', normalize: true });

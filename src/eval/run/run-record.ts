@@ -97,6 +97,7 @@ export async function checkSame(
     ['data set', run.dataset.sha256, dataset.sha256],
     ['model', run.model.sha256, parts.engine.info.modelSha256],
     ['embedder', run.embedder.sha256, embedder.sha256],
+    ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
     ['number of threads', run.environment.threads, parts.engine.info.threads],
     ['vector backend', run.retriever.backend, backend.name],
     ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],
@@ -162,7 +163,7 @@ export async function createRun(
       contextTokens: info.contextTokens,
       cellTokens: info.cellTokens,
     },
-    embedder: { name: embedder.name, sha256: embedder.sha256 },
+    embedder: { name: embedder.name, sha256: embedder.sha256, runtime: embedder.runtime },
     dataset: describeData(dataset, users),
     retriever: {
       name: config.retriever,

@@ -14,7 +14,14 @@ export const modelDescription = z
   })
   .readonly();
 
-export const embedderDescription = z.object({ name: z.string(), sha256: z.string() }).readonly();
+export const embedderDescription = z
+  .object({
+    name: z.string(),
+    sha256: z.string(),
+    /** Name and version of what evaluated it; older runs did not write it. */
+    runtime: z.string().exactOptional(),
+  })
+  .readonly();
 
 /** What a data set says of itself; missing where it says nothing. */
 const declaration = {

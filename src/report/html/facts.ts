@@ -82,7 +82,10 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
       const size = `${formatNumber(model.parameters / 1e6, 1)} million parameters`;
       return `${model.name}, ${size}, window of ${model.contextTokens} tokens, sha256 ${model.sha256}`;
     }),
-    fact('embedder', runs, ({ run: { embedder } }) => `${embedder.name}, sha256 ${embedder.sha256}`),
+    fact('embedder', runs, ({ run: { embedder } }) => {
+      const { name, runtime, sha256 } = embedder;
+      return `${name}${runtime === undefined ? '' : ` on ${runtime}`}, sha256 ${sha256}`;
+    }),
     fact(
       'retriever',
       runs,
