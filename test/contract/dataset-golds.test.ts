@@ -1,11 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { shippedDatasets } from '../../src/config/shipped-datasets.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import { metricsCheck } from '../../src/eval/analysis/metrics/self-test.ts';
 
-test.each(['en', 'zh'] as const)('recall-%s has golds that the metrics tell apart', async (language) => {
-  const shipped = fileURLToPath(new URL(`../../datasets/recall-${language}.jsonl`, import.meta.url));
-  const { users } = await readDataset(shipped);
+test.each([...shippedDatasets()])('%s has golds that the metrics tell apart', async (_name, path) => {
+  const { users, language } = await readDataset(path);
   const golds = users.flatMap((user) => user.items.flatMap((item) => item.answer ?? []));
   expect(metricsCheck(new Map([[language, golds]]), { seed: 7 }).status).toBe('passed');
 });

@@ -5,6 +5,7 @@ import type { SeededRandom } from '../../config/seeded-random.ts';
 import { planUser, type UserPlan } from './evaluation-plan.ts';
 import { drawQuestions, WordingsExhausted, type EvaluationQuestion } from './evaluation-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
+import { instant } from './instant.ts';
 import { statement } from './relations.ts';
 
 type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
@@ -25,10 +26,6 @@ const MEMORY_DAYS = 240;
 const FIRST_QUESTION_MS = Date.UTC(2026, 5, 1, 9);
 const BETWEEN_QUESTIONS_MS = 37 * MINUTE_MS;
 const TRIES = 1_000;
-
-function instant(ms: number): string {
-  return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
-}
 
 /** A value of a fact before it is worded; `at` is its place in the user's time, 0 to 1. */
 interface Sentence {

@@ -2,6 +2,7 @@ import { coherenceData } from './coherence-data.ts';
 import { contextData } from './context-data.ts';
 import { coreferenceData } from './coreference-data.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
+import { factsData } from './facts/facts-data.ts';
 import { makeRecallDataset } from './recall-dataset.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { scalingData } from './scaling-data.ts';
@@ -20,6 +21,7 @@ const recallData = (['en', 'zh'] as const).map((language): DatasetGenerator => (
 /** Generators of all data sets, those of the suites included. */
 export const generators: readonly DatasetGenerator[] = [
   ...recallData,
+  ...factsData,
   ...contextData,
   ...coherenceData,
   ...coreferenceData,

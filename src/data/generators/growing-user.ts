@@ -5,6 +5,7 @@ import { containsTokens } from '../normalise.ts';
 import type { SeededRandom } from '../../config/seeded-random.ts';
 import { exchange } from './exchange.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
+import { instant } from './instant.ts';
 import { question, statement, USER, type Relation, type Subject } from './relations.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
@@ -177,7 +178,7 @@ export class GrowingUser {
 
 /** Formats a time: one memory a day, questions in the minutes after it. */
 function day(number: number, minutes: number): string {
-  return new Date(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000).toISOString().replace('.000', '');
+  return instant(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000);
 }
 
 /** Writes the file of a data set of growing users, named `NAME-LANGUAGE`; the same seed and grammar give the same bytes. */

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const texts = z.array(z.string().min(1));
+const pronouns = z.enum(['she', 'he', 'it']);
+
+const subject = z.strictObject({
+  /** In the user's own voice: "my dentist". */
+  label: z.string(),
+  /** Left out where nobody would say one: the user, their job. */
+  pronoun: pronouns.optional(),
+  /** The same in other words, for paraphrases: "the person who cleans my teeth". */
+  alt: z.string().optional(),
+  /** Before a surname: "Dr." */
+  title: z.string().optional(),
+  /** Labels of subjects that nobody has beside this one. */
+  excludes: texts.optional(),
+});
+
+const fact = z.strictObject({
+  relation: z.string(),
+  /** Name of a list of values, or one for each pronoun of the subject. */
+  value: z.union([z.string(), z.partialRecord(pronouns, z.string())]),
+  /** Begins the answer so that the value comes next. */
+  prefix: z.string(),
+  says: texts.min(2),
+  asks: texts.min(2),
+  /** Questions without the words of the statements. */
+  paraphrases: texts,
+  /** Statements that replace an earlier value; empty for what never changes. */
+  changes: texts,
+  /** Labels of the only subjects that have it, or of those that do not. */
+  only: texts.optional(),
+  except: texts.optional(),
+});
+
+const topic = z.strictObject({
+  id: z.string(),
+  /** The fact whose value names the subject, and how: "Dr. {v}". */
+  link: z.strictObject({ relation: z.string(), as: z.string() }).optional(),
+  subjects: z.array(subject).min(1),
+  /** Sentences about the subject, by pronoun, that answer no question. */
+  talk: texts.min(1),
+  facts: z.array(fact).min(1),
+});
+
+const factGrammar = z.strictObject({
+  language: z.enum(['en', 'zh']),
+  unknownAnswer: z.string(),
+  /** Shown with every run. */
+  note: z.string().optional(),
+  /** Between sentences. */
+  joiner: z.string(),
+  /** Template: a name and what is theirs. */
+  possessive: z.string(),
+  /** The first words of a label, as the user says them and as they are said to the user. */
+  mine: z.string(),
+  yours: z.string(),
+  /** Words behind which a subject cannot become a pronoun. */
+  prepositions: texts,
+  pronouns: z.record(pronouns, z.strictObject({ subject: z.string(), possessive: z.string(), object: z.string() })),
+  /** What user and assistant say when a conversation turns to a subject, `{o}`. */
+  mentions: z.array(z.tuple([z.string(), z.string()])).min(1),
+  acknowledgements: texts.min(1),
+  /** Templates of a question that is asked once more: `{q}` its words, `{l}` the same within a sentence. */
+  repeats: texts.min(1),
+  chatter: z.array(z.tuple([z.string(), z.string()])).min(1),
+  /** Words that question and evidence may share in a paraphrase; in Chinese, characters. */
+  stopWords: texts,
+  values: z.record(z.string(), texts),
+  topics: z.array(topic).min(1),
+});
+
+/** Words and sentences of the data sets `facts-…` in one language: `datasets/facts-grammar-LANGUAGE.json`. */
+export type FactGrammar = z.infer<typeof factGrammar>;
+export type Topic = FactGrammar['topics'][number];
+export type Subject = Topic['subjects'][number];
+/** A relation of one topic: how it is said and asked. */
+export type FactTemplate = Topic['facts'][number];
+
+function read(language: FactGrammar['language']): FactGrammar {
+  const url = new URL(`../../../../datasets/facts-grammar-${language}.json`, import.meta.url);
+  return factGrammar.parse(JSON.parse(readFileSync(url, 'utf8')));
+}
+
+/** Fact grammars by language. */
+export const factGrammars = { en: read('en') } as const;
+
+/** Languages that have a fact grammar. */
+export type FactLanguage = keyof typeof factGrammars;
+
+/** Lists the facts that a subject of a topic can have. */
+export function factsOf({ facts }: Topic, { label }: Subject): FactTemplate[] {
+  return facts.filter(({ only, except = [] }) => (only?.includes(label) ?? true) && !except.includes(label));
+}
+
+/** Name of the list of values of a subject's fact. */
+export function valueKind({ value }: FactTemplate, { pronoun }: Subject): string {
+  if (typeof value === 'string') return value;
+  const kind = value[pronoun ?? 'it'];
+  if (kind === undefined) throw new RangeError(`a fact has no values for "${pronoun}"`);
+  return kind;
+}

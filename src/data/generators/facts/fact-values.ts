@@ -1,0 +1,106 @@
+import { crc32 } from 'node:zlib';
+import type { FactGrammar } from './fact-grammar.ts';
+
+/** The half of a data set that a value may occur in. */
+export type Split = 'development' | 'test';
+
+/** A value, and other ways of saying it. */
+export interface FactValue {
+  readonly text: string;
+  readonly accepted: readonly string[];
+}
+
+const LEAST_TEST = 100;
+const LEAST_DEVELOPMENT = 30;
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const YEARS = Array.from({ length: 15 }, (_, index) => 2008 + index);
+const HOURS = [4, 5, 6, 7, 8];
+const MINUTES = ['00', '15', '30', '45'];
+const NUMBERS_A_STREET = 3;
+
+function plain(texts: readonly string[]): FactValue[] {
+  return texts.map((text) => ({ text, accepted: [] }));
+}
+
+function range(low: number, high: number, step: number): number[] {
+  return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, index) => low + index * step);
+}
+
+function ordinal(day: number): string {
+  const ending = { 1: 'st', 2: 'nd', 3: 'rd' }[day % 10] ?? 'th';
+  return `${day}${day >= 11 && day <= 13 ? 'th' : ending}`;
+}
+
+/** House numbers of a street, different from street to street. */
+function houses(index: number): number[] {
+  return Array.from({ length: NUMBERS_A_STREET }, (_, place) => 2 + ((index * 37 + place * 29) % 97));
+}
+
+function englishComposed({ values }: FactGrammar): Record<string, FactValue[]> {
+  const { month = [], weekday = [], street = [] } = values;
+  const price = (dollars: number): FactValue => ({ text: `${dollars} dollars`, accepted: [`$${dollars}`] });
+  return {
+    date: month.flatMap((name, index) =>
+      range(1, DAYS[index]!, 1).map((day) => ({
+        text: `${name} ${day}`,
+        accepted: [`${day} ${name}`, `${name} ${ordinal(day)}`, `${ordinal(day)} of ${name}`],
+      })),
+    ),
+    monthYear: month.flatMap((name) => plain(YEARS.map((year) => `${name} ${year}`))),
+    weekdayTime: weekday.flatMap((day) =>
+      HOURS.flatMap((hour) => MINUTES.map((minute) => `${hour}:${minute}`)).map((time) => ({
+        text: `${day} at ${time}`,
+        accepted: [`${time} on ${day}`],
+      })),
+    ),
+    price: range(12, 199, 1).map(price),
+    largePrice: range(205, 995, 5).map(price),
+    address: plain(street.flatMap((name, index) => houses(index).map((number) => `${number} ${name}`))),
+  };
+}
+
+function chineseComposed({ values }: FactGrammar): Record<string, FactValue[]> {
+  const { month = [], dayNumber = [], weekday = [], street = [] } = values;
+  const price = (yuan: number): FactValue => ({ text: `${yuan}元`, accepted: [`${yuan}块`, `${yuan}块钱`] });
+  return {
+    date: DAYS.flatMap((days, index) =>
+      range(1, days, 1).map((day) => ({
+        text: `${index + 1}月${day}日`,
+        accepted: [`${index + 1}月${day}号`, `${month[index]}${dayNumber[day - 1]}日`],
+      })),
+    ),
+    monthYear: YEARS.flatMap((year) => plain(range(1, 12, 1).map((index) => `${year}年${index}月`))),
+    weekdayTime: weekday.flatMap((day) =>
+      HOURS.flatMap((hour) => MINUTES.map((minute) => plain([`${day}下午${hour}:${minute}`])[0]!)),
+    ),
+    price: range(12, 199, 1).map(price),
+    largePrice: range(205, 995, 5).map(price),
+    address: plain(street.flatMap((name, index) => houses(index).map((number) => `${name}${number}号`))),
+  };
+}
+
+const composed = { en: englishComposed, zh: chineseComposed } as const;
+
+/** Lists all values of each kind. */
+export function factValues(grammar: FactGrammar): Readonly<Record<string, readonly FactValue[]>> {
+  const { girlName = [], boyName = [], ...others } = grammar.values;
+  return {
+    ...Object.fromEntries(Object.entries(others).map(([kind, texts]) => [kind, plain(texts)])),
+    girlName: plain(girlName),
+    boyName: plain(boyName),
+    firstName: plain([...girlName, ...boyName]),
+    ...composed[grammar.language](grammar),
+  };
+}
+
+/**
+ * The values of a split: test users have two thirds of a list, at least a hundred values, and development users the rest, or
+ * the whole list where the rest is below thirty.
+ */
+export function valuesOf(all: readonly FactValue[], split: Split): readonly FactValue[] {
+  const order = (value: FactValue): number => crc32(value.text);
+  const sorted = [...all].sort((a, b) => order(a) - order(b) || (a.text < b.text ? -1 : 1));
+  const test = Math.max(LEAST_TEST, Math.ceil((2 * sorted.length) / 3));
+  if (split === 'test') return sorted.slice(0, sorted.length - test < LEAST_DEVELOPMENT ? sorted.length : test);
+  return sorted.length - test < LEAST_DEVELOPMENT ? sorted : sorted.slice(test);
+}

@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { shippedDatasets } from '../../../config/shipped-datasets.ts';
+import { containsTokens } from '../../normalise.ts';
+import type { WrittenRecord } from '../../schema.ts';
+import { sharedWords } from './content-words.ts';
+import { factGrammars, factsOf, type FactLanguage } from './fact-grammar.ts';
+import { factValues, valuesOf } from './fact-values.ts';
+import { makeFactsDataset } from './facts-dataset.ts';
+import { worded, type Naming } from './wording.ts';
+
+type Header = Extract<WrittenRecord, { type: 'dataset' }>;
+type Memory = Extract<WrittenRecord, { type: 'memory' }>;
+type Item = Extract<WrittenRecord, { type: 'item' }>;
+
+function parsed(text: string) {
+  const records = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as WrittenRecord);
+  const header = records[0] as Header;
+  const memories = records.filter((record): record is Memory => record.type === 'memory');
+  const items = records.filter((record): record is Item => record.type === 'item');
+  const users = [...new Set(items.map(({ userId }) => userId))].map((userId) => ({
+    userId,
+    memories: memories.filter((memory) => memory.userId === userId),
+    items: items.filter((item) => item.userId === userId),
+  }));
+  return { header, memories, items, users };
+}
+
+function countBy<T>(all: readonly T[], of: (one: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const one of all) counts[of(one)] = (counts[of(one)] ?? 0) + 1;
+  return counts;
+}
+
+const goldsOf = ({ answer, acceptedAnswers = [] }: Item): string[] =>
+  answer === null ? [] : [answer, ...acceptedAnswers];
+
+const sets = (Object.keys(factGrammars) as FactLanguage[]).flatMap((language) => [
+  { name: `facts-${language}`, language, split: 'test', count: 40 } as const,
+  { name: `facts-${language}-dev`, language, split: 'development', count: 20 } as const,
+]);
+
+describe.each(sets)('$name', ({ name, language, split, count }) => {
+  const text = makeFactsDataset(language, split, 7, count);
+  const { header, memories, items, users } = parsed(text);
+  const byId = new Map(memories.map((memory) => [memory.memoryId, memory]));
+  const grammar = factGrammars[language];
+
+  test('is what the grammar and seed 7 make: else run `npm run data:make`', () => {
+    expect(readFileSync(shippedDatasets().get(name)!, 'utf8') === text).toBe(true);
+    expect(Buffer.byteLength(text)).toBeLessThan(1.5e6);
+    expect(makeFactsDataset(language, split, 8, 2)).not.toBe(makeFactsDataset(language, split, 7, 2));
+    expect(header).toMatchObject({ name, language, split, primaryMetric: 'contains' });
+  });
+
+  test('has ten questions a user, in the shares of the categories', () => {
+    expect(users.map((user) => user.items.length)).toEqual(Array.from({ length: count }, () => 10));
+    const of = (share: number): number => Math.round(share * items.length);
+    expect(countBy(items, ({ category }) => category!)).toEqual({
+      plain: of(0.3),
+      paraphrase: of(0.2),
+      updated: of(0.15),
+      absent: of(0.12),
+      'two memories': of(0.13),
+      history: of(0.1),
+    });
+    const relations = countBy(items, ({ relation }) => relation!);
+    expect(Object.keys(relations).length).toBeGreaterThanOrEqual(40);
+  });
+
+  test('has users of 10 to 400 memories, half of them of at most 25', () => {
+    const sizes = users.map((user) => user.memories.length).sort((a, b) => a - b);
+    expect([sizes[0], sizes.at(-1)]).toEqual([10, 400]);
+    expect(sizes[count / 2 - 1]).toBeLessThanOrEqual(25);
+    for (const { memories: told } of users) {
+      expect(told.every(({ value, relation }) => value !== undefined && relation !== undefined)).toBe(true);
+      expect(told.every(({ content, value }) => containsTokens(content, value!, language))).toBe(true);
+    }
+  });
+
+  test('gives a gold away in no other memory, no question and no conversation but one that says it', () => {
+    for (const user of users) {
+      for (const item of user.items) {
+        for (const gold of goldsOf(item)) {
+          const holders = user.memories.filter(({ content }) => containsTokens(content, gold, language));
+          expect(holders.every(({ memoryId }) => item.evidence!.includes(memoryId))).toBe(true);
+          expect(containsTokens(item.query, gold, language)).toBe(false);
+        }
+        const said = (item.history ?? []).some(({ content }) =>
+          goldsOf(item).some((gold) => containsTokens(content, gold, language)),
+        );
+        expect(said).toBe(item.category === 'history' && item.evidence!.length === 0);
+      }
+    }
+  });
+
+  test('has evidence as each category needs it', () => {
+    for (const { category, evidence = [], answer, superseded = [], history = [], answerPrefix } of items) {
+      const told = evidence.map((id) => byId.get(id)!);
+      const last = told.at(-1);
+      expect(answerPrefix === undefined).toBe(answer === null);
+      expect(history.length > 0).toBe(category === 'history');
+      expect(superseded.length > 0).toBe(category === 'updated');
+      if (category === 'absent') expect([answer, evidence]).toEqual([null, []]);
+      else if (last !== undefined) expect(last.value).toBe(answer);
+      expect(last?.supersedes !== undefined).toBe(category === 'updated');
+      if (category === 'updated') expect(superseded[0]).toBe(byId.get(last!.supersedes!)!.value);
+      if (category === 'two memories') {
+        expect(told).toHaveLength(2);
+        expect(last!.content).toContain(told[0]!.value);
+      } else expect(told.length).toBeLessThanOrEqual(1);
+      const replaced = new Set(memories.map(({ supersedes }) => supersedes));
+      expect(evidence.some((id) => replaced.has(id))).toBe(false);
+    }
+  });
+
+  test('asks in other words where it paraphrases, and in words of the memory where it does not', () => {
+    for (const { category, query, evidence = [] } of items) {
+      const told = evidence.map((id) => byId.get(id)!.content).join('\n');
+      if (category === 'paraphrase') expect([query, sharedWords(grammar, query, told)]).toEqual([query, []]);
+      if (category === 'plain') expect([query, sharedWords(grammar, query, told).length > 0]).toEqual([query, true]);
+    }
+  });
+
+  test('asks for nothing as absent that a memory tells', () => {
+    for (const user of users) {
+      for (const { category, query, relation } of user.items) {
+        if (category !== 'absent') continue;
+        const plain = query.toLowerCase();
+        const asked = grammar.topics.flatMap((topic) =>
+          topic.subjects.flatMap((subject) =>
+            factsOf(topic, subject)
+              .filter((fact) => fact.relation === relation)
+              .filter(({ asks }) =>
+                asks.some((ask) =>
+                  plain.includes(
+                    worded(grammar, ask, subject, 'mine')
+                      .toLowerCase()
+                      .replace(/[?？]$/, ''),
+                  ),
+                ),
+              )
+              .map((fact) => ({ topic, subject, fact })),
+          ),
+        );
+        expect(asked).toHaveLength(1);
+        const [{ topic, subject, fact }] = asked as [(typeof asked)[number]];
+        const { link } = topic;
+        const linking = topic.facts.find((one) => one.relation === link?.relation);
+        const names = user.memories
+          .filter(
+            ({ relation: of, content, value }) =>
+              of === linking?.relation &&
+              linking!.says.some((say) => content.includes(worded(grammar, say, subject, 'mine', value))),
+          )
+          .map(({ value }) => ({ name: worded(grammar, link!.as, subject, 'mine', value) }));
+        const linked: Naming[] = ['mine', ...names];
+        const tells = user.memories.filter(
+          (memory) =>
+            memory.relation === relation &&
+            linked.some((naming) =>
+              [...fact.says, ...fact.changes].some((say) =>
+                memory.content.includes(worded(grammar, say, subject, naming, memory.value)),
+              ),
+            ),
+        );
+        expect(tells).toEqual([]);
+      }
+    }
+  });
+
+  test('returns to the same memories within the first three questions', () => {
+    for (const user of users) {
+      const [first, ...next] = user.items.slice(0, 3).map(({ evidence }) => evidence!.join());
+      expect(first).not.toBe('');
+      expect(next).toContain(first);
+    }
+  });
+
+  test('has golds that another item of the relation seldom has', () => {
+    const rates: number[] = [];
+    for (const item of items) {
+      const others = items.filter(({ relation, userId }) => relation === item.relation && userId !== item.userId);
+      const right = others.filter(
+        ({ answer }) => answer !== null && goldsOf(item).some((gold) => containsTokens(answer, gold, language)),
+      );
+      if (item.answer !== null && others.length > 0) rates.push(right.length / others.length);
+    }
+    expect(rates.reduce((sum, rate) => sum + rate, 0) / rates.length).toBeLessThan(0.02);
+  });
+});
+
+test.each(Object.keys(factGrammars) as FactLanguage[])(
+  '%s: development and test share no id and few golds',
+  (language) => {
+    const [tested, developed] = (['test', 'development'] as const).map((split) =>
+      parsed(makeFactsDataset(language, split, 7, split === 'test' ? 40 : 20)),
+    );
+    const ids = new Set(tested!.users.map(({ userId }) => userId));
+    expect(developed!.users.filter(({ userId }) => ids.has(userId))).toEqual([]);
+    const golds = new Set(tested!.items.map(({ relation, answer }) => `${relation}|${answer}`));
+    const answered = developed!.items.filter(({ answer }) => answer !== null);
+    const both = answered.filter(({ relation, answer }) => golds.has(`${relation}|${answer}`));
+    expect(both.length / answered.length).toBeLessThan(0.02);
+  },
+);
+
+test('values are drawn evenly', () => {
+  const { memories } = parsed(makeFactsDataset('en', 'test', 11, 80));
+  const grammar = factGrammars.en;
+  const lists = factValues(grammar);
+  const kinds = new Map(grammar.topics.flatMap(({ facts }) => facts.map(({ relation, value }) => [relation, value])));
+  const relations = countBy(memories, ({ relation }) => relation!);
+  let tried = 0;
+  for (const [relation, kind] of kinds) {
+    const count = relations[relation] ?? 0;
+    if (typeof kind !== 'string' || count < 40) continue;
+    tried++;
+    const drawn = countBy(
+      memories.filter((memory) => memory.relation === relation),
+      ({ value }) => value!,
+    );
+    const list = valuesOf(lists[kind]!, 'test');
+    const expected = count / list.length;
+    const statistic = list.reduce((sum, { text }) => sum + ((drawn[text] ?? 0) - expected) ** 2 / expected, 0);
+    expect(Object.keys(drawn).filter((value) => !list.some(({ text }) => text === value))).toEqual([]);
+    // Independent draws give 1 per degree of freedom on average; a deck that is dealt out before it is shuffled again, less.
+    expect([relation, statistic / (list.length - 1) < 1.1]).toEqual([relation, true]);
+  }
+  expect(tried).toBeGreaterThanOrEqual(40);
+});

@@ -1,0 +1,137 @@
+import { SeededRandom } from '../../../config/seeded-random.ts';
+import type { WrittenRecord } from '../../schema.ts';
+import { instant } from '../instant.ts';
+import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';
+import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
+import { factValues, valuesOf, type Split } from './fact-values.ts';
+import { UserNotes, type Note } from './user-notes.ts';
+import { topicWheels, UserPlanner, type Extra, type UserShape } from './user-plan.ts';
+import { ValueDecks } from './value-decks.ts';
+
+const VERSION = 1;
+const LEAST_SIZE = 10;
+const MOST_SIZE = 400;
+/** Users up to this size count as `recurring`: about half of them. */
+const RECURRING_SIZE = 24;
+/** Shares of the category that a user is asked twice. */
+const TWO_MEMORIES_BELOW = 0.3;
+const ABSENT_BELOW = 0.5;
+const DAY_MS = 86_400_000;
+const FIRST_MEMORY_MS = Date.UTC(2025, 2, 1, 8);
+const MEMORY_DAYS = 420;
+const FIRST_QUESTION_MS = Date.UTC(2026, 4, 4, 9);
+const BETWEEN_QUESTIONS_MS = 37 * 60_000;
+/** Sets the draws of development users apart from those of test users with the same seed. */
+const DEVELOPMENT_SEED = 1_000_003;
+const idPrefixes = { en: { test: 'fe', development: 'fed' }, zh: { test: 'fz', development: 'fzd' } } as const;
+
+/** The sizes of users, many small and few large: log-spread, denser at the small end. */
+function shapes(random: SeededRandom, count: number): UserShape[] {
+  const extras = Array.from({ length: count }, (_, rank): Extra => {
+    const share = rank / count;
+    return share < TWO_MEMORIES_BELOW ? 'two memories' : share < ABSENT_BELOW ? 'absent' : 'updated';
+  });
+  return random.shuffled(extras).map((extra, rank) => {
+    const place = count === 1 ? 0 : rank / (count - 1);
+    return { size: Math.round(LEAST_SIZE * (MOST_SIZE / LEAST_SIZE) ** (place * place)), extra };
+  });
+}
+
+/** Names by order of time. */
+function namedNotes(userId: string, notes: readonly Note[]): ReadonlyMap<Note, string> {
+  const sorted = [...notes].sort((a, b) => a.at - b.at || Number(a.replaces === b) - Number(b.replaces === a));
+  return new Map(sorted.map((note, index) => [note, `${userId}-m${String(index + 1).padStart(3, '0')}`]));
+}
+
+function* memories(
+  random: SeededRandom,
+  userId: string,
+  ids: ReadonlyMap<Note, string>,
+): Generator<WrittenRecord, void, undefined> {
+  let index = 0;
+  for (const [note, memoryId] of ids) {
+    const day = ((index++ + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / ids.size;
+    yield {
+      type: 'memory',
+      userId,
+      memoryId,
+      content: note.content,
+      createdAt: instant(FIRST_MEMORY_MS + day * DAY_MS),
+      value: note.value.text,
+      relation: note.fact.relation,
+      ...(note.replaces === undefined ? {} : { supersedes: ids.get(note.replaces)! }),
+    };
+  }
+}
+
+function item(
+  userId: string,
+  { query, gold, answerPrefix, evidence, category, fact, note, history }: WordedQuestion,
+  index: number,
+  ids: ReadonlyMap<Note, string>,
+): WrittenRecord {
+  const old = note?.replaces?.value;
+  return {
+    type: 'item',
+    itemId: `${userId}-q${String(index + 1).padStart(2, '0')}`,
+    userId,
+    query,
+    answer: gold?.text ?? null,
+    ...(gold === undefined || gold.accepted.length === 0 ? {} : { acceptedAnswers: [...gold.accepted] }),
+    evidence: evidence.map((one) => ids.get(one)!),
+    ...(old === undefined ? {} : { superseded: [old.text, ...old.accepted] }),
+    category,
+    relation: fact.relation,
+    ...(answerPrefix === undefined ? {} : { answerPrefix }),
+    askedAt: instant(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
+    ...(history.length === 0 ? {} : { history: [...history] }),
+  };
+}
+
+interface FactUser {
+  readonly userId: string;
+  readonly size: number;
+  readonly records: readonly WrittenRecord[];
+}
+
+function drawUsers(random: SeededRandom, grammar: FactGrammar, split: Split, count: number): FactUser[] {
+  const lists = Object.entries(factValues(grammar)).map(([kind, all]) => [kind, valuesOf(all, split)] as const);
+  const decks = new ValueDecks(random, Object.fromEntries(lists));
+  const wheels = topicWheels(random, grammar);
+  return random.shuffled(shapes(random, count)).map((shape, index) => {
+    const userId = `${idPrefixes[grammar.language][split]}${String(index + 1).padStart(2, '0')}`;
+    const notes = new UserNotes(random, grammar, decks);
+    const planned = new UserPlanner(random, notes, wheels).plan(shape);
+    const writer = new QuestionWriter(random, notes);
+    const questions = planned.map((question) => writer.write(question));
+    const ids = namedNotes(userId, notes.notes);
+    const records = [
+      ...memories(random, userId, ids),
+      ...questions.map((question, place) => item(userId, question, place, ids)),
+    ];
+    return { userId, size: shape.size, records };
+  });
+}
+
+/** Generates `facts-LANGUAGE` (test users) or `facts-LANGUAGE-dev`, JSON Lines; the same seed and users give the same bytes. */
+export function makeFactsDataset(language: FactLanguage, split: Split, seed: number, userCount: number): string {
+  const grammar = factGrammars[language];
+  const random = new SeededRandom(split === 'test' ? seed : seed + DEVELOPMENT_SEED);
+  const users = drawUsers(random, grammar, split, userCount);
+  const header: WrittenRecord = {
+    type: 'dataset',
+    name: split === 'test' ? `facts-${language}` : `facts-${language}-dev`,
+    language,
+    version: VERSION,
+    seed,
+    unknownAnswer: grammar.unknownAnswer,
+    primaryMetric: 'contains',
+    split,
+    ...(grammar.note === undefined ? {} : { note: grammar.note }),
+    userKinds: Object.fromEntries(
+      users.map(({ userId, size }) => [userId, size <= RECURRING_SIZE ? 'recurring' : 'large']),
+    ),
+  };
+  const records = [header, ...users.flatMap((user) => user.records)];
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}

@@ -1,0 +1,190 @@
+import type { SeededRandom } from '../../../config/seeded-random.ts';
+import { factsOf, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
+import { Cluster } from './cluster.ts';
+import type { FactCategory, PlannedQuestion } from './planned-question.ts';
+import { TopicWheel } from './topic-wheel.ts';
+import type { Acquaintance, Note, UserNotes } from './user-notes.ts';
+
+/** The category of which a user has two questions, the second a repetition of the first. */
+export type Extra = Extract<FactCategory, 'updated' | 'absent' | 'two memories'>;
+
+export interface UserShape {
+  /** Number of memories. */
+  readonly size: number;
+  readonly extra: Extra;
+}
+
+const LEAST_SIZE = 10;
+/** Memories about a subject that questions return to: as many as a retrieval returns. */
+const CLUSTER = 5;
+const NEAR_SHARE = 0.7;
+const NAMED_SHARE = 0.25;
+const CHANGED_SHARE = 0.15;
+const FACTS_A_SUBJECT = 8;
+
+/** Topics of the subjects that questions return to, and of those with a name. */
+export interface TopicWheels {
+  readonly first: TopicWheel;
+  readonly second: TopicWheel;
+  readonly named: TopicWheel;
+}
+
+/** Wheels over the topics of a grammar: a user's first subject is one that can be named and pointed at. */
+export function topicWheels(random: SeededRandom, { topics }: FactGrammar): TopicWheels {
+  return {
+    first: new TopicWheel(
+      random,
+      topics.filter(({ subjects }) => subjects.length > 1),
+    ),
+    second: new TopicWheel(random, topics),
+    named: new TopicWheel(
+      random,
+      topics.filter(({ link }) => link !== undefined),
+    ),
+  };
+}
+
+/** The same question once more. */
+function again(question: PlannedQuestion): PlannedQuestion {
+  return { ...question, repeats: question };
+}
+
+/** Plans the memories and questions of one user. */
+export class UserPlanner {
+  readonly #random: SeededRandom;
+  readonly #grammar: FactGrammar;
+  readonly #notes: UserNotes;
+  readonly #wheels: TopicWheels;
+
+  constructor(random: SeededRandom, notes: UserNotes, wheels: TopicWheels) {
+    this.#random = random;
+    this.#wheels = wheels;
+    this.#grammar = notes.grammar;
+    this.#notes = notes;
+  }
+
+  /** Plans the questions in the order in which they are asked, and writes the memories. */
+  plan({ size, extra }: UserShape): PlannedQuestion[] {
+    const main = this.#meet('first', []);
+    const named = this.#meetByName(main.about.topic);
+    const roomy = size >= LEAST_SIZE + CLUSTER;
+    const second = roomy ? this.#meet('second', [main.about.topic, named.topic]) : main;
+    const updated = main.updated();
+    const plain = main.plain();
+    const paraphrase = second.paraphrase();
+    main.fill(CLUSTER);
+    second.fill(CLUSTER);
+    const [told, byName] = this.#byName(named);
+    const absent = this.#absent(main);
+    const history = this.#history(second);
+    this.#fillTo(size);
+    const twice = { updated, absent, 'two memories': told! }[extra];
+    const near = this.#random.pick([updated, absent].filter((one) => one !== twice));
+    const others = [updated, absent, told!, byName!, history].filter((one) => one !== twice && one !== near);
+    const [early, ...late] = this.#random.shuffled(others);
+    return [
+      ...this.#random.pick([
+        [plain, near, again(plain)],
+        [plain, again(plain), near],
+      ]),
+      ...this.#random.shuffled([[paraphrase, again(paraphrase)], [twice, again(twice)], [early!]]).flat(),
+      ...late,
+    ];
+  }
+
+  /** Introduces a subject that questions return to. */
+  #meet(place: keyof TopicWheels, others: readonly Topic[]): Cluster {
+    const topic = this.#wheels[place].next((one) => !others.includes(one) && this.#newSubjects(one).length > 0);
+    const subject = this.#random.pick(this.#newSubjects(topic));
+    return new Cluster(this.#random, this.#notes, this.#notes.meet(topic, subject));
+  }
+
+  /** Subjects that nothing is known of and that can be named in other words. */
+  #newSubjects({ subjects }: Topic): Subject[] {
+    return subjects.filter(
+      (subject) => this.#notes.isNew(subject) && (subject.alt !== undefined || subjects.length === 1),
+    );
+  }
+
+  #meetByName(other: Topic): Acquaintance & { readonly link: Note } {
+    const topic = this.#wheels.named.next((one) => one !== other);
+    return this.#notes.meetByName(topic, this.#random.pick(topic.subjects.filter((one) => this.#notes.isNew(one))));
+  }
+
+  /** Two questions about a subject that memories call by its name: one by its role, which needs two memories. */
+  #byName(about: Acquaintance): PlannedQuestion[] {
+    const facts = this.#free(about).slice(0, CLUSTER - 1);
+    const [first, second] = facts.map((fact) => this.#notes.tell(about, fact));
+    return [
+      { category: 'two memories', about, fact: first!.fact, note: first! },
+      { category: 'plain', about, fact: second!.fact, note: second! },
+    ];
+  }
+
+  /** A question about a known subject that nobody answered, or about one of whom nothing is known. */
+  #absent(cluster: Cluster): PlannedQuestion {
+    const [fact] = this.#free(cluster.about);
+    if (fact !== undefined && this.#random.chance(NEAR_SHARE)) {
+      this.#notes.reserve(cluster.about.subject, fact);
+      return { category: 'absent', about: cluster.about, fact };
+    }
+    const about = this.#stranger();
+    return { category: 'absent', about, fact: this.#random.pick(factsOf(about.topic, about.subject)) };
+  }
+
+  /** A subject that this user never mentions. */
+  #stranger(): Acquaintance {
+    const everyone = this.#everyone().filter(
+      ({ topic, subject }) => topic.subjects.length > 1 && this.#notes.isNew(subject),
+    );
+    const stranger = this.#random.pick(everyone);
+    this.#notes.neverMeet(stranger.subject);
+    return { ...stranger, naming: 'mine' };
+  }
+
+  #everyone(): { topic: Topic; subject: Subject }[] {
+    return this.#grammar.topics.flatMap((topic) => topic.subjects.map((subject) => ({ topic, subject })));
+  }
+
+  /** A question about a told fact with a pronoun, or about one that only the conversation says. */
+  #history(cluster: Cluster): PlannedQuestion {
+    const { about } = cluster;
+    const known =
+      about.subject.pronoun === undefined ? [] : cluster.notes.filter(({ replaces }) => replaces === undefined);
+    const replaced = new Set(cluster.notes.map(({ replaces }) => replaces));
+    const notes = known.filter((note) => !replaced.has(note));
+    const [free] = this.#free(about);
+    if (notes.length > 0 && (free === undefined || this.#random.chance(0.5))) {
+      const note = this.#random.pick(notes);
+      return { category: 'history', about, fact: note.fact, note };
+    }
+    if (free !== undefined) return { category: 'history', about, fact: free };
+    const stranger = this.#stranger();
+    return { category: 'history', about: stranger, fact: this.#random.pick(factsOf(stranger.topic, stranger.subject)) };
+  }
+
+  #free({ topic, subject }: Acquaintance): FactTemplate[] {
+    return this.#random.shuffled(factsOf(topic, subject).filter((fact) => this.#notes.isFree(subject, fact)));
+  }
+
+  /** Adds memories that nobody asks for, about everybody else. */
+  #fillTo(size: number): void {
+    for (const { topic, subject } of this.#random.shuffled(this.#everyone())) {
+      if (this.#notes.notes.length >= size) return;
+      if (!this.#notes.isNew(subject)) continue;
+      const named = topic.link !== undefined && this.#random.chance(NAMED_SHARE);
+      const about = named ? this.#notes.meetByName(topic, subject) : this.#notes.meet(topic, subject);
+      const count = this.#random.int(2, FACTS_A_SUBJECT);
+      for (const fact of this.#free(about).slice(0, count)) {
+        const left = size - this.#notes.notes.length;
+        if (left === 0) return;
+        const note = this.#notes.tell(about, fact);
+        if (left > 1 && fact.changes.length > 0 && this.#random.chance(CHANGED_SHARE)) {
+          this.#notes.tell(about, fact, { replaces: note });
+        }
+      }
+    }
+    if (this.#notes.notes.length < size)
+      throw new RangeError(`the grammar is too small for ${size} memories of a user`);
+  }
+}

@@ -1,0 +1,66 @@
+import { fill } from '../fill.ts';
+import type { FactGrammar, FactTemplate, Subject } from './fact-grammar.ts';
+
+/**
+ * How a sentence names its subject: `mine` as the user does ("my dentist"), `yours` as an answer does, `pronoun` where the
+ * conversation has named it, `alt` in other words, or by a name of its own.
+ */
+export type Naming = 'mine' | 'yours' | 'pronoun' | 'alt' | { readonly name: string };
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+interface Names {
+  readonly subject: string;
+  readonly possessive: string;
+  readonly object: string;
+}
+
+function namesOf(grammar: FactGrammar, subject: Subject, naming: Naming): Names {
+  const named = (name: string): Names => ({
+    subject: name,
+    possessive: fill(grammar.possessive, { n: name }),
+    object: name,
+  });
+  if (typeof naming === 'object') return named(naming.name);
+  const { label, pronoun, alt = label } = subject;
+  if (naming === 'pronoun') return grammar.pronouns[pronoun ?? 'it'];
+  if (naming === 'alt') return named(alt);
+  if (naming === 'yours' && label.startsWith(grammar.mine))
+    return named(grammar.yours + label.slice(grammar.mine.length));
+  return named(label);
+}
+
+/**
+ * Words a template about a subject. Slots: `{s}` the subject, `{p}` its possessive, `{o}` as an object, each in capitals at the
+ * start of a sentence; `{a}` its other words, `{b}` the possessive pronoun, `{t}` its title, `{v}` the value.
+ */
+export function worded(
+  grammar: FactGrammar,
+  template: string,
+  subject: Subject,
+  naming: Naming,
+  value = '{v}',
+): string {
+  const names = namesOf(grammar, subject, naming);
+  return fill(template, {
+    s: names.subject,
+    p: names.possessive,
+    o: names.object,
+    S: capitalised(names.subject),
+    P: capitalised(names.possessive),
+    O: capitalised(names.object),
+    a: namesOf(grammar, subject, 'alt').subject,
+    b: grammar.pronouns[subject.pronoun ?? 'it'].possessive,
+    t: subject.title ?? '',
+    v: value,
+  });
+}
+
+/** Lists the questions that read well with a pronoun in the place of the subject. */
+export function pronounAsks({ prepositions }: FactGrammar, { asks }: FactTemplate): string[] {
+  const behind = new RegExp(String.raw`(^|\s)(${prepositions.join('|')}) \{s\}`, 'i');
+  const fit = asks.filter((ask) => /\{[sp]\}/.test(ask) && (prepositions.length === 0 || !behind.test(ask)));
+  return fit.length > 0 ? fit : asks.filter((ask) => ask.includes('{o}'));
+}
