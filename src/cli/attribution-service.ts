@@ -3,7 +3,7 @@ import { BenchError } from '../config/bench-error.ts';
 import { AttributionRepository } from '../db/attribution-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { ComposeEngine } from '../engine/engine-request.ts';
 import { attribute } from '../eval/attribution/attribute.ts';
 import { loadRunModel, type RunModel, runModel } from '../eval/attribution/model-of-run.ts';
 import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
@@ -20,16 +20,16 @@ const IDLE_MS = 60_000;
  */
 export class AttributionService implements AttributionPort, AsyncDisposable {
   readonly #config: Pick<BenchConfig, 'db' | 'model'>;
-  readonly #engines: EngineOpener;
+  readonly #compose: ComposeEngine;
   #loaded: { readonly wanted: string; readonly engine: Engine } | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** Settles when all computations so far are done. */
   #queue: Promise<unknown> = Promise.resolve();
 
   /** @param config the database of the runs, and the file of the model that they were made with */
-  constructor(config: Pick<BenchConfig, 'db' | 'model'>, engines: EngineOpener) {
+  constructor(config: Pick<BenchConfig, 'db' | 'model'>, compose: ComposeEngine) {
     this.#config = config;
-    this.#engines = engines;
+    this.#compose = compose;
   }
 
   compute(
@@ -81,7 +81,7 @@ export class AttributionService implements AttributionPort, AsyncDisposable {
     const wanted = JSON.stringify(run);
     if (this.#loaded?.wanted === wanted) return this.#loaded.engine;
     await this.#release();
-    const engine = await loadRunModel(run, this.#config.model, this.#engines);
+    const engine = await loadRunModel(run, this.#config.model, this.#compose);
     this.#loaded = { wanted, engine };
     return engine;
   }

@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Command } from 'commander';
-import type { BenchConfig } from '../config/bench-config.ts';
+import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
@@ -38,6 +38,7 @@ const options = [
     'reserve',
     'contextTokens',
     'threads',
+    ...engineOptionNames,
   ] as const),
   ...(['kvStore', 'kvBytes', 'out', 'db', 'quiet', 'databaseEcho'] as const),
 ] satisfies readonly (keyof BenchConfig)[];

@@ -1,6 +1,8 @@
-import type { BenchConfig } from '../config/bench-config.ts';
+import { type BenchConfig, type EngineChoice, engineOptionNames } from '../config/bench-config.ts';
+import { BenchError } from '../config/bench-error.ts';
+import { flagOf } from '../config/config-options.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
 import { runSuites } from '../eval/bench-run.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
 import type { RunResults } from '../records/results.ts';
@@ -12,11 +14,28 @@ export const engineNames = adapters.map(({ name }) => name);
 
 /**
  * Chooses the engine: the one place that does.
- * @throws BenchError `bad-option` for a name that no adapter has, and for options that it does not know
+ * @throws BenchError `bad-option` for a name that no adapter has, and for a given option that it does not know
  */
-export function composeEngine({ engine }: Pick<BenchConfig, 'engine'> = { engine: engineNames[0]! }): EngineOpener {
-  const adapter = adapterNamed(engine);
-  return adapter.opener(adapter.options.parse({}));
+export function composeEngine(choice: EngineChoice = {}): EngineOpener {
+  const adapter = adapterNamed(choice.engine ?? engineNames[0]!);
+  const isOwn = (key: string): boolean => key in adapter.options.shape;
+  const foreign = engineOptionNames.find((key) => choice.given?.includes(key) === true && !isOwn(key));
+  if (foreign !== undefined) {
+    const own = engineOptionNames.filter(isOwn).map(flagOf).join(', ');
+    throw new BenchError(
+      'bad-option',
+      `${flagOf(foreign)}: the engine ${adapter.name} has no such option`,
+      own === '' ? 'drop it' : `it has ${own}`,
+    );
+  }
+  const own = engineOptionNames.flatMap((key) => (isOwn(key) && choice[key] !== undefined ? [[key, choice[key]]] : []));
+  return adapter.opener(adapter.options.parse(Object.fromEntries(own)));
+}
+
+/** Chooses engines by the settings of stored runs; one that was named takes the place of the run's own. */
+export function composeForRuns({ engine, given }: Pick<BenchConfig, 'engine' | 'given'>): ComposeEngine {
+  return (choice) =>
+    composeEngine({ ...choice, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
 /**
@@ -30,5 +49,5 @@ export function composeEngine({ engine }: Pick<BenchConfig, 'engine'> = { engine
  * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
  */
 export function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
-  return runSuites(config, composeEngine(config), hooks);
+  return runSuites(config, composeEngine, hooks);
 }

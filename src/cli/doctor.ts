@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { BenchConfig } from '../config/bench-config.ts';
+import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
+import { flagOf } from '../config/config-options.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
@@ -24,7 +25,18 @@ export function declareDoctor(command: Command): void {
   command.description('check this machine, and list the arms that a model can run, with advice on every problem');
   addConfigOptions(
     command,
-    ['dataset', 'model', 'engine', 'embedder', 'template', 'contextTokens', 'threads', 'out', 'json'],
+    [
+      'dataset',
+      'model',
+      'engine',
+      'embedder',
+      'template',
+      'contextTokens',
+      'threads',
+      ...engineOptionNames,
+      'out',
+      'json',
+    ],
     { engine: engineNames },
   ).action(async (flags: Readonly<Record<string, unknown>>) => {
     process.exitCode = await doctor(flags);
@@ -47,9 +59,10 @@ async function doctor(flags: Readonly<Record<string, unknown>>): Promise<number>
   if (config.json) process.stdout.write(printableJson({ able, checks: findings, model: abilities ?? null }));
   else {
     if (abilities !== undefined) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
-    const words = ['engine', 'model'].flatMap((key) =>
-      flags[key] === undefined ? [] : [`--${key}`, String(flags[key])],
-    );
+    const words = ['engine', 'model', ...engineOptionNames].flatMap((key) => {
+      const value = flags[key];
+      return typeof value === 'string' ? [flagOf(key), value] : [];
+    });
     const command = commandLine('bench', config, words);
     process.stdout.write(able ? `\nThe bench can run: ${command}\n` : '\nThe bench cannot run yet.\n');
   }

@@ -1,17 +1,17 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { TurnRef } from '../inspect/links.ts';
 import { AttributionService } from './attribution-service.ts';
-import { composeEngine } from './compose.ts';
+import { composeForRuns } from './compose.ts';
 import { exitCodes } from './failure.ts';
 import { interruptible } from './interruption.ts';
 import { ProgressDisplay } from './progress.ts';
 
 /** Computes and stores the leave-one-out attribution of turns, with progress on standard error; false if ^C ended it. */
 export async function computeAttributions(
-  config: Pick<BenchConfig, 'db' | 'model' | 'engine' | 'quiet'>,
+  config: Pick<BenchConfig, 'db' | 'model' | 'engine' | 'given' | 'quiet'>,
   turns: readonly TurnRef[],
 ): Promise<boolean> {
-  await using service = new AttributionService(config, composeEngine(config));
+  await using service = new AttributionService(config, composeForRuns(config));
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   display?.say('loading the model');
   const interruption = new AbortController();

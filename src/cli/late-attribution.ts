@@ -5,10 +5,10 @@ import type { AttributionService } from './attribution-service.ts';
 
 /** Computes attributions for a viewer that starts at once: the modules that run models are loaded at the first one. */
 export class LateAttribution implements AttributionPort, AsyncDisposable {
-  readonly #config: Pick<BenchConfig, 'db' | 'model' | 'engine'>;
+  readonly #config: Pick<BenchConfig, 'db' | 'model' | 'engine' | 'given'>;
   #service: Promise<AttributionService> | undefined;
 
-  constructor(config: Pick<BenchConfig, 'db' | 'model' | 'engine'>) {
+  constructor(config: Pick<BenchConfig, 'db' | 'model' | 'engine' | 'given'>) {
     this.#config = config;
   }
 
@@ -22,10 +22,10 @@ export class LateAttribution implements AttributionPort, AsyncDisposable {
   }
 
   async #open(): Promise<AttributionService> {
-    const [{ AttributionService }, { composeEngine }] = await Promise.all([
+    const [{ AttributionService }, { composeForRuns }] = await Promise.all([
       import('./attribution-service.ts'),
       import('./compose.ts'),
     ]);
-    return new AttributionService(this.#config, composeEngine(this.#config));
+    return new AttributionService(this.#config, composeForRuns(this.#config));
   }
 }

@@ -162,6 +162,22 @@ async function routing(config: BenchConfig, engines: EngineOpener): Promise<Find
   }
 }
 
+/** Lists what the engine could compute on; without an accelerator the bench runs on the CPU. */
+async function devices(_config: BenchConfig, engines: EngineOpener): Promise<Finding> {
+  const accelerators = await engines.accelerators();
+  const found = accelerators.map(({ name, devices: names, memoryBytes, freeBytes, obstacle }) =>
+    obstacle === null
+      ? `--gpu ${name}: ${names.join(', ')}, ${gibibytes(memoryBytes)} of memory, ${gibibytes(freeBytes)} free`
+      : obstacle.why,
+  );
+  const advice = accelerators.flatMap(({ name, obstacle }) => (obstacle === null ? [] : `${name}: ${obstacle.advice}`));
+  return {
+    state: 'works',
+    found: ['the CPU', ...found].join('; '),
+    ...(advice.length === 0 ? {} : { advice: advice.join('; ') }),
+  };
+}
+
 /** All checks, the cheap ones first. */
 export const checks: readonly Check[] = [
   { name: 'node', run: node },
@@ -173,6 +189,8 @@ export const checks: readonly Check[] = [
   { name: 'embedder', run: embedder },
   { name: 'model', run: model },
   { name: 'routing', run: routing },
+  // Last: another build of llama.cpp in the process silences the log of the first.
+  { name: 'devices', run: devices },
 ];
 
 /** Runs a check; an error becomes its finding. */

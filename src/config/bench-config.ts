@@ -39,6 +39,18 @@ export const suiteNames = [
 
 export type SuiteName = (typeof suiteNames)[number];
 
+/** Where a model may be computed: on the CPU, on the first accelerator that is found, or by one interface to them. */
+export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
+export type GpuName = (typeof gpuNames)[number];
+
+export const onOff = ['off', 'on'] as const;
+
+/** Options that only some engines have: each adapter says which are its own. */
+export const engineOptionNames = ['gpu', 'gpuLayers', 'flashAttention'] as const;
+
+/** An engine and its own options, as far as they are known. */
+export type EngineChoice = Partial<Pick<BenchConfig, 'engine' | (typeof engineOptionNames)[number] | 'given'>>;
+
 /** Prefix of models with random weights: the rest of the name is a shape. */
 export const randomModelPrefix = 'random:';
 
@@ -195,6 +207,17 @@ export const benchConfigSchema = z.strictObject({
   ).exactOptional(),
   contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
   threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
+  gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),
+  gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
+    value: '<n>',
+    help: 'layers computed on the accelerator, the output layer counted',
+    allowed: 'a whole number, 0 or more, or max',
+  }).default('max'),
+  flashAttention: oneOf(
+    'flash attention',
+    onOff,
+    'faster attention on accelerators; injected K/V is then equal to text within rounding, not bit by bit',
+  ).default('off'),
   margin: describe(numeric(z.number().min(0)), {
     value: '<points>',
     help: 'loss of exact match, in points, that still counts as kept',

@@ -100,6 +100,9 @@ describe('the configuration', () => {
       '--cold-index: unknown index "hsnw": did you mean hnsw?',
     ],
     [{ retriever: 'tiered', eventsPort: '65536' }, '--events-port "65536": expected a port from 1 to 65535'],
+    [{ gpu: 'vulcan' }, '--gpu: unknown gpu "vulcan": did you mean vulkan?'],
+    [{ gpu: 'auto', gpuLayers: 'some' }, '--gpu-layers "some": expected a whole number, 0 or more, or max'],
+    [{ gpuLayers: '4' }, '--gpu-layers: has no effect in this run'],
     [{ run: 'a', resume: 'b' }, '--run and --resume both name a run'],
   ])('refuses %j by name', (flags, message) => {
     const error = failure({ flags });

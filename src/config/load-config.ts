@@ -151,7 +151,7 @@ const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
 
 /** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use */
 function requireUse(
-  { retriever, cold, suite }: Pick<BenchConfig, 'retriever' | 'cold' | 'suite'>,
+  { retriever, cold, suite, gpu }: Pick<BenchConfig, 'retriever' | 'cold' | 'suite' | 'gpu'>,
   given: ReadonlyMap<string, Given>,
 ) {
   // Suite `retrieval` runs every strategy.
@@ -163,6 +163,8 @@ function requireUse(
     if (retriever !== strategy && !comparesAll && idle !== undefined)
       throw unused(idle, `add --retriever ${strategy}, or drop it`);
   }
+  const layers = given.get('gpuLayers');
+  if (gpu === 'off' && layers !== undefined) throw unused(layers, 'add --gpu auto, or drop it');
   const index = given.get('coldIndex');
   if (index !== undefined && cold === undefined) throw unused(index, 'give --cold postgres://… too');
 }

@@ -16,8 +16,8 @@ export interface EngineAdapter<Options = unknown> {
   readonly name: string;
   /** One line for `--help`. */
   readonly summary: string;
-  /** Parses the options that are the adapter's own. */
-  readonly options: z.ZodType<Options>;
+  /** Parses the options that are the adapter's own, by their keys in the configuration. */
+  readonly options: z.ZodType<Options> & { readonly shape: Readonly<Record<string, unknown>> };
   /** Binds options that were parsed. */
   opener(options: Options): EngineOpener;
 }

@@ -44,6 +44,8 @@ export interface EngineCapabilities {
   readonly sessions: number;
   /** Tokens of the shortest call whose arithmetic is that of longer ones. */
   readonly leastTokens: 1 | 2;
+  /** Bits of a score do not depend on where a prompt is cut into calls of that length; without it they differ by rounding. */
+  readonly exactCuts: boolean;
   /** The reason, in one line, for each capability that is missing. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }

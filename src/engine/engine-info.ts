@@ -37,6 +37,18 @@ export interface EngineInfo {
   /** Cells of one session: as many, or more where blocks may share positions. */
   readonly cellTokens: number;
   readonly threads: number | null;
+  /** Where the model is computed, beside the threads of the CPU; null where the engine does not show it. */
+  readonly compute: {
+    /** `cpu`, or an accelerator's interface such as `vulkan`. */
+    readonly backend: string;
+    /** Names of the devices; empty on the CPU. */
+    readonly devices: readonly string[];
+    /** Memory of the devices together. */
+    readonly memoryBytes: number;
+    /** Layers on the devices, the output layer counted. */
+    readonly layers: number;
+    readonly flashAttention: boolean;
+  } | null;
   /** The token in front of every text, where the model asks for one. */
   readonly bosToken: TokenId | null;
   /** Texts of the tokens that open and close a text, which chat templates write themselves; empty where there is none. */

@@ -1,3 +1,4 @@
+import type { EngineChoice } from '../config/bench-config.ts';
 import type { DownloadOptions } from '../config/hub/hub-file.ts';
 import type { NumberType } from './kv-layout.ts';
 import type { Engine } from './engine.ts';
@@ -29,6 +30,18 @@ export interface EngineInspection {
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }
 
+/** An interface to accelerators, and what this machine has of it. */
+export interface Accelerator {
+  /** As the adapter's option names it. */
+  readonly name: string;
+  readonly devices: readonly string[];
+  /** Of all devices together. */
+  readonly memoryBytes: number;
+  readonly freeBytes: number;
+  /** The reason why it cannot be used, and what to do; null where it can. */
+  readonly obstacle: { readonly why: string; readonly advice: string } | null;
+}
+
 /**
  * An adapter with its own options filled in: layers above the engine open models with it.
  *
@@ -47,4 +60,9 @@ export interface EngineOpener {
   fetch(model: string, options?: DownloadOptions): Promise<string | undefined>;
   /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
   open(request: EngineRequest): Promise<Engine>;
+  /** Accelerators that this machine could have, whether the options ask for them or not; none for an engine elsewhere. */
+  accelerators(): Promise<readonly Accelerator[]>;
 }
+
+/** Chooses an adapter and binds its options: the composition root's, for whoever opens engines by the settings of a run. */
+export type ComposeEngine = (choice: EngineChoice) => EngineOpener;

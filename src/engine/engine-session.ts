@@ -53,8 +53,9 @@ export interface EngineSession extends AsyncDisposable {
   generate(tokens: readonly TokenId[], limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
   /**
    * The distribution behind the tokens (`leastTokens` at least) and ln p of each token of a continuation, which may be
-   * empty. Every token before and its place show in the distribution. Bits do not depend on how many tokens were evaluated before. Afterwards the session holds the tokens and the
-   * continuation, less its last token.
+   * empty. Every token before and its place show in the distribution. Bits do not depend on how many tokens were
+   * evaluated before where the engine has `exactCuts`. Afterwards the session holds the tokens and the continuation, less
+   * its last token.
    * @throws RangeError for fewer tokens, or a continuation that is longer than what is evaluated in one pass
    */
   score(tokens: readonly TokenId[], continuation: readonly TokenId[], options?: CallOptions): Promise<SequenceScore>;

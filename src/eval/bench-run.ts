@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { RunRepository } from '../db/run-repository.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { ComposeEngine } from '../engine/engine-request.ts';
 import type { RunResults } from '../records/results.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import type { BenchHooks } from './run/progress.ts';
@@ -19,7 +19,7 @@ import { suitesNamed } from './suites/suites.ts';
  */
 export async function runSuites(
   config: BenchConfig,
-  engines: EngineOpener,
+  compose: ComposeEngine,
   hooks: BenchHooks = {},
 ): Promise<RunResults[]> {
   requireUsableDatabase(config);
@@ -27,7 +27,7 @@ export async function runSuites(
   const results: RunResults[] = [];
   for (const run of planned) {
     results.push(
-      run.begun?.status === 'finished' ? storedResults(config, run.name) : await runSuite(run, config, engines, hooks),
+      run.begun?.status === 'finished' ? storedResults(config, run.name) : await runSuite(run, config, compose, hooks),
     );
   }
   return results;

@@ -3,16 +3,21 @@ import { checkResult } from './results/check-result.ts';
 import { measured } from './results/measured.ts';
 import { kvStores, profile, tokenisation } from './results/run-description.ts';
 
-/** Differences of one token sequence that is evaluated in different pieces. */
+/** Differences of one token sequence that is evaluated in different pieces, and again as it was. */
 export const paritySelfTest = z
   .object({
     prompts: z.number(),
     /** Evaluations in two pieces, over all prompts. */
     cuts: z.number(),
-    /** Every piecewise evaluation gave the bits of the whole one. */
+    /** Every piecewise evaluation, and every repeated one, gave the bits of the whole one. */
     bitwiseEqual: z.boolean(),
     /** Largest difference in ln p, where p ≥ 1e-6: the noise floor of this model on this machine. */
     largestDifference: z.number(),
+    /** Evaluations in one piece, again: a device that differs here computes otherwise from run to run. Missing in runs of before. */
+    repeated: z
+      .object({ evaluations: z.number(), bitwiseEqual: z.boolean(), largestDifference: z.number() })
+      .readonly()
+      .exactOptional(),
   })
   .readonly();
 

@@ -38,6 +38,18 @@ const runEnvironment = entries.and(
     cpu: z.string(),
     cores: z.number(),
     threads: z.number(),
+    /** Where the model was computed; missing in runs of before, which computed on the CPU. */
+    compute: z
+      .object({
+        backend: z.string(),
+        devices: z.array(z.string()).readonly(),
+        memoryBytes: z.number(),
+        layers: z.number(),
+        flashAttention: z.boolean(),
+      })
+      .readonly()
+      .nullable()
+      .exactOptional(),
     /** The work tree had changes that are not in the commit; null outside a work tree. */
     gitDirty: z.boolean().nullable(),
   }),

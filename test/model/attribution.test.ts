@@ -33,7 +33,7 @@ beforeAll(async () => {
   await runBench(config);
   database = openDatabase({ path: config.db });
   run = new RunRepository(database).findByName('small')!;
-  engine = await loadRunModel(runModel(run), config.model, composeEngine());
+  engine = await loadRunModel(runModel(run), config.model, composeEngine);
 }, 120_000);
 afterAll(async () => {
   await engine[Symbol.asyncDispose]();
@@ -142,12 +142,11 @@ describe('attribute', () => {
 
   it('refuses another model than that of the run', async () => {
     const other = { ...runModel(run), sha256: 'ab'.repeat(32) };
-    const engines = composeEngine();
-    await expect(loadRunModel(other, config.model, engines)).rejects.toMatchObject({
+    await expect(loadRunModel(other, config.model, composeEngine)).rejects.toMatchObject({
       code: 'bad-model',
       message: expect.stringMatching(/not the model of the run: .* recall-base has abababababab…/),
     });
-    const none = loadRunModel(runModel(run), folder.file('none.gguf'), engines);
+    const none = loadRunModel(runModel(run), folder.file('none.gguf'), composeEngine);
     await expect(none).rejects.toMatchObject({ code: 'bad-model' });
   });
 });
@@ -182,7 +181,7 @@ describe('openReplay', () => {
 
 describe('AttributionService', () => {
   it('stores one row a turn, replaced when it is computed again, one computation after the other', async () => {
-    await using service = new AttributionService(config, composeEngine());
+    await using service = new AttributionService(config, composeEngine);
     const [row, other] = [telling('rag'), telling('dki-blocks')];
     const refOf = ({ itemId, arm, repeat, turn }: TurnRecord) => ({ run: 'small', item: itemId, arm, repeat, turn });
     const repository = new AttributionRepository(database);

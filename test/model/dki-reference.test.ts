@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { onOff } from '../../src/config/bench-config.ts';
 import type { NumberType } from '../../src/engine/kv-layout.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
@@ -57,13 +58,19 @@ function joinedPrompt(segments: readonly PromptSegment[], prefill: Prefill, alph
   };
 }
 
-describe.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])('on %s', (shape) => {
-  describe.each(BOUNDS)('with K/V in %s', (kvType, bound) => {
+const SUBJECTS = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'].flatMap((shape) =>
+  onOff.map((flashAttention) => ({ shape, flashAttention })),
+);
+
+describe.each(SUBJECTS)('on $shape, flash attention $flashAttention', ({ shape, flashAttention }) => {
+  // Flash attention computes in 16 bits, whatever the type of the K/V.
+  const bounds = flashAttention === 'on' ? BOUNDS.map(([kvType]) => [kvType, 0.03] as const) : BOUNDS;
+  describe.each(bounds)('with K/V in %s', (kvType, bound) => {
     let opened: OpenEngine;
     let reference: ReferenceModel;
     beforeAll(async () => {
       const model = `random:${shape}`;
-      const engine = await llamaCpp.opener({}).open({ model, kvType, contextTokens: 512, sessions: 2 });
+      const engine = await llamaCpp.opener({ flashAttention }).open({ model, kvType, contextTokens: 512, sessions: 2 });
       opened = { engine, session: await engine.openSession('turns') };
       reference = ReferenceModel.read(await modelFileOf(model));
     });
@@ -78,7 +85,7 @@ describe.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'
     )(`$name with alpha $alpha is within ${bound} of an independent computation`, async ({ name, prefill, alpha }) => {
       await using system = new DKISystem({
         ...openParts(opened, database),
-        openStore: storeIn(folder.file(`${shape} ${kvType} ${name} ${alpha}`), 2 ** 26),
+        openStore: storeIn(folder.file(`${shape} ${flashAttention} ${kvType} ${name} ${alpha}`), 2 ** 26),
         prefill,
         alpha,
       });

@@ -23,7 +23,8 @@ test('a prompt evaluated in pieces gives the bits of the whole one', async () =>
   expect(long!.length).toBeGreaterThan(512);
   const prompts = [short!, long!].map((prompt) => ({ prompt, continuation: continuation! }));
   const result = await paritySelfTest(engine, prompts);
-  expect(result).toEqual({ prompts: 2, cuts: 6, bitwiseEqual: true, largestDifference: 0 });
+  const equal = { bitwiseEqual: true, largestDifference: 0 };
+  expect(result).toEqual({ prompts: 2, cuts: 6, ...equal, repeated: { evaluations: 1, ...equal } });
 });
 
 test('a prompt of five tokens has two cuts without a single token, one of three none', async () => {
@@ -48,4 +49,40 @@ test('an engine that reads less of a prompt in pieces is found out', async () =>
   expect(await paritySelfTest(fake, prompts)).toMatchObject({ bitwiseEqual: true });
   const { bitwiseEqual, largestDifference } = await paritySelfTest(forgetful, prompts);
   expect([bitwiseEqual, largestDifference > 0.01]).toEqual([false, true]);
+});
+
+test('an engine that computes otherwise from run to run is found out', async () => {
+  await using fake = openFakeEngine();
+  let scored = 0;
+  const restless = replacing(fake, {
+    openSession: async (scope) => {
+      const session = await fake.openSession(scope);
+      // The fifth score is that of the first prompt, whole again.
+      return replacing(session, {
+        score: async (tokens, continuation) => {
+          const score = await session.score(tokens, continuation);
+          const noise = ++scored === 5 ? 1e-7 : 0;
+          return { ...score, logProbabilities: score.logProbabilities.map((value) => value + noise) };
+        },
+      });
+    },
+  });
+  const prompt = Array.from({ length: 12 }, (_, index) => 60 + index);
+  const { bitwiseEqual, repeated, cuts } = await paritySelfTest(restless, [{ prompt, continuation: [61, 62] }]);
+  expect([cuts, scored, bitwiseEqual]).toEqual([3, 5, false]);
+  expect(repeated).toMatchObject({ evaluations: 1, bitwiseEqual: false });
+  expect(repeated!.largestDifference).toBeCloseTo(1e-7, 9);
+});
+
+test('flash attention repeats itself, and is not called bitwise', async () => {
+  await using other = await composeEngine({ flashAttention: 'on' }).open({ model: presetModels.model });
+  const [prompt, continuation] = await idsOf([
+    `${'[1] I walk to work, past the old mill.\n'.repeat(8)}\nUser: How do I get to work?\n\nAI:`,
+    ' Past the mill.',
+  ]);
+  const { bitwiseEqual, largestDifference, repeated } = await paritySelfTest(other, [
+    { prompt: prompt!, continuation: continuation! },
+  ]);
+  expect([bitwiseEqual, repeated?.bitwiseEqual]).toEqual([false, true]);
+  expect(largestDifference).toBeLessThan(0.1);
 });

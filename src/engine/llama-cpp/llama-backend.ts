@@ -1,37 +1,65 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Llama } from 'node-llama-cpp';
 import { BenchError } from '../../config/bench-error.ts';
+import type { GpuName } from '../../config/bench-config.ts';
+import { acceleratorsOf, missingBinary, missingDevice } from './gpu-advice.ts';
 
 const KEPT_LINES = 20;
 
+/** Devices of one accelerator's interface, as llama.cpp finds them. */
+export interface Devices {
+  readonly names: readonly string[];
+  /** Of all of them together. */
+  readonly memoryBytes: number;
+  readonly freeBytes: number;
+}
+
 /** llama.cpp in this process, and its complaints: its exceptions rarely say what was wrong, its log does. */
 export class LlamaBackend {
-  /** One for all models: a second instance would silence the log of both (3.21.1). */
-  static #shared: Promise<LlamaBackend> | undefined;
+  /** One for all models of a kind: a second instance would silence the log of both (3.21.1). */
+  static readonly #shared = new Map<GpuName, Promise<LlamaBackend>>();
 
   readonly llama: Llama;
+  /** `cpu`, or the accelerator's interface. */
+  readonly name: string;
   readonly #complaints: string[];
 
-  private constructor(llama: Llama, complaints: string[]) {
+  private constructor(llama: Llama, name: string, complaints: string[]) {
     this.llama = llama;
+    this.name = name;
     this.#complaints = complaints;
   }
 
   /**
-   * The backend of this process, started at the first call: on the CPU, from the prebuilt binary, silent.
-   * @throws BenchError `not-found` where there is no binary for this machine
+   * The backend of this process, started at the first call: from the prebuilt binary, silent.
+   * @param gpu `auto` takes the first accelerator that has a binary and a device here, else the CPU
+   * @throws BenchError `not-found` where there is no binary for this machine, or no device
    */
-  static get(): Promise<LlamaBackend> {
-    LlamaBackend.#shared ??= LlamaBackend.#start();
-    return LlamaBackend.#shared;
+  static get(gpu: GpuName): Promise<LlamaBackend> {
+    const started = LlamaBackend.#shared.get(gpu) ?? LlamaBackend.#choose(gpu);
+    LlamaBackend.#shared.set(gpu, started);
+    return started;
   }
 
-  static async #start(): Promise<LlamaBackend> {
+  static async #choose(gpu: GpuName): Promise<LlamaBackend> {
+    if (gpu !== 'auto') return LlamaBackend.#start(gpu);
+    for (const candidate of acceleratorsOf(process.platform, process.arch)) {
+      try {
+        return await LlamaBackend.get(candidate);
+      } catch (error) {
+        if (!(error instanceof BenchError)) throw error;
+      }
+    }
+    return LlamaBackend.get('off');
+  }
+
+  static async #start(gpu: Exclude<GpuName, 'auto'>): Promise<LlamaBackend> {
     const complaints: string[] = [];
-    const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
+    const { getLlama, LlamaLogLevel, NoBinaryFoundError } = await import('node-llama-cpp');
+    let llama: Llama;
     try {
-      const llama = await getLlama({
-        gpu: false,
+      llama = await getLlama({
+        gpu: gpu === 'off' ? false : gpu,
         build: 'never',
         skipDownload: true,
         progressLogs: false,
@@ -43,8 +71,8 @@ export class LlamaBackend {
           complaints.splice(0, complaints.length - KEPT_LINES);
         },
       });
-      return new LlamaBackend(llama, complaints);
     } catch (cause) {
+      if (gpu !== 'off' && cause instanceof NoBinaryFoundError) throw await missingBinary(gpu, cause);
       throw new BenchError(
         'not-found',
         `llama.cpp has no binary for ${process.platform}-${process.arch}`,
@@ -52,6 +80,23 @@ export class LlamaBackend {
         cause,
       );
     }
+    if (gpu === 'off') return new LlamaBackend(llama, 'cpu', complaints);
+    // An interface that this platform lacks is silently another one.
+    if (llama.gpu !== gpu) {
+      await llama.dispose();
+      throw await missingBinary(gpu);
+    }
+    const names = await llama.getGpuDeviceNames();
+    if (names.length > 0) return new LlamaBackend(llama, gpu, complaints);
+    await llama.dispose();
+    throw missingDevice(gpu);
+  }
+
+  /** The devices now; none on the CPU. */
+  async devices(): Promise<Devices> {
+    if (this.name === 'cpu') return { names: [], memoryBytes: 0, freeBytes: 0 };
+    const [names, { total, free }] = await Promise.all([this.llama.getGpuDeviceNames(), this.llama.getVramState()]);
+    return { names, memoryBytes: total, freeBytes: free };
   }
 
   /** The first complaint since the last call, which names the cause; later lines only follow from it. */

@@ -1,12 +1,11 @@
-import { z } from 'zod';
 import type { EngineAdapter } from '../engine-adapter.ts';
 import { readGgufHeader } from './gguf-header.ts';
+import { listAccelerators } from './list-accelerators.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
+import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile } from './model-check.ts';
 import { describeModel, missingOf } from './model-description.ts';
 import { modelFileOf } from './model-file.ts';
-
-const options = z.strictObject({});
 
 /**
  * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.
@@ -14,11 +13,11 @@ const options = z.strictObject({});
  * @example
  * await using engine = await llamaCpp.opener({}).open({ model: 'random:tiny-llama', sessions: 2 });
  */
-export const llamaCpp: EngineAdapter<z.output<typeof options>> = {
+export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
   name: 'llama-cpp',
-  summary: 'llama.cpp in this process, on the CPU, by way of node-llama-cpp',
-  options,
-  opener: () => ({
+  summary: 'llama.cpp in this process, by way of node-llama-cpp',
+  options: llamaCppOptions,
+  opener: (options) => ({
     async inspect(model) {
       const path = await modelFileOf(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
@@ -27,7 +26,8 @@ export const llamaCpp: EngineAdapter<z.output<typeof options>> = {
     },
     fetch: modelFileOf,
     async open(request) {
-      return LlamaCppEngine.open(await modelFileOf(request.model), request);
+      return LlamaCppEngine.open(await modelFileOf(request.model), request, options);
     },
+    accelerators: listAccelerators,
   }),
 };

@@ -14,6 +14,7 @@ import type { TokenizeRequest } from '../tokenize-request.ts';
 import { BusyClock } from './busy-clock.ts';
 import { CheckpointFolder } from './checkpoint-folder.ts';
 import { LlamaCppSession } from './llama-cpp-session.ts';
+import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import { type LoadedModel, loadModel } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
 import { PrivateFolder } from './private-folder.ts';
@@ -21,8 +22,8 @@ import { SessionCells } from './session-cells.ts';
 import { StateExchange } from './state-exchange.ts';
 
 /**
- * A language model on llama.cpp in this process, on the CPU, without flash attention: so that a prefix that was loaded
- * gives the bits of the same prefix that was evaluated.
+ * A language model on llama.cpp in this process. On the CPU and without flash attention, as by default, a prefix that was
+ * loaded gives the bits of the same prefix that was evaluated; otherwise the self-test says how near it comes.
  *
  * @example
  * await using engine = await LlamaCppEngine.open('model.gguf', { model: 'model.gguf', contextTokens: 2048 });
@@ -52,13 +53,13 @@ export class LlamaCppEngine implements Engine {
   /**
    * Loads a model with the sessions that it shall have.
    * @throws BenchError `bad-model` where the file is no model, is cut short, is larger than free memory, or its window
-   * does not fit; `not-found` where llama.cpp has no binary for this machine; `disk`
+   * does not fit; `not-found` where llama.cpp has no binary for this machine or finds no device; `disk`
    */
-  static async open(path: string, request: EngineRequest): Promise<LlamaCppEngine> {
+  static async open(path: string, request: EngineRequest, options: LlamaCppOptions = {}): Promise<LlamaCppEngine> {
     const folder = new PrivateFolder();
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));
-      return new LlamaCppEngine(await loadModel(path, request), folder, checkpoints);
+      return new LlamaCppEngine(await loadModel(path, request, options), folder, checkpoints);
     } catch (error) {
       folder[Symbol.dispose]();
       throw error;

@@ -12,6 +12,7 @@ import type { TokenId } from '../token-id.ts';
 import type { TokenizeRequest } from '../tokenize-request.ts';
 import { type GgufHeader, readGgufHeader } from './gguf-header.ts';
 import { LlamaBackend } from './llama-backend.ts';
+import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile } from './model-check.ts';
 import { describeModel, missingOf } from './model-description.ts';
 
@@ -34,20 +35,29 @@ export interface LoadedModel {
 }
 
 /** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found` */
-export async function loadModel(modelPath: string, request: EngineRequest): Promise<LoadedModel> {
+export async function loadModel(
+  modelPath: string,
+  request: EngineRequest,
+  { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off' }: LlamaCppOptions,
+): Promise<LoadedModel> {
+  const flashAttention = attention === 'on';
   const { sessions = 1, kvType = 'F16', cellsPerPosition = 1 } = request;
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
   const header = await readGgufHeader(modelPath);
   const threads = request.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
   const contextTokens = request.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
   const cellTokens = contextTokens * cellsPerPosition;
-  const backend = await LlamaBackend.get();
+  const backend = await LlamaBackend.get(gpu);
   // What llama.cpp complained of before is not about this file.
   await backend.takeComplaint();
   let model: LlamaModel | undefined;
   try {
     const [loaded, modelSha256, { getModuleVersion }] = await Promise.all([
-      backend.llama.loadModel({ modelPath, defaultContextFlashAttention: false }),
+      backend.llama.loadModel({
+        modelPath,
+        defaultContextFlashAttention: flashAttention,
+        gpuLayers: backend.name === 'cpu' ? 0 : gpuLayers,
+      }),
       sha256OfFile(modelPath),
       import('node-llama-cpp'),
     ]);
@@ -57,7 +67,7 @@ export async function loadModel(modelPath: string, request: EngineRequest): Prom
       sequences: sessions,
       threads,
       batchSize: BATCH_TOKENS,
-      flashAttention: false,
+      flashAttention,
       experimentalKvCacheKeyType: kvType,
       experimentalKvCacheValueType: kvType,
       // A shorter window than was asked for would change what fits, silently.
@@ -66,7 +76,15 @@ export async function loadModel(modelPath: string, request: EngineRequest): Prom
       batching: { dispatchSchedule: (dispatch) => dispatch() },
     });
     const batchTokens = context.batchSize;
-    const capabilities = capabilitiesOf(header, kvType, sessions);
+    const devices = await backend.devices();
+    const compute: EngineInfo['compute'] = {
+      backend: backend.name,
+      devices: devices.names,
+      memoryBytes: devices.memoryBytes,
+      layers: loaded.gpuLayers,
+      flashAttention,
+    };
+    const capabilities = capabilitiesOf(header, kvType, sessions, compute);
     const info: EngineInfo = {
       engine: 'llama-cpp',
       build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
@@ -75,9 +93,10 @@ export async function loadModel(modelPath: string, request: EngineRequest): Prom
       contextTokens,
       cellTokens,
       threads,
+      compute,
       ...specialTokens(model, header.vocabularySize),
       stateIdentity: capabilities.checkpoints
-        ? `llama.cpp model ${modelSha256}, flash attention off, ${kvType}, batches of ${batchTokens}`
+        ? `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}${placeOf(compute)}`
         : null,
     };
     return {
@@ -100,13 +119,25 @@ export async function loadModel(modelPath: string, request: EngineRequest): Prom
     throw new BenchError(
       'bad-model',
       `${modelPath}: llama.cpp cannot load it: ${why}`,
-      'if the file was downloaded, download it again; if memory is short, lower --context-tokens',
+      gpu === 'off'
+        ? 'if the file was downloaded, download it again; if memory is short, lower --context-tokens'
+        : 'if memory of the device is short, lower --gpu-layers or --context-tokens; on the CPU: --gpu off',
       cause,
     );
   }
 }
 
-function capabilitiesOf(header: GgufHeader, kvType: NumberType, sessions: number): EngineCapabilities {
+/** The part of the state identity that says where K/V was computed; empty for the CPU. */
+function placeOf({ backend, devices, layers }: NonNullable<EngineInfo['compute']>): string {
+  return backend === 'cpu' ? '' : `, ${layers} layers by ${backend} on ${devices.join(' and ')}`;
+}
+
+function capabilitiesOf(
+  header: GgufHeader,
+  kvType: NumberType,
+  sessions: number,
+  { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
+): EngineCapabilities {
   const missing = missingOf(header);
   const { layers, kvHeads, headDimension, rope } = header;
   const { base, frequencyScale, pairing, dimensions, frequencyFactors } = rope;
@@ -125,8 +156,7 @@ function capabilitiesOf(header: GgufHeader, kvType: NumberType, sessions: number
               headDimension,
               keyType: kvType,
               valueType: kvType,
-              // Without flash attention.
-              valuesTransposed: true,
+              valuesTransposed: !flashAttention,
             },
             rotary: { base, scale: frequencyScale, pairing, dimensions, factors: frequencyFactors ?? null },
             sharedPositions: true,
@@ -135,6 +165,8 @@ function capabilitiesOf(header: GgufHeader, kvType: NumberType, sessions: number
     shift: missing.shift === undefined,
     sessions,
     leastTokens: 2,
+    // Measured so; kernels of accelerators and of flash attention differ by the length of a call.
+    exactCuts: backend === 'cpu' && !flashAttention,
     missing,
   };
 }

@@ -60,6 +60,7 @@ export class StateExchange {
       await this.#save(scratchPath);
       return parseState(readFileSync(scratchPath), scratchPath);
     });
+    requireOrderOfValues(saved, scratchPath, layout);
     const order = orderOf(saved.positions, cells.positions).slice(range.start, range.end);
     const whole = order.length === saved.positions.length && order.every((cell, index) => cell === index);
     const { positions, keys, values } = whole ? saved : gatherCells(saved, order, layout);
@@ -167,7 +168,7 @@ function requireFileOf(file: ParsedState, { tokens }: Checkpoint, path: string, 
   const refuse = (why: string): never => {
     throw unusable(why, path);
   };
-  if (found.valuesTransposed !== own.valuesTransposed) refuse('made with flash attention');
+  requireOrderOfValues(file, path, own);
   if (found.layers !== own.layers) refuse(`${found.layers} layers, and the model has ${own.layers}`);
   if (found.keyType !== own.keyType || found.keyRowBytes !== keyRowBytes(own)) {
     refuse('the keys of layer 0 have another layout');
@@ -178,6 +179,12 @@ function requireFileOf(file: ParsedState, { tokens }: Checkpoint, path: string, 
   const listed = tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
   const same = listed.length === file.tokens.length && listed.every((token, index) => token === file.tokens[index]);
   if (!same) refuse('its tokens are not those of the checkpoint');
+}
+
+/** The order says whether flash attention was on, whatever a context was asked for. */
+function requireOrderOfValues({ tensors }: ParsedState, path: string, own: KvLayout): void {
+  if (tensors.valuesTransposed === own.valuesTransposed) return;
+  throw unusable(`made ${tensors.valuesTransposed ? 'without' : 'with'} flash attention`, path);
 }
 
 function hasFiniteNumbers({ layout, keys, values }: SequenceState): boolean {

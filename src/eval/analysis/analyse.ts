@@ -8,7 +8,7 @@ import { breakEvens } from './summary/break-even.ts';
 import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
-import { promptNotes, retrievalNotes } from './summary/notes.ts';
+import { exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
 import { regimeOf } from './summary/regime.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
@@ -23,7 +23,11 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const shown = judged ? answered : answered.map(withoutQuality);
   return {
     schemaVersion,
-    run: describeRun(run, [...retrievalNotes(answered, probes.retriever ?? {}), ...promptNotes(answered, names)]),
+    run: describeRun(run, [
+      ...retrievalNotes(answered, probes.retriever ?? {}),
+      ...promptNotes(answered, names),
+      ...exactnessNotes(probes.parity, arms),
+    ]),
     arms: arms.map((arm) =>
       armResults(
         arm,
@@ -35,7 +39,11 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
     conditions: conditionResults(shown, failed, names, seed),
     breakEven: breakEvens(answered, arms, seed),
     measured: measuredOf(probes, judged),
-    comparisons: compareWithBaseline(shown, arms, regime, { seed, margin: plan.settings.margin }),
+    comparisons: compareWithBaseline(shown, arms, regime, {
+      seed,
+      margin: plan.settings.margin,
+      bitwise: probes.parity.bitwiseEqual,
+    }),
     checks: judge({ arms, answered, failed, probes, seed, randomWeights: !judged }),
   };
 }

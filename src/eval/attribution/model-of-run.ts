@@ -1,14 +1,16 @@
-import { randomModelPrefix } from '../../config/bench-config.ts';
+import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../engine/engine-request.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 
 /** The model of a run and the options it was loaded with, as far as its numbers depend on them. */
-export type RunModel = RunRecord['model'] & Pick<RunRecord['environment'], 'threads'>;
+export type RunModel = RunRecord['model'] &
+  Pick<RunRecord['environment'], 'threads'> & { readonly choice: EngineChoice };
 
-export function runModel({ model, environment }: RunRecord): RunModel {
-  return { ...model, threads: environment.threads };
+export function runModel({ model, environment, plan: { settings } }: RunRecord): RunModel {
+  const chosen = ['engine', ...engineOptionNames].filter((key) => key in settings).map((key) => [key, settings[key]]);
+  return { ...model, threads: environment.threads, choice: Object.fromEntries(chosen) as EngineChoice };
 }
 
 /**
@@ -16,10 +18,13 @@ export function runModel({ model, environment }: RunRecord): RunModel {
  * @param path the model's file, on this machine or a hub; of random weights, the name of the run's model counts
  * @throws BenchError `bad-model` where the file is another model, or cannot be loaded
  */
-export async function loadRunModel(wanted: RunModel, path: string, engines: EngineOpener): Promise<Engine> {
-  const { name, sha256, contextTokens, cellTokens, threads } = wanted;
+export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
+  const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
   const model = name.startsWith(randomModelPrefix) ? name : path;
-  const engine = await engines.open({ model, contextTokens, cellsPerPosition: cellTokens / contextTokens, threads });
+  const engine = await compose(choice).open({
+    ...{ model, contextTokens, threads },
+    cellsPerPosition: cellTokens / contextTokens,
+  });
   const found = engine.info.modelSha256 ?? '';
   if (found === sha256) return engine;
   await engine[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/engine.ts';
-import { compareScores } from '../../engine/sequence-score.ts';
+import { compareScores, type ScoreDifference, type SequenceScore } from '../../engine/sequence-score.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { ParitySelfTest } from '../../records/run-probes.ts';
 
@@ -10,10 +10,12 @@ export interface ContinuedPrompt {
 }
 
 const SHORTEST_PROMPT = 4;
+/** One prompt in so many is evaluated whole a second time. */
+const REPEATED_PROMPTS = 4;
 
 /**
- * Evaluates each prompt whole and cut in two at a quarter, half and three quarters, and compares the next token's
- * probabilities and its continuation's. No piece is a single token. Needs a free session of the engine.
+ * Evaluates each prompt whole and cut in two at a quarter, half and three quarters, and some whole again, and compares the
+ * next token's probabilities and its continuation's. No piece is a single token. Needs a free session of the engine.
  * @throws RangeError for a prompt of fewer than four tokens, and where there is none
  */
 export async function paritySelfTest(
@@ -22,22 +24,31 @@ export async function paritySelfTest(
 ): Promise<ParitySelfTest> {
   if (prompts.length === 0) throw new RangeError('the parity self-test needs a prompt');
   await using session = await engine.openSession('self-test');
-  let cuts = 0;
-  let bitwiseEqual = true;
-  let largestDifference = 0;
-  for (const { prompt, continuation } of prompts) {
-    await session.clear();
-    const whole = await session.score(prompt, continuation);
-    for (const place of cutPlaces(prompt.length)) {
+  const cut: ScoreDifference[] = [];
+  const repeated: ScoreDifference[] = [];
+  for (const [index, { prompt, continuation }] of prompts.entries()) {
+    const evaluate = async (place: number): Promise<SequenceScore> => {
       await session.clear();
       await session.evaluate(prompt.slice(0, place));
-      const difference = compareScores(whole, await session.score(prompt.slice(place), continuation));
-      cuts++;
-      bitwiseEqual &&= difference.bitwiseEqual;
-      largestDifference = Math.max(largestDifference, difference.largestDifference);
-    }
+      return session.score(prompt.slice(place), continuation);
+    };
+    const whole = await evaluate(0);
+    for (const place of cutPlaces(prompt.length)) cut.push(compareScores(whole, await evaluate(place)));
+    if (index % REPEATED_PROMPTS === 0) repeated.push(compareScores(whole, await evaluate(0)));
   }
-  return { prompts: prompts.length, cuts, bitwiseEqual, largestDifference };
+  return {
+    prompts: prompts.length,
+    cuts: cut.length,
+    ...together([...cut, ...repeated]),
+    repeated: { evaluations: repeated.length, ...together(repeated) },
+  };
+}
+
+function together(differences: readonly ScoreDifference[]): ScoreDifference {
+  return {
+    bitwiseEqual: differences.every(({ bitwiseEqual }) => bitwiseEqual),
+    largestDifference: Math.max(...differences.map(({ largestDifference }) => largestDifference)),
+  };
 }
 
 function cutPlaces(tokens: number): number[] {

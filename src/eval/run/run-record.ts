@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { BenchConfig } from '../../config/bench-config.ts';
+import { type BenchConfig, engineOptionNames } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { RunRepository } from '../../db/run-repository.ts';
 import type { RunPlan, RunRecord } from '../../records/run-record.ts';
@@ -30,6 +30,7 @@ const DECISIVE = [
   'template',
   'reserve',
   'contextTokens',
+  ...engineOptionNames,
   'margin',
   'kvStore',
   'kvBytes',
@@ -74,6 +75,11 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   );
 }
 
+/** The device that turns depend on; free memory changes from day to day. */
+function placeOf(compute: RunRecord['environment']['compute']): unknown {
+  return compute === null || compute === undefined ? undefined : { ...compute, memoryBytes: undefined };
+}
+
 /** The stores of memories, for the strategy that has a choice. */
 function tiersOf(config: BenchConfig): ReturnType<typeof placesOfTiers> | undefined {
   return config.retriever === 'tiered' ? placesOfTiers(config) : undefined;
@@ -99,6 +105,7 @@ export async function checkSame(
     ['embedder', run.embedder.sha256, embedder.sha256],
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
     ['number of threads', run.environment.threads, parts.engine.info.threads],
+    ['device', JSON.stringify(placeOf(run.environment.compute)), JSON.stringify(placeOf(parts.engine.info.compute))],
     ['vector backend', run.retriever.backend, backend.name],
     ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],
     [
@@ -154,6 +161,7 @@ export async function createRun(
       engine: info.engine,
       build: info.build,
       threads: info.threads ?? 0,
+      compute: info.compute,
       stateIdentity: info.stateIdentity,
     },
     model: {

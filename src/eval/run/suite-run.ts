@@ -11,7 +11,7 @@ import {
   type GatingCalibration,
 } from '../../embedding/gating-threshold.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../engine/engine-request.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { armRegistry } from '../../systems/arms/arm-registry.ts';
@@ -49,12 +49,14 @@ export interface SuiteRun {
 export async function runSuite(
   { suite, name, begun }: SuiteRun,
   config: BenchConfig,
-  engines: EngineOpener,
+  compose: ComposeEngine,
   hooks: BenchHooks = {},
 ): Promise<RunResults> {
   const started = performance.now();
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
   const options = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
+  // A resumed run computes where it began.
+  const engines = compose(options);
   const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const calibration = gatingCalibrationOf(settings.embedder);
   const inspection = await engines.inspect(settings.model);

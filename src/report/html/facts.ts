@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { placeOfCompute } from '../../eval/analysis/place-of-compute.ts';
 import type { DatasetPart, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 
@@ -99,7 +100,8 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
     fact('tokenisation', runs, ({ run: { tokenisation } }) => {
       return `${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`;
     }),
-    ...factsOf(runs, ({ run }) => run.environment, []),
+    fact('computed by', runs, ({ run }) => placeOfCompute(run.environment)),
+    ...factsOf(runs, ({ run }) => run.environment, ['compute']),
     fact('started', runs, ({ run }) => run.startedAt),
     fact('wall time', runs, ({ run: { profile } }) => {
       return `${seconds(profile.wallMs)}, of which the model ${seconds(profile.modelMs)}, the embedder ${seconds(profile.embedderMs)}`;

@@ -49,6 +49,7 @@ const subjects: readonly LimitedSubject[] = [
       shift: false,
       sessions: 1,
       leastTokens: 2,
+      exactCuts: true,
       missing: {
         prefixCache: 'a session in the process keeps nothing of what was truncated',
         checkpoints: scaled,
@@ -71,6 +72,7 @@ const subjects: readonly LimitedSubject[] = [
       shift: false,
       sessions: 1,
       leastTokens: 1,
+      exactCuts: true,
       missing: {
         logProbabilities: withdrawn,
         fullDistribution: withdrawn,
@@ -95,6 +97,7 @@ const subjects: readonly LimitedSubject[] = [
       shift: true,
       sessions: 1,
       leastTokens: 1,
+      exactCuts: true,
       missing: { fullDistribution: withdrawn, prefixCache: none, sharedPositions: withdrawn },
     },
   },

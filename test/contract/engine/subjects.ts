@@ -1,4 +1,5 @@
 import { presetModels } from '../../../src/config/models/preset-models.ts';
+import { onOff } from '../../../src/config/bench-config.ts';
 import type { EngineCapabilities } from '../../../src/engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../../src/engine/engine-request.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
@@ -28,9 +29,10 @@ const ofLlamaCpp = (
   otherModel: string,
   { layers, heads, headDimension }: { layers: number; heads: number; headDimension: number },
   rotary: NonNullable<EngineCapabilities['cells']>['rotary'],
+  flashAttention: 'on' | 'off' = 'off',
 ): Subject => ({
-  name: `llama-cpp, ${model.split('/').at(-1)!}`,
-  opener: llamaCpp.opener({}),
+  name: `llama-cpp, ${model.split('/').at(-1)!}${flashAttention === 'on' ? ', flash attention' : ''}`,
+  opener: llamaCpp.opener({ flashAttention }),
   model,
   otherModel,
   capabilities: {
@@ -39,7 +41,14 @@ const ofLlamaCpp = (
     prefixCache: null,
     checkpoints: true,
     cells: {
-      layout: { layers, heads, headDimension, keyType: 'F16', valueType: 'F16', valuesTransposed: true },
+      layout: {
+        layers,
+        heads,
+        headDimension,
+        keyType: 'F16',
+        valueType: 'F16',
+        valuesTransposed: flashAttention === 'off',
+      },
       rotary,
       sharedPositions: true,
       gaps: true,
@@ -47,6 +56,7 @@ const ofLlamaCpp = (
     shift: true,
     sessions: SESSIONS,
     leastTokens: 2,
+    exactCuts: flashAttention === 'off',
     missing: { prefixCache: 'a session in the process keeps nothing of what was truncated' },
   },
   keyRounding: 2 ** -10,
@@ -73,6 +83,7 @@ const ofFake = {
     shift: true,
     sessions: SESSIONS,
     leastTokens: 1,
+    exactCuts: true,
     missing: { prefixCache: 'the fake engine has none' },
   },
   keyRounding: 2 ** -22,
@@ -100,17 +111,14 @@ export const subjects: readonly Subject[] = [
       factors: null,
     },
   ),
-  ofLlamaCpp(
-    presetModels.model,
-    'random:tiny-llama',
-    { layers: 8, heads: 2, headDimension: 32 },
-    {
-      base: 10_000,
-      scale: 1,
-      pairing: 'norm',
-      dimensions: 32,
-      factors: null,
-    },
+  ...onOff.map((flashAttention) =>
+    ofLlamaCpp(
+      presetModels.model,
+      'random:tiny-llama',
+      { layers: 8, heads: 2, headDimension: 32 },
+      { base: 10_000, scale: 1, pairing: 'norm', dimensions: 32, factors: null },
+      flashAttention,
+    ),
   ),
   {
     name: 'fake',

@@ -27,6 +27,17 @@ it('holds them to twice the largest difference of the self-test where it was not
   expect([within(0.0005), within(0.0004)]).toEqual(['passed', 'failed']);
 });
 
+it('says that a device computes otherwise from run to run', () => {
+  const repeated = { evaluations: 5, bitwiseEqual: false, largestDifference: 0.0004 };
+  const selfTest = { prompts: 20, cuts: 60, bitwiseEqual: false, largestDifference: 0.001, repeated };
+  const { status, evidence } = checked({ probes: { ...checkInput().probes, parity: selfTest } });
+  expect([status, evidence]).toEqual([
+    'passed',
+    'next token and gold within 2.00e-3 in ln p equal to text on 4 turns (self-test: 20 prompts × 60 cuts not bitwise equal,' +
+      ' up to 1.00e-3 in ln p; the same prompt again differs by up to 4.00e-4: this device computes otherwise from run to run)',
+  ]);
+});
+
 it('is undecided without an exact arm', () => {
   expect(checked({ arms: [handmadeTraits('rag')] }).status).toBe('undecided');
 });

@@ -1,4 +1,14 @@
+import type { ParitySelfTest } from '../../../records/run-probes.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
+
+/** The self-test in words; a device that does not repeat itself can prove no bits. */
+export function selfTestText({ prompts, cuts, bitwiseEqual, largestDifference, repeated }: ParitySelfTest): string {
+  const test = `self-test: ${prompts} prompts × ${cuts} cuts`;
+  if (bitwiseEqual) return `${test} bitwise equal`;
+  const differing = `${test} not bitwise equal, up to ${largestDifference.toExponential(2)} in ln p`;
+  if (repeated?.bitwiseEqual !== false) return differing;
+  return `${differing}; the same prompt again differs by up to ${repeated.largestDifference.toExponential(2)}: this device computes otherwise from run to run`;
+}
 
 /**
  * Numerical parity: exact arms give the probabilities of the same prompt evaluated as text, bitwise where the start-up
@@ -8,13 +18,13 @@ export const numericalParity: Check = ({ arms, answered, probes }) => {
   const exact = new Set(arms.filter((arm) => arm.equivalence === 'bitwise').map((arm) => arm.name));
   const compared = answered.filter((turn) => exact.has(turn.arm) && turn.observed.parity !== null);
   if (compared.length === 0) return undecided('numerical parity', 'no exact arm ran');
-  const { bitwiseEqual, largestDifference, prompts, cuts } = probes.parity;
+  const { bitwiseEqual, largestDifference } = probes.parity;
   const bound = 2 * largestDifference;
   const wrong = compared.filter(({ observed }) =>
     bitwiseEqual ? !observed.parity!.bitwiseEqual : observed.parity!.largestDifference > bound,
   );
   const rule = bitwiseEqual ? 'bitwise' : `within ${bound.toExponential(2)} in ln p`;
-  const selfTest = `self-test: ${prompts} prompts × ${cuts} cuts ${bitwiseEqual ? 'bitwise equal' : 'not bitwise equal'}`;
+  const selfTest = selfTestText(probes.parity);
   return wrong.length === 0
     ? decided(
         'numerical parity',

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../config/bench-error.ts';
 import { didYouMean } from '../../../config/nearest-name.ts';
+import { placeOfCompute } from '../place-of-compute.ts';
 import type { ComparedRun } from './compared-run.ts';
 
 /** Something in which two runs differ. */
@@ -21,7 +22,7 @@ export type Subjects = Pick<ComparedRun, 'dataset' | 'model' | 'embedder'>;
 
 /** Compared elsewhere, by their bytes. */
 const NOT_A_SETTING = new Set(['dataset', 'model']);
-const MACHINE = ['platform', 'cpu', 'cores', 'threads'] as const;
+const MACHINE = ['platform', 'cpu', 'cores', 'threads', 'compute'] as const;
 const CODE = ['benchVersion', 'gitCommit', 'gitDirty', 'node', 'llm'] as const;
 
 const SHOWN_HASH = 12;
@@ -61,7 +62,8 @@ export function differentSettings(a: ComparedRun, b: ComparedRun): RunDifference
 
 /** Reasons why times of two runs say nothing about each other; none where they ran on the same machine. */
 export function differentMachines(a: ComparedRun, b: ComparedRun): RunDifference[] {
-  return differing(a.environment, b.environment, MACHINE);
+  const machineOf = ({ environment }: ComparedRun) => ({ ...environment, compute: placeOfCompute(environment) });
+  return differing(machineOf(a), machineOf(b), MACHINE);
 }
 
 function requireArm(run: ComparedRun, arm: string): void {

@@ -23,6 +23,8 @@ interface Turns {
   readonly regime: Regime;
   readonly seed: number;
   readonly margin: number;
+  /** The self-test was bitwise equal: equal bits are the machine's rule, not its luck. */
+  readonly bitwise: boolean;
 }
 
 /** A win is the better value: the higher score, the lower cost. */
@@ -69,13 +71,16 @@ export function differenceInterval(pairs: readonly PairedObservation[], seed: nu
   return { low: -high, high };
 }
 
-function quality({ name, comparison }: ArmTraits, { byArm, baseline, seed, margin }: Turns): Comparison | null {
+function quality(
+  { name, comparison }: ArmTraits,
+  { byArm, baseline, seed, margin, bitwise }: Turns,
+): Comparison | null {
   const [a, b] = [byArm.get(name)!, byArm.get(baseline)!];
   const exactMatch = (turn: AnsweredResult): number | null => turn.scores.exactMatch;
   const pairs = paired(perItem(a, exactMatch), perItem(b, exactMatch));
   if (pairs.length === 0) return null;
   const delta = meanOf(differences(pairs));
-  const same = identical(a, b);
+  const same = bitwise && identical(a, b);
   const interval = same ? { low: 0, high: 0 } : differenceInterval(pairs, seed);
   const judgement = judgeQuality({ delta, ...interval, n: pairs.length, identical: same }, margin / 100);
   return {
@@ -153,7 +158,7 @@ export function compareWithBaseline(
   answered: readonly AnsweredResult[],
   arms: readonly ArmTraits[],
   regime: Regime,
-  settings: { readonly seed: number; readonly margin: number },
+  settings: Pick<Turns, 'seed' | 'margin' | 'bitwise'>,
 ): Comparison[] {
   const byArm = groupBy(answered, (turn) => turn.arm);
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;

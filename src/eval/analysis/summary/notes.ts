@@ -1,4 +1,7 @@
+import { selfTestText } from '../checks/numerical-parity.ts';
+import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
+import type { ParitySelfTest } from '../../../records/run-probes.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
@@ -40,6 +43,13 @@ function filterNote({ wouldBeFiltered }: Readonly<Record<string, unknown>>): str
     : [
         `the ingress filter would have dropped ${dropped} of ${admitted! + dropped} memories, ${ignored!} of them for being short`,
       ];
+}
+
+/** A note on what may be called bitwise, where the self-test found other bits. */
+export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTraits[]): string[] {
+  const exact = arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name);
+  if (selfTest.bitwiseEqual || exact.length === 0) return [];
+  return [`${exact.join(', ')}: bitwise equality cannot be shown here (${selfTestText(selfTest)})`];
 }
 
 /** Notes on budgets, arm by arm: a reader must know whose prompts were cut. */

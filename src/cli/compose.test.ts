@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { adapters, composeEngine, composeForRuns } from './compose.ts';
+
+const shape = 'random:tiny-llama';
+
+test('an engine gets the options that are its own, and refuses others that were given', async () => {
+  await using engine = await composeEngine({ flashAttention: 'on' }).open({ model: shape, contextTokens: 256 });
+  expect(engine.info.compute).toEqual({
+    ...{ backend: 'cpu', devices: [], memoryBytes: 0, layers: 0 },
+    flashAttention: true,
+  });
+  expect(engine.info.stateIdentity).toMatch(/, flash attention on, F16, batches of 512$/);
+  const remote = { ...adapters[0]!, name: 'remote', options: { ...adapters[0]!.options, shape: {} } };
+  (adapters as unknown[]).push(remote);
+  try {
+    expect(() => composeEngine({ engine: 'remote', gpu: 'auto', given: ['gpu'] })).toThrow(
+      expect.objectContaining({
+        code: 'bad-option',
+        message: '--gpu: the engine remote has no such option',
+        hint: 'drop it',
+      }),
+    );
+  } finally {
+    (adapters as unknown[]).pop();
+  }
+});
+
+test('the engine of a stored run is its own, unless one is named', () => {
+  const given = composeForRuns({ engine: 'llama-cpp', given: [] });
+  expect(() => given({ engine: 'gone' })).toThrow('--engine gone: no such engine');
+  expect(() => composeForRuns({ engine: 'llama-cpp', given: ['engine'] })({ engine: 'gone' })).not.toThrow();
+  // Runs of before name none.
+  expect(() => given({})).not.toThrow();
+});
+
+test('an accelerator that this machine lacks is refused by name, and what to do', async () => {
+  const accelerators = await composeEngine().accelerators();
+  const lacking = accelerators.find(({ obstacle }) => obstacle !== null);
+  const other = process.platform === 'darwin' ? 'cuda' : 'metal';
+  await expect(composeEngine({ gpu: other }).open({ model: shape })).rejects.toMatchObject({
+    code: 'not-found',
+    message: `llama.cpp's binary for ${other}: there is none for ${process.platform}-${process.arch}`,
+  });
+  if (lacking === undefined) return;
+  const { why, advice } = lacking.obstacle!;
+  await expect(composeEngine({ gpu: lacking.name as 'cuda' }).open({ model: shape })).rejects.toMatchObject({
+    code: 'not-found',
+    message: why,
+    hint: advice,
+  });
+});
