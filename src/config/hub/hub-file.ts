@@ -49,17 +49,33 @@ export async function hubFile(
   if (existsSync(path)) return path;
   const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options.signal);
   if (remote === undefined) return undefined;
+  const name = `${repository.organisation}/${repository.repository}/${file}`;
+  await fetchFile(remote, path, { ...options, name, hub });
+  return path;
+}
+
+/** Options of one file's download. */
+export interface FileOptions extends DownloadOptions {
+  /** As progress shows it. */
+  readonly name: string;
+  readonly hub: Pick<HubAccess, 'endpoint' | 'token'>;
+}
+
+/**
+ * Fetches a file whose size and checksum are known and gives it its name after it is complete and proven.
+ * @throws BenchError `network`, `not-found` if the server refuses it, `disk`, `bad-data` if the checksum differs
+ */
+export async function fetchFile(remote: RemoteFile, path: string, options: FileOptions): Promise<void> {
   // A partial download is never continued with another version of the file.
   const partial = `${path}.${remote.checksum.value.slice(0, TAG_DIGITS)}.partial`;
-  const name = `${repository.organisation}/${repository.repository}/${file}`;
   try {
     mkdirSync(dirname(path), { recursive: true });
     closeSync(openSync(partial, 'a'));
-    await complete(partial, remote, name, hub, options);
+    await complete(partial, remote, options);
     await keep(partial, path, remote);
   } catch (cause) {
     // Another process may have fetched the same file first.
-    if (existsSync(path) && !existsSync(partial)) return path;
+    if (existsSync(path) && !existsSync(partial)) return;
     if (cause instanceof BenchError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
     throw new BenchError(
       'disk',
@@ -68,24 +84,17 @@ export async function hubFile(
       cause,
     );
   }
-  return path;
 }
 
 /** Fetches the missing part; a broken connection is tried again as long as each attempt makes progress. */
-async function complete(
-  partial: string,
-  remote: RemoteFile,
-  name: string,
-  hub: HubAccess,
-  options: DownloadOptions,
-): Promise<void> {
+async function complete(partial: string, remote: RemoteFile, options: FileOptions): Promise<void> {
   // Longer than the file: not a part of it.
   if (statSync(partial).size > remote.sizeBytes) truncateSync(partial);
   for (;;) {
     const before = statSync(partial).size;
     if (before === remote.sizeBytes) return;
     try {
-      await fetchRest(partial, before, remote, name, hub, options);
+      await fetchRest(partial, before, remote, options);
       if (statSync(partial).size === remote.sizeBytes) return;
       throw unreachable(remote.address, new Error(`ended at byte ${statSync(partial).size}`));
     } catch (error) {
@@ -99,9 +108,7 @@ async function fetchRest(
   partial: string,
   from: number,
   { address, sizeBytes }: RemoteFile,
-  name: string,
-  hub: HubAccess,
-  { onProgress, signal }: DownloadOptions,
+  { name, hub, onProgress, signal }: FileOptions,
 ): Promise<void> {
   const response = await request(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, signal);
   if (!response.ok || response.body === null) throw refused(address, response.status, hub);
@@ -137,7 +144,7 @@ async function keep(partial: string, path: string, { checksum, address }: Remote
   rmSync(partial, { force: true });
   throw new BenchError(
     'bad-data',
-    `${address}: damaged in transfer: its ${checksum.kind} is ${actual}, the hub states ${checksum.value}; the file was deleted`,
+    `${address}: damaged in transfer: its ${checksum.kind} is ${actual}, expected ${checksum.value}; the file was deleted`,
     'run it again to fetch it once more',
   );
 }

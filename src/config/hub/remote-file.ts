@@ -66,7 +66,7 @@ function describe(address: string, { headers }: Response): RemoteFile {
  */
 export async function request(
   address: string,
-  { endpoint, token }: HubAccess,
+  { endpoint, token }: Pick<HubAccess, 'endpoint' | 'token'>,
   { headers, ...options }: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
   signal?: AbortSignal,
 ): Promise<Response> {
@@ -101,7 +101,7 @@ export function unreachable(address: string, cause: unknown): BenchError {
 }
 
 /** Error for an answer of the hub without the file. */
-export function refused(address: string, status: number, hub: HubAccess): BenchError {
+export function refused(address: string, status: number, hub: Pick<HubAccess, 'endpoint' | 'token'>): BenchError {
   if (status === 401 || status === 403) {
     const hint =
       hub.token === undefined
@@ -112,6 +112,6 @@ export function refused(address: string, status: number, hub: HubAccess): BenchE
   return new BenchError('network', `${address}: the hub answered ${status}`, mirrorHint(hub));
 }
 
-function mirrorHint({ endpoint }: HubAccess): string {
+function mirrorHint({ endpoint }: Pick<HubAccess, 'endpoint'>): string {
   return `try again later, or set HF_ENDPOINT to a mirror of ${endpoint}`;
 }

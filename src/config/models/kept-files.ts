@@ -15,6 +15,8 @@ export interface KeptFile {
   readonly bytes: number;
   /** The Python package that carries it. */
   readonly package?: string;
+  /** False where its source on a hub is not known to have these bytes. */
+  readonly onHub: boolean;
 }
 
 /** What this machine has of an entry. */
@@ -37,7 +39,7 @@ export function filesOf(entry: ModelEntry): KeptFile[] {
     return entry.files.map(({ path, ...file }) => ({ ...file, entry, name: path, path: join(folder, path) }));
   }
   const { sha256, bytes, package: carrier, source } = entry;
-  const facts = { entry, name: basename(source), sha256, bytes, ...(carrier === undefined ? {} : { package: carrier }) };
+  const facts = { entry, name: basename(source), sha256, bytes, onHub: true, ...(carrier === undefined ? {} : { package: carrier }) };
   return [{ ...facts, path: shippedPathOf(entry) ?? hubPathOf(source) }];
 }
 

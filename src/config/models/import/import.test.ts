@@ -41,7 +41,7 @@ const embedder: EmbedderEntry = {
   summary: 'an embedder',
   source: 'hf:org/small@abc',
   licence: 'MIT',
-  files: Object.entries(parts).map(([path, bytes]) => ({ path, sha256: sha256(bytes), bytes: bytes.length, package: 'small==1.0' })),
+  files: Object.entries(parts).map(([path, bytes]) => ({ path, sha256: sha256(bytes), bytes: bytes.length, package: 'small==1.0', onHub: true })),
 };
 const registry = [model, embedder];
 

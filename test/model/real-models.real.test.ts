@@ -1,0 +1,85 @@
+import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { composeEngine } from '../../src/cli/compose.ts';
+import type { BenchConfig } from '../../src/config/bench-config.ts';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { filesOf } from '../../src/config/models/kept-files.ts';
+import { withFetchedModels } from '../../src/eval/run/fetch-models.ts';
+import { openSystem } from '../../src/index.ts';
+import { describeReal, entry } from '../fixtures/real-models.ts';
+import { TestFolder } from './bench-fixture.ts';
+
+/** Natural facts, a question on each, and its answer. */
+const facts = [
+  ['My sister Clara lives in Lisbon.', 'Where does my sister Clara live?', 'Lisbon'],
+  ['I work as a carpenter.', 'What is my job?', 'carpenter'],
+  ['My dog is called Biscuit.', 'What is my dog called?', 'Biscuit'],
+  ['I am allergic to peanuts.', 'What am I allergic to?', 'peanuts'],
+  ['My car is a green Volvo.', 'What car do I have?', 'Volvo'],
+] as const;
+
+const MODEL = 'smollm2-135m';
+const EMBEDDER = 'minilm';
+
+let folder: TestFolder;
+beforeAll(() => {
+  folder = new TestFolder();
+});
+afterAll(() => folder[Symbol.dispose]());
+afterEach(() => vi.unstubAllEnvs());
+
+/** The configuration of a run on a model, as the registry fills it in. */
+function filledIn(model: string): Promise<BenchConfig> {
+  const config = loadBenchConfig({ flags: { model }, environment: {}, workingFolder: folder.path });
+  return withFetchedModels(config, composeEngine());
+}
+
+/** Answers from five memories, by question. */
+async function answers(arm: string, model: string): Promise<string[]> {
+  await using system = await openSystem({ arm, model });
+  for (const [memory] of facts) await system.addMemory('notes', memory, { userId: 'ann' });
+  const texts: string[] = [];
+  for (const [index, [, query]] of facts.entries()) {
+    texts.push((await system.chat({ query, sessionId: `chat-${index}`, userId: 'ann' })).text);
+  }
+  return texts;
+}
+
+describeReal('a model that people have', [MODEL, EMBEDDER], () => {
+  const file = filesOf(entry(MODEL))[0]!.path;
+
+  it('answers natural questions by name; injected as one prefix its memories give the same answers', async () => {
+    const texts = await answers('rag', MODEL);
+    const right = texts.filter((text, index) => text.includes(facts[index]![2]));
+    expect(right.length, texts.join(' | ')).toBeGreaterThanOrEqual(4);
+    expect(await answers('dki', MODEL)).toEqual(texts);
+  });
+
+  it('is asked in the same way by its file, whatever the file is called', async () => {
+    copyFileSync(file, folder.file('renamed.gguf'));
+    const [byName, byFile] = [await filledIn(MODEL), await filledIn('renamed.gguf')];
+    expect(byName).toMatchObject({ template: 'chat', labels: 'index' });
+    expect(byName.embedder).toMatch(/embedders.minilm$/);
+    expect({ ...byFile, model: '', given: [] }).toEqual({ ...byName, model: '', given: [] });
+  });
+
+  it('is asked as the user says, where the user says something', async () => {
+    const flags = { model: MODEL, template: 'plain', labels: 'bullet', embedder: 'embed-en-zh' };
+    const config = loadBenchConfig({ flags, environment: {}, workingFolder: folder.path });
+    const { template, labels, embedder } = await withFetchedModels(config, composeEngine());
+    expect([template, labels, embedder]).toEqual(['plain', 'bullet', expect.stringMatching(/embed-en-zh$/)]);
+  });
+
+  it('with other bytes than the registry states is refused', async () => {
+    const bytes = readFileSync(file);
+    vi.stubEnv('DKI_BENCH_CACHE', folder.file('cache'));
+    const damaged = filesOf(entry(MODEL))[0]!.path;
+    cpSync(file, damaged);
+    bytes[bytes.length - 1]! ^= 1;
+    writeFileSync(damaged, bytes);
+    await expect(filledIn(MODEL)).rejects.toMatchObject({
+      code: 'bad-model',
+      message: expect.stringMatching(/^smollm2-135m: SmolLM2-135M-Instruct\.Q4_1\.gguf in the cache has other bytes/),
+    });
+  });
+});
