@@ -90,6 +90,8 @@ export type { TurnTrace } from './systems/turn-trace.ts';
 export { readDataset } from './data/reader.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';
 export type { BenchHooks, Progress } from './eval/run/progress.ts';
+export type { MetricDefinition } from './eval/analysis/metrics/metric-definition.ts';
+export { registerMetric } from './eval/analysis/metrics/registered-metrics.ts';
 export { resultsOfRuns } from './eval/analysis/stored-results.ts';
 
 export type { ArmTraits } from './records/arm-traits.ts';

@@ -220,7 +220,7 @@ export const benchConfigSchema = z.strictObject({
   ).default('off'),
   margin: describe(numeric(z.number().min(0)), {
     value: '<points>',
-    help: 'loss of exact match, in points, that still counts as kept',
+    help: 'loss of quality, in points of a metric in %, that still counts as kept',
     allowed: 'a number of points, 0 or more',
   }).default(2),
   kvStore: path('<dir>', 'K/V store shared by users and runs', 'one for each user of the run').exactOptional(),

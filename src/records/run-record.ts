@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { armTraits } from './arm-traits.ts';
+import { metricDeclaration } from './metric-declaration.ts';
 import {
   armNotRun,
   datasetDescription,
@@ -19,6 +20,8 @@ export const runPlan = z
     arms: z.array(armTraits).readonly(),
     /** Arms of the suite that the model could not run. */
     armsNotRun: z.array(armNotRun).readonly(),
+    /** Metrics of the calling program; missing without any. */
+    metrics: z.array(metricDeclaration).readonly().exactOptional(),
     /** The effective options, in their order. */
     settings: entries.and(
       z.object({

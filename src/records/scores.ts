@@ -8,7 +8,7 @@ export const funnelStages = ['stored', 'retrieved', 'kept', 'sequence', 'answere
 
 const score = z.number().nullable();
 
-/** The scores of one turn, each 0 to 1; null where a metric does not apply to the item. */
+/** The scores of one turn, each 0 to 1 but those of the calling program; null where a metric does not apply to the item. */
 export const scores = z
   .object({
     exactMatch: score,
@@ -20,6 +20,8 @@ export const scores = z
     bleu: score,
     abstention: score,
     taskSuccess: score,
+    /** Values of the calling program's metrics, by name; missing without any. */
+    own: z.record(z.string(), score).readonly().exactOptional(),
     /** Null for a right answer. */
     wrongClass: z.enum(wrongClasses).nullable(),
     /** The first stage of the evidence funnel that failed; null where none did, and for an absent item. */

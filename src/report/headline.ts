@@ -1,5 +1,6 @@
 import type { ArmTraits } from '../records/arm-traits.ts';
 import type { ArmResults, BreakEven, Comparison, RunResults } from '../records/results.ts';
+import { primaryMetric, type ShownMetric } from './shown-metric.ts';
 import { formatNumber } from './table.ts';
 import { baselineOf } from './verdict.ts';
 
@@ -14,11 +15,15 @@ const subjects: readonly { readonly name: string; readonly matches: (traits: Arm
 
 const percent = (share: number): string => `${formatNumber(share * 100, 1)} %`;
 
-/** The share of the right answers of RAG that the arm answers right, too. */
-function kept(rag: ArmResults, comparison: Comparison): string {
-  const { n, wins, losses, verdict } = comparison;
+/** The share of the right answers of RAG that the arm answers right, too; the difference where nothing is right or wrong. */
+function kept(rag: ArmResults, comparison: Comparison, primary: ShownMetric): string {
+  const { n, wins, losses, verdict, delta, low, high } = comparison;
   if (verdict === 'identical') return `kept all of RAG's answers (bit by bit, on ${n} of ${n} items)`;
-  const right = Math.round((rag.metrics.exactMatch?.mean ?? 0) * n);
+  if (primary.declared.kind === 'continuous') {
+    const [mean, ...bounds] = [delta, low, high].map((value) => formatNumber(value * primary.scale, primary.digits));
+    return `differed from RAG by ${mean!} ${primary.differenceUnit} of ${primary.label} [${bounds.join(', ')}]: ${verdict}`;
+  }
+  const right = Math.round((primary.of(rag.metrics)?.mean ?? 0) * n);
   if (right === 0) return 'found no right answer of RAG to keep';
   const share = percent((right - losses) / right);
   return `kept ${share} of RAG's right answers (lost ${losses} of ${right}, gained ${wins}: ${verdict})`;
@@ -57,10 +62,11 @@ export function headline(runs: readonly RunResults[]): string[] {
       const [rag, own] = [baselineOf(arms), arms.find(({ traits }) => matches(traits))];
       if (rag === undefined || own === undefined || rag.n === 0 || own.n === 0) continue;
       const { arm } = own;
-      const compared = comparisons.find(({ metric, a, b }) => metric === 'exactMatch' && a === arm && b === rag.arm);
+      const primary = primaryMetric(run);
+      const compared = comparisons.find(({ metric, a, b }) => metric === primary.name && a === arm && b === rag.arm);
       const breakEven = preferring(runs, 'latency').flatMap((one) => one.breakEven.filter((it) => it.arm === arm))[0];
       const clauses = [
-        ...(compared === undefined || run.unknownQuality !== null ? [] : [kept(rag, compared)]),
+        ...(compared === undefined || run.unknownQuality !== null ? [] : [kept(rag, compared, primary)]),
         saved(rag, own),
         ...(breakEven === undefined ? [] : [brokeEven(breakEven)]),
       ];

@@ -4,8 +4,8 @@ import type { MetricDifference } from '../eval/analysis/compare/metric-differenc
 import { formatProbability } from './tables/comparisons-table.ts';
 import { type Cell, type Column, countCell, estimateCell, meanCell, none, type Table, textCell } from './table.ts';
 
-/** The scores that the terminal shows; the others are in the JSON document. */
-const qualities = { exactMatch: 'exact match', abstention: 'abstention', taskSuccess: 'task success' } as const;
+/** The metrics that the terminal shows beside the primary one; the others are in the JSON document. */
+const SHOWN = ['abstention', 'taskSuccess'];
 
 /** The name of a pair: `rag`, or `rag / dki` for different arms of the two runs. */
 export function pairName({ a, b }: ArmPair): string {
@@ -36,8 +36,15 @@ function countCells({ n, users, wins, losses, ties }: MetricDifference): Record<
   };
 }
 
-function qualityTable({ a, b, differences }: RunsComparison): Table {
-  const shown = differences.filter(({ metric }) => metric in qualities);
+function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): Table {
+  const shown = differences.flatMap((difference) => {
+    const { metric } = difference;
+    const declared = metrics.find(({ name }) => name === metric);
+    return declared !== undefined && (metric === primary || SHOWN.includes(metric)) ? [{ difference, declared }] : [];
+  });
+  // Rows of several units name theirs.
+  const several = shown.some(({ declared }) => declared.unit !== '%');
+  const units = several ? {} : { value: { unit: '%' }, difference: { unit: 'points' } };
   return {
     id: 'compare-quality',
     caption: `Quality: ${a.name} (A) against ${b.name} (B), paired by item`,
@@ -45,9 +52,9 @@ function qualityTable({ a, b, differences }: RunsComparison): Table {
     blocks: [
       {
         columns: [
-          { key: 'meanA', heading: 'A', unit: '%', align: 'right' },
-          { key: 'meanB', heading: 'B', unit: '%', align: 'right' },
-          { key: 'difference', heading: 'A − B', unit: 'points', align: 'right', interval: true },
+          { key: 'meanA', heading: 'A', ...units.value, align: 'right' },
+          { key: 'meanB', heading: 'B', ...units.value, align: 'right' },
+          { key: 'difference', heading: 'A − B', ...units.difference, align: 'right', interval: true },
           { key: 'verdict', heading: 'verdict', align: 'left' },
         ],
       },
@@ -59,21 +66,26 @@ function qualityTable({ a, b, differences }: RunsComparison): Table {
         ],
       },
     ],
-    rows: shown.map((difference) => ({
-      label: `${pairName(difference.arms)}: ${qualities[difference.metric as keyof typeof qualities]}`,
-      cells: {
-        meanA: meanCell(difference.meanA * 100),
-        meanB: meanCell(difference.meanB * 100),
-        difference: estimateCell({ mean: difference.delta, low: difference.low, high: difference.high }, 100),
-        verdict: textCell(verdictOf(difference)),
-        p: probabilityCell(difference.p),
-        pAdjusted: probabilityCell(difference.pAdjusted),
-        ...countCells(difference),
-      },
-    })),
+    rows: shown.map(({ difference, declared: { label, unit } }) => {
+      const [scale, digits] = unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
+      const mean = (value: number): Cell => ({ kind: 'number', value: value * scale, digits });
+      const { delta, low, high } = difference;
+      return {
+        label: `${pairName(difference.arms)}: ${label}${several ? `, ${unit}` : ''}`,
+        cells: {
+          meanA: mean(difference.meanA),
+          meanB: mean(difference.meanB),
+          difference: estimateCell({ mean: delta, low, high }, scale, digits),
+          verdict: textCell(verdictOf(difference)),
+          p: probabilityCell(difference.p),
+          pAdjusted: probabilityCell(difference.pAdjusted),
+          ...countCells(difference),
+        },
+      };
+    }),
     notes: [
       'Intervals by bootstrap over users; p by sign-flip over users; Holm: over the arms of one metric.',
-      'Token F1, memory recall and gold log-probability: see --json.',
+      'Other metrics, such as token F1 and the log-probability of the gold: see --json.',
     ],
   };
 }

@@ -69,14 +69,15 @@ export function meanCell(value: number | undefined): Cell {
   return value === undefined ? none : { kind: 'number', value, digits: 1 };
 }
 
-/** A cell with an estimate and its interval, to one decimal; `scale` 100 makes a share a percentage. */
+/** A cell with an estimate and its interval, to one decimal or more; `scale` 100 makes a share a percentage. */
 export function estimateCell(
   estimate: Pick<Estimate, 'mean' | 'low' | 'high'> | null | undefined,
   scale: 1 | 100 = 1,
+  digits = 1,
 ): Cell {
   if (estimate === null || estimate === undefined) return none;
   const { mean, low, high } = estimate;
-  return { kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits: 1 };
+  return { kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits };
 }
 
 /** A cell of quality; it holds the reason instead if the run gives no quality. */

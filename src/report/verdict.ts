@@ -1,8 +1,6 @@
 import type { ArmResults, Comparison, RunResults } from '../records/results.ts';
+import { primaryMetric } from './shown-metric.ts';
 import { formatNumber, lackOfProof } from './table.ts';
-
-const points = (share: number) => formatNumber(share * 100, 1);
-const interval = ({ low, high }: Comparison) => `[${points(low)}, ${points(high)}]`;
 
 /** The arm that all others are compared with; undefined if it did not run. */
 export function baselineOf(arms: readonly ArmResults[]): ArmResults | undefined {
@@ -14,15 +12,18 @@ export function primaryOf(arms: readonly ArmResults[]): ArmResults | undefined {
   return arms.find(({ traits }) => traits.comparison === 'primary');
 }
 
-/** The verdicts on exact match, for the planned comparisons alone. */
-function qualitySentences(comparisons: readonly Comparison[], baseline: string | undefined): string[] {
+/** The verdicts on the primary metric, for the planned comparisons alone. */
+function qualitySentences({ run, comparisons }: RunResults, baseline: string | undefined): string[] {
+  const primary = primaryMetric(run);
   const quality = comparisons.filter(
-    ({ metric, b, pAdjusted }) => metric === 'exactMatch' && b === baseline && pAdjusted !== null,
+    ({ metric, b, pAdjusted }) => metric === primary.name && b === baseline && pAdjusted !== null,
   );
   const of = (verdict: Comparison['verdict']) => quality.filter((comparison) => comparison.verdict === verdict);
   const list = (compared: readonly Comparison[], detail: (comparison: Comparison) => string) =>
     compared.map((comparison) => `${comparison.a} ${detail(comparison)}`).join(', ');
-  const difference = (comparison: Comparison) => `(${points(comparison.delta)} points ${interval(comparison)})`;
+  const shown = (value: number) => formatNumber(value * primary.scale, primary.digits);
+  const difference = ({ delta, low, high }: Comparison) =>
+    `(${shown(delta)} ${primary.differenceUnit} [${shown(low)}, ${shown(high)}])`;
 
   const clauses: string[] = [];
   const identical = of('identical');
@@ -73,7 +74,7 @@ function latencySentence(rag: ArmResults, dki: ArmResults, { arms, comparisons }
 
 /** The verdict of a run in three to five sentences, the last of which limits its scope. */
 export function verdictSentences(results: RunResults): string[] {
-  const { arms, comparisons, run } = results;
+  const { arms, run } = results;
   const lack = lackOfProof(results);
   const [rag, dki] = [baselineOf(arms), primaryOf(arms)];
   const measured = rag !== undefined && dki !== undefined && rag.n > 0 && dki.n > 0;
@@ -81,7 +82,7 @@ export function verdictSentences(results: RunResults): string[] {
   const size = `${formatNumber(run.model.parameters / 1e6, 1)} million parameters`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
-    ...(run.unknownQuality === null ? qualitySentences(comparisons, rag?.arm) : [`No quality: ${run.unknownQuality}.`]),
+    ...(run.unknownQuality === null ? qualitySentences(results, rag?.arm) : [`No quality: ${run.unknownQuality}.`]),
     ...(hits ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, results)] : []),
     ...(measured && !hits ? ['No cache hits in this run: savings were not measured.'] : []),
     `This holds for ${run.model.name}, a model of ${size}, on ${run.dataset.name}, ${run.dataset.users} users; ` +

@@ -2,6 +2,7 @@ import type { LeakMatrix, Measured, RunResults } from '../../records/results.ts'
 import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
 import { schemaVersion } from '../../records/schema-version.ts';
 import { judge } from './checks/judge.ts';
+import { metricsOfRun } from './metrics/run-metrics.ts';
 import { clopperPearson } from './statistics/clopper-pearson.ts';
 import { armResults } from './summary/arm-results.ts';
 import { breakEvens } from './summary/break-even.ts';
@@ -18,6 +19,10 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const { seed, probes, plan } = run;
   const { arms } = plan;
   const names = arms.map((arm) => arm.name);
+  const metrics = metricsOfRun({
+    dataset: run.dataset,
+    ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
+  });
   const regime = regimeOf(answered, arms);
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(withoutQuality);
@@ -33,14 +38,14 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
         arm,
         shown.filter((turn) => turn.arm === arm.name),
         failed.filter((turn) => turn.arm === arm.name).length,
-        { regime, seed, judged },
+        { metrics, regime, seed, judged },
       ),
     ),
-    conditions: conditionResults(shown, failed, names, seed),
+    conditions: conditionResults(shown, failed, names, metrics, seed),
     breakEven: breakEvens(answered, arms, seed),
     measured: measuredOf(probes, judged),
-    comparisons: compareWithBaseline(shown, arms, regime, {
-      seed,
+    comparisons: compareWithBaseline(shown, arms, {
+      ...{ metrics, regime, seed },
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),

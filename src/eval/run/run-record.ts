@@ -10,6 +10,7 @@ import { lastRunsHint } from '../../db/run-name.ts';
 import type { Suite } from './suite.ts';
 import type { ArmNotRun } from '../../records/results.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
+import { declarationOf, registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
 import type { BenchParts } from './bench-parts.ts';
@@ -109,6 +110,11 @@ export async function checkSame(
     ['vector backend', run.retriever.backend, backend.name],
     ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],
     [
+      'list of registered metrics',
+      JSON.stringify(run.plan.metrics ?? []),
+      JSON.stringify(registeredMetrics().map(declarationOf)),
+    ],
+    [
       'preparation of questions',
       JSON.stringify(run.retriever.preRetrieval),
       JSON.stringify(preRetrievalOf(config, parts)),
@@ -146,9 +152,11 @@ export async function createRun(
   const embedder = await parts.embeddings.info();
   const tiers = tiersOf(config);
   const preRetrieval = preRetrievalOf(config, parts);
+  const metrics = registeredMetrics();
   const plan: RunPlan = {
     arms: arms.map(({ traits }) => traits),
     armsNotRun,
+    ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
     settings: { ...decisive(config), suite: config.suite, margin: config.margin, model: basename(config.model) },
   };
   return runs.create({
@@ -172,7 +180,10 @@ export async function createRun(
       cellTokens: info.cellTokens,
     },
     embedder: { name: embedder.name, sha256: embedder.sha256, runtime: embedder.runtime },
-    dataset: describeData(dataset, users),
+    dataset: {
+      ...describeData(dataset, users),
+      ...(suite.primaryMetric === undefined ? {} : { primaryMetric: suite.primaryMetric }),
+    },
     retriever: {
       name: config.retriever,
       backend: backend.name,

@@ -20,6 +20,8 @@ import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
+import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
+import { metricsOfRun, requirePrimary, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { BenchParts, openRunRetriever } from './bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
 import { drawUsers } from './draw-users.ts';
@@ -77,6 +79,7 @@ export async function runSuite(
   const { arms, notRun } = await armsWithForms(runnable.arms, engine, settings, named === undefined);
   reserveFor(engine.info.contextTokens, settings.reserve);
   const dataset = given ?? (await madeData(suite.data!, folder, settings, engine));
+  requirePrimaries(suite, dataset);
   const users = drawUsers(dataset, settings.limit, settings.seed);
   if (begun !== undefined) await checkSame(begun, settings, dataset, parts);
   const gated = arms.some((arm) => arm.gated);
@@ -103,6 +106,8 @@ export async function runSuite(
     log: new DatabaseConversationLog(database, run.id),
     pieces: new TokenPieces(engine, database),
     arms: openedArms,
+    metrics: registeredMetrics(),
+    success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
     settings: { seed, repeats, topK, threshold },
   };
   const notes = [
@@ -135,6 +140,17 @@ export async function runSuite(
 export function openRuns({ db, databaseEcho }: BenchConfig): BenchDatabase {
   const echo = databaseEcho ? { echo: (sql: string) => void process.stderr.write(`${sql}\n`) } : {};
   return openDatabase({ path: db, ...echo });
+}
+
+/** @throws BenchError `bad-data` where the suite, or a data set, names a metric that there is not */
+function requirePrimaries({ name, primaryMetric }: Suite, { parts }: AskedData): void {
+  const named = [
+    { place: `suite ${name}`, primaryMetric },
+    ...parts.map((part) => ({ place: part.name, primaryMetric: part.declared.primaryMetric })),
+  ];
+  for (const one of named) {
+    if (one.primaryMetric !== undefined) requirePrimary(one.primaryMetric, registeredMetrics(), one.place);
+  }
 }
 
 /** The data of a suite that makes its own, written beside its report. */

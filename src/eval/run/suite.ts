@@ -36,6 +36,8 @@ export interface Suite {
   readonly shippedLimit?: number;
   /** Cells for each position of the window, where arms may share positions. Default 1. */
   readonly cellsPerPosition?: number;
+  /** The metric that its verdicts are on, whatever its data name. */
+  readonly primaryMetric?: string;
   /** Measures what no question shows. */
   readonly measure?: (context: MeasureContext) => Promise<Measured>;
   /** Capabilities of the engine that `measure` needs. */

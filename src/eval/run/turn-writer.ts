@@ -3,12 +3,14 @@ import { TurnRepository } from '../../db/turn-repository.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
 import type { RetrievedMemory } from '../../records/retrieval-record.ts';
 import type { Scores } from '../../records/scores.ts';
-import type { ItemRecord, TurnKey, TurnRecord } from '../../records/turn-record.ts';
+import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../records/turn-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { logEntry } from '../../systems/turn-pipeline.ts';
 import { agreementOf } from '../analysis/metrics/agreement.ts';
+import type { MetricDefinition } from '../analysis/metrics/metric-definition.ts';
+import { checkedValue } from '../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../analysis/prompt-facts.ts';
 import type { TokenPieces } from './observe/token-pieces.ts';
 import type { ObservedTurn } from './observe/turn-observer.ts';
@@ -30,6 +32,10 @@ export interface WriterParts {
   readonly database: BenchDatabase;
   readonly log: DatabaseConversationLog;
   readonly pieces: TokenPieces;
+  /** Of the calling program. */
+  readonly metrics: readonly MetricDefinition[];
+  /** The metric by which an answer is right. */
+  readonly success: string;
 }
 
 /** A conversation is one session; any other question has its own. */
@@ -95,7 +101,7 @@ export class TurnWriter {
     }
     const { response, scores, seen } = outcome;
     const { trace, promptInfo, timings, tokens } = response;
-    return {
+    return this.#withOwnMetrics({
       state: 'answered',
       ...key,
       item: this.#itemRecord(item, memories),
@@ -109,7 +115,19 @@ export class TurnWriter {
       tokens,
       observed: { ...seen.observed, agreement: agreementWithReference(outcome, all) },
       scores,
-    };
+    });
+  }
+
+  /** The turn with the values of the calling program's metrics, which may decide whether it is right. */
+  #withOwnMetrics(turn: AnsweredTurn): AnsweredTurn {
+    const { metrics, success } = this.#parts;
+    if (metrics.length === 0) return turn;
+    const own = Object.fromEntries(metrics.map((metric) => [metric.name, checkedValue(metric, metric.of(turn))]));
+    const decided = turn.item.gold === null ? undefined : own[success];
+    const scores = { ...turn.scores, own };
+    if (decided === undefined) return { ...turn, scores };
+    const wrongClass = decided === 1 ? null : scores.wrongClass;
+    return { ...turn, scores: { ...scores, taskSuccess: decided, wrongClass } };
   }
 
   #itemRecord(item: DatasetItem, memories: readonly DatasetMemory[]): ItemRecord {

@@ -24,6 +24,8 @@ export interface RunBench extends WriterParts, ObserverParts {
   readonly embeddings: EmbeddingService;
   readonly keeper: MemoryKeeper;
   readonly arms: readonly OpenArm[];
+  /** The metric by which an answer is right. */
+  readonly success: string;
   readonly settings: {
     readonly seed: number;
     readonly repeats: number;
@@ -201,6 +203,7 @@ export class UserRun {
           })),
       },
       profileOf(item.language, this.#user.languageProfile),
+      this.#bench.success,
     );
   }
 }

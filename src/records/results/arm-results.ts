@@ -5,20 +5,31 @@ import { timings } from '../timings.ts';
 import { tokenCounts } from '../token-counts.ts';
 import { estimate } from './estimate.ts';
 
-/** Metrics of quality: shares from 0 to 1, log-probabilities, and the agreement of next tokens with those of the reference. */
-export const qualityMetrics = [
-  'exactMatch',
-  'tokenF1',
-  'memoryRecall',
-  'abstention',
-  'taskSuccess',
-  'rougeL',
-  'bleu',
-  'goldLogProbability',
-  'freeLogProbability',
-  'klDivergence',
-  'topOneAgreement',
-] as const;
+const metric = estimate.nullable();
+/** Missing in documents of older runs. */
+const added = metric.default(null);
+
+/**
+ * Means of the metrics that the bench knows, each over the items of which it is defined: shares from 0 to 1, log-probabilities
+ * in nats, and the agreement with the reference. Metrics of the calling program follow by their names.
+ */
+export const qualityEstimates = z
+  .object({
+    exactMatch: metric,
+    contains: added,
+    tokenF1: metric,
+    memoryRecall: metric,
+    abstention: metric,
+    taskSuccess: metric,
+    rougeL: metric,
+    bleu: metric,
+    goldLogProb: added,
+    goldLogProbability: metric,
+    freeLogProbability: metric,
+    klDivergence: metric,
+    topOneAgreement: metric,
+  })
+  .catchall(metric);
 
 /** Means a turn. */
 export const tokenMeans = tokenCounts;
@@ -37,8 +48,6 @@ export const cost = z
   })
   .readonly();
 
-const metric = estimate.nullable();
-
 /** Quality over the items that have one value of a field in common. */
 export const breakdownPart = z
   .object({
@@ -56,6 +65,8 @@ export const breakdownPart = z
         memoryRecall: metric.exactOptional(),
         abstention: metric.exactOptional(),
       })
+      // The primary metric, where it is another, and log-probabilities by category.
+      .catchall(metric)
       .readonly(),
   })
   .readonly();
@@ -72,7 +83,7 @@ export const armResults = z
     n: count,
     errors: count,
     /** Quality over all items; `ttftMs` and `totalMs` over the cache hits. Null where nothing is defined or known. */
-    metrics: z.record(z.enum([...qualityMetrics, 'ttftMs', 'totalMs']), metric).readonly(),
+    metrics: qualityEstimates.extend({ ttftMs: metric, totalMs: metric }).readonly(),
     breakdown: z.array(breakdownPart).readonly(),
     /** Means a turn over the cache hits; null without one. */
     tokens: tokenMeans.nullable(),
@@ -103,7 +114,7 @@ export const armResults = z
   })
   .readonly();
 
-export type QualityMetric = (typeof qualityMetrics)[number];
+export type QualityEstimates = Readonly<z.output<typeof qualityEstimates>>;
 export type TokenMeans = z.output<typeof tokenMeans>;
 export type PhaseMeans = z.output<typeof phaseMeans>;
 export type Cost = z.output<typeof cost>;

@@ -17,8 +17,9 @@ export const comparison = z
   .object({
     a: z.string(),
     b: z.string(),
-    metric: z.enum(['exactMatch', 'ttftLogRatio', 'evaluatedTokens']),
-    /** Mean of a − b; for `ttftLogRatio` of ln(a ÷ b). */
+    /** The name of a metric of quality, the primary one first; or `ttftLogRatio`, or `evaluatedTokens`. */
+    metric: z.string(),
+    /** Mean of a − b, in the unit of the metric (a share of 1 for `%`); for `ttftLogRatio` of ln(a ÷ b). */
     delta: z.number(),
     /** 95 % interval over users. */
     low: lowerBound,

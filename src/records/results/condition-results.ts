@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { phaseMeans, qualityMetrics, tokenMeans } from './arm-results.ts';
+import { phaseMeans, qualityEstimates, tokenMeans } from './arm-results.ts';
 import { estimate } from './estimate.ts';
 
 /** One arm under one condition, over all its turns there, or over those whose evidence lies in one third of the memories. */
@@ -12,7 +12,7 @@ export const conditionResults = z
     place: z.enum(['early', 'middle', 'late']).nullable(),
     n: z.number(),
     errors: z.number(),
-    metrics: z.record(z.enum([...qualityMetrics, 'ttftMs']), estimate.nullable()).readonly(),
+    metrics: qualityEstimates.extend({ ttftMs: estimate.nullable() }).readonly(),
     phasesMs: phaseMeans,
     tokens: tokenMeans,
     /** Means a turn: memories that the user had, that were retrieved, that fitted, that did not, and tokens of those that did. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { metricDeclaration } from '../metric-declaration.ts';
 
 const counts = z.record(z.string(), z.number()).readonly();
 const facts = z.record(z.string(), z.unknown()).readonly();
@@ -25,7 +26,7 @@ export const embedderDescription = z
 
 /** What a data set says of itself; missing where it says nothing. */
 const declaration = {
-  /** Metric by which arms are compared; of several data sets, the one that all name. */
+  /** Metric that verdicts are on; of several data sets, the one that all name. Missing where it is `exactMatch`. */
   primaryMetric: z.string().exactOptional(),
   split: z.enum(['development', 'test']).exactOptional(),
   licence: z.string().exactOptional(),
@@ -108,6 +109,8 @@ export const runDescription = z
     environment: facts,
     /** The options that the turns depend on. */
     settings: facts,
+    /** Metrics of the calling program; missing without any. */
+    metrics: z.array(metricDeclaration).readonly().exactOptional(),
     /** Arms of the suite that the model could not run. */
     armsNotRun: z.array(armNotRun).readonly(),
     profile,

@@ -1,4 +1,5 @@
 import type { RunResults } from '../../records/results.ts';
+import { primaryMetric } from '../shown-metric.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
@@ -9,25 +10,31 @@ const HEIGHT_AN_ARM = 20;
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
 /**
- * Figure 3: the change of exact match for each part that is off or different, against `rag`, which is also the difference
+ * Figure 3: the change of the primary metric for each part that is off or different, against `rag`, which is also the difference
  * to `dki` with all parts on if both are identical. Undefined if quality is unknown.
  */
 export function ablationFigure(results: RunResults): Figure | undefined {
   const [baseline, primary] = [baselineOf(results.arms)?.arm, primaryOf(results.arms)?.arm];
+  const quality = primaryMetric(results.run);
   const compared = results.comparisons.filter(({ a, b, metric }) => {
-    return metric === 'exactMatch' && b === baseline && isContender(results, a);
+    return metric === quality.name && b === baseline && isContender(results, a);
   });
   if (compared.length === 0) return undefined;
   const same = compared.some(({ a, verdict }) => a === primary && verdict === 'identical');
   const data = compared.map(({ a, delta, low, high }) => ({
     arm: a,
-    ...estimateFields({ mean: delta, low, high }, 100),
+    ...estimateFields({ mean: delta, low, high }, quality.scale),
   }));
+  const unit = quality.differenceUnit;
   const x = {
     type: 'quantitative' as const,
     // One part may cost eighty points and others one: both must be visible.
-    scale: { type: 'symlog' as const, constant: 1 },
-    axis: { title: 'Points of exact match, logarithmic', grid: true, values: TICKS },
+    scale: { type: 'symlog' as const, constant: quality.unit === '%' ? 1 : 0.1 },
+    axis: {
+      title: `${unit[0]!.toUpperCase()}${unit.slice(1)} of ${quality.label}, logarithmic`,
+      grid: true,
+      ...(quality.unit === '%' ? { values: TICKS } : {}),
+    },
   };
   const y = {
     field: 'arm',
@@ -35,11 +42,11 @@ export function ablationFigure(results: RunResults): Figure | undefined {
     sort: data.map(({ arm }) => arm),
     axis: { title: null, grid: true, labelLimit: 0 },
   };
-  const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, 'points')}`);
+  const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, unit)}`);
   return figureOf(results, {
     id: 'ablation',
     title: `Figure 3. Each part off in turn, against ${same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!}`,
-    description: `Differences in exact match with 95 % intervals, paired by question: ${words.join('; ')}.`,
+    description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
     data,
     spec: {
       data: inlineData(data),

@@ -1,18 +1,23 @@
 import type { RunResults } from '../../records/results.ts';
+import { primaryMetric } from '../shown-metric.ts';
 import { formatNumber } from '../table.ts';
 import { baselineOf } from '../verdict.ts';
 import { armEncoding } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
-const panels = [
-  { metric: 'exactMatch', panel: 'Exact match, %', scale: 100 },
+const more = [
   { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
   { metric: 'freeLogProbability', panel: 'Own answer, ln p a token', scale: 1 },
 ] as const;
 
 /** Figure 4: recall and fluency by α; undefined without arms that vary it, and if quality is unknown. */
 export function alphaFigure(results: RunResults): Figure | undefined {
+  const primary = primaryMetric(results.run);
+  const panels = [
+    { metric: primary.name, panel: `${primary.title}, ${primary.unit}`, scale: primary.scale },
+    ...more,
+  ] as const;
   const varied = results.arms
     .flatMap((arm) => {
       const { alpha } = arm.traits.settings;
@@ -20,10 +25,10 @@ export function alphaFigure(results: RunResults): Figure | undefined {
     })
     .sort((a, b) => a.alpha - b.alpha);
   const rag = baselineOf(results.arms);
-  const shown = panels.filter(({ metric }) => varied.some(({ arm }) => arm.metrics[metric] !== null));
+  const shown = panels.filter(({ metric }) => varied.some(({ arm }) => (arm.metrics[metric] ?? null) !== null));
   const data = shown.flatMap(({ metric, panel, scale }) => [
     ...varied.flatMap(({ arm: { traits, metrics }, alpha }) => {
-      const estimate = metrics[metric];
+      const estimate = metrics[metric] ?? null;
       return estimate === null ? [] : [{ panel, arm: traits.base, alpha, ...estimateFields(estimate, scale) }];
     }),
     ...(rag?.metrics[metric]

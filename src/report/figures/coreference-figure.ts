@@ -1,4 +1,5 @@
 import type { RunResults } from '../../records/results.ts';
+import { primaryMetric } from '../shown-metric.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
 
@@ -7,27 +8,33 @@ const HEIGHT_AN_ARM = 20;
 
 const panels: Readonly<Record<number, string>> = { 1: 'One memory answers', 2: 'The previous memory is needed, too' };
 
-/** Figure 10: exact match by arm if one memory answers, and if the previous one is needed, too; undefined if quality is unknown. */
+/** Figure 10: the primary metric by arm if one memory answers, and if the previous one is needed, too; undefined if quality is unknown. */
 export function coreferenceFigure(results: RunResults): Figure | undefined {
+  const primary = primaryMetric(results.run);
   const data = results.conditions
     .filter(({ arm, place }) => place === null && isContender(results, arm))
     .sort((a, b) => a.condition - b.condition)
-    .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
-      exactMatch === null ? [] : [{ panel: panels[condition] ?? '', arm, ...estimateFields(exactMatch, 100) }],
-    );
+    .flatMap(({ arm, condition, metrics }) => {
+      const quality = primary.of(metrics);
+      return quality === null
+        ? []
+        : [{ panel: panels[condition] ?? '', arm, ...estimateFields(quality, primary.scale) }];
+    });
   if (data.length === 0) return undefined;
   const arms = [...new Set(data.map(({ arm }) => arm))];
   const x = {
     type: 'quantitative' as const,
-    scale: { domain: [0, 100] },
-    axis: { title: 'Exact match, %', grid: true, tickCount: 5 },
+    ...(primary.unit === '%' ? { scale: { domain: [0, 100] } } : {}),
+    axis: { title: `${primary.title}, ${primary.unit}`, grid: true, tickCount: 5 },
   };
   const y = { field: 'arm', type: 'nominal' as const, sort: arms, axis: { title: null, grid: true, labelLimit: 0 } };
-  const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, '%')}`);
+  const words = data.map(
+    ({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, primary.unit)}`,
+  );
   return figureOf(results, {
     id: 'coreference',
     title: 'Figure 10. Memories that refer to the previous one',
-    description: `Exact match with 95 % intervals: ${words.join('; ')}.`,
+    description: `${primary.title} with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {
       data: inlineData(data),

@@ -1,20 +1,23 @@
 import type { RunResults } from '../../records/results.ts';
+import { primaryMetric } from '../shown-metric.ts';
 import { armEncoding, isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inWords, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
-/** Figure F1: exact match against time to first token, by arm; undefined if either is unknown. */
+/** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
 export function frontierFigure(results: RunResults): Figure | undefined {
-  const data = results.arms.flatMap(({ arm, metrics: { exactMatch, ttftMs } }) => {
-    if (!isContender(results, arm) || exactMatch === null || ttftMs === null) return [];
-    const [quality, time] = [estimateFields(exactMatch, 100), estimateFields(ttftMs)];
-    return [
-      {
-        ...{ arm, exactMatch: quality.value, exactMatchLow: quality.low, exactMatchHigh: quality.high },
-        ...{ ttftMs: time.value, ttftLow: time.low, ttftHigh: time.high },
-      },
-    ];
+  const primary = primaryMetric(results.run);
+  const points = results.arms.flatMap(({ arm, metrics }) => {
+    const [quality, time] = [primary.of(metrics), metrics.ttftMs];
+    if (!isContender(results, arm) || quality === null || time === null) return [];
+    return [{ arm, quality: estimateFields(quality, primary.scale), time: estimateFields(time) }];
   });
+  const { name } = primary;
+  const [low, high] = [`${name}Low`, `${name}High`];
+  const data = points.map(({ arm, quality, time }) => ({
+    ...{ arm, [name]: quality.value, [low]: quality.low, [high]: quality.high },
+    ...{ ttftMs: time.value, ttftLow: time.low, ttftHigh: time.high },
+  }));
   if (data.length < 2) return undefined;
   const { color, shape } = armEncoding(
     results,
@@ -24,15 +27,14 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     type: 'quantitative' as const,
     axis: { title: 'Time to first token, ms (further left is better)', grid: true },
   };
-  const y = { type: 'quantitative' as const, axis: { title: 'Exact match, %', tickCount: 5 } };
-  const words = data.map(({ arm, exactMatch, exactMatchLow, exactMatchHigh, ttftMs, ttftLow, ttftHigh }) => {
-    const quality = inWords({ value: exactMatch, low: exactMatchLow, high: exactMatchHigh }, '%');
-    return `${arm} ${quality} at ${inWords({ value: ttftMs, low: ttftLow, high: ttftHigh }, 'ms')}`;
-  });
+  const y = { type: 'quantitative' as const, axis: { title: `${primary.title}, ${primary.unit}`, tickCount: 5 } };
+  const words = points.map(
+    ({ arm, quality, time }) => `${arm} ${inWords(quality, primary.unit)} at ${inWords(time, 'ms')}`,
+  );
   return figureOf(results, {
     id: 'frontier',
     title: 'Figure F1. Quality against time to the first token, by arm',
-    description: `Exact match, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
+    description: `${primary.title}, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {
       data: inlineData(data),
@@ -41,22 +43,22 @@ export function frontierFigure(results: RunResults): Figure | undefined {
       encoding: { color },
       layer: [
         {
-          transform: [{ filter: 'isValid(datum.exactMatchLow)' }],
+          transform: [{ filter: `isValid(datum.${low})` }],
           mark: { type: 'rule', opacity: 0.55 },
           encoding: {
             x: { ...x, field: 'ttftMs' },
-            y: { ...y, field: 'exactMatchLow' },
-            y2: { field: 'exactMatchHigh' },
+            y: { ...y, field: low },
+            y2: { field: high },
           },
         },
         {
           transform: [{ filter: 'isValid(datum.ttftLow)' }],
           mark: { type: 'rule', opacity: 0.55 },
-          encoding: { x: { ...x, field: 'ttftLow' }, x2: { field: 'ttftHigh' }, y: { ...y, field: 'exactMatch' } },
+          encoding: { x: { ...x, field: 'ttftLow' }, x2: { field: 'ttftHigh' }, y: { ...y, field: name } },
         },
         {
           mark: { type: 'point', size: 80 },
-          encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: 'exactMatch' }, shape },
+          encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, shape },
         },
       ],
     },

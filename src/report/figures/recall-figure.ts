@@ -1,4 +1,5 @@
 import type { RunResults } from '../../records/results.ts';
+import { primaryMetric } from '../shown-metric.ts';
 import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
 import { isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf } from './figure.ts';
@@ -12,21 +13,24 @@ const panels = [
 
 /** Figure F3: recall by number of memories and place of the evidence; undefined if quality is unknown. */
 export function recallFigure(results: RunResults): Figure | undefined {
+  const primary = primaryMetric(results.run);
   const data: CurvePoint[] = panels.flatMap(({ place, panel }) =>
     results.conditions
       .filter((one) => one.place === place && isContender(results, one.arm))
       .sort((a, b) => a.condition - b.condition)
-      .flatMap(({ arm, condition, metrics: { exactMatch } }) =>
-        exactMatch === null ? [] : [{ panel, arm, at: String(condition), ...estimateFields(exactMatch, 100) }],
-      ),
+      .flatMap(({ arm, condition, metrics }) => {
+        const quality = primary.of(metrics);
+        if (quality === null) return [];
+        return [{ panel, arm, at: String(condition), ...estimateFields(quality, primary.scale) }];
+      }),
   );
   if (data.length === 0) return undefined;
   const overall = data.filter(({ panel }) => panel === panels[0].panel).map((point) => ({ ...point, panel: '' }));
   return figureOf(results, {
     id: 'recall',
     title: 'Figure F3. Recall by number of memories and place of the evidence',
-    description: `Exact match with 95 % intervals, by number of memories. ${curvesInWords(overall, '%')}.`,
+    description: `${primary.title} with 95 % intervals, by number of memories. ${curvesInWords(overall, primary.unit)}.`,
     data,
-    spec: armCurves(results, data, { x: 'Memories', y: 'Exact match, %' }),
+    spec: armCurves(results, data, { x: 'Memories', y: `${primary.title}, ${primary.unit}` }),
   });
 }

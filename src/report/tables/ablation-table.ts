@@ -1,4 +1,5 @@
 import type { Comparison, RunResults } from '../../records/results.ts';
+import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import {
   captionOf,
   estimateCell,
@@ -13,12 +14,12 @@ import {
 
 const right = { align: 'right' } as const;
 
-const blocks: readonly Block[] = [
+const blocksWith = (primary: ShownMetric): readonly Block[] => [
   {
     title: 'Quality',
     columns: [
-      { ...right, key: 'exactMatch', heading: 'exact match', unit: '%', interval: true },
-      { ...right, key: 'difference', heading: 'against rag', unit: 'points', interval: true },
+      primary.column(),
+      { ...right, key: 'difference', heading: 'against rag', unit: primary.differenceUnit, interval: true },
       { align: 'left', key: 'verdict', heading: 'verdict' },
     ],
   },
@@ -40,28 +41,29 @@ const blocks: readonly Block[] = [
   },
 ];
 
-function difference(comparison: Comparison | undefined): Cell {
+function difference(comparison: Comparison | undefined, primary: ShownMetric): Cell {
   if (comparison === undefined) return none;
   const { delta, low, high } = comparison;
-  return estimateCell({ mean: delta, low, high }, 100);
+  return primary.difference({ mean: delta, low, high });
 }
 
 /** Table 3: each part off, or replaced, in turn. */
 export function ablationTable(results: RunResults): Table {
+  const primary = primaryMetric(results.run);
   const quality = new Map(
-    results.comparisons.filter(({ metric }) => metric === 'exactMatch').map((one) => [one.a, one]),
+    results.comparisons.filter(({ metric }) => metric === primary.name).map((one) => [one.a, one]),
   );
   return {
     id: 'table-3',
     caption: captionOf('Table 3. Each part off in turn', results),
     rowHeading: 'arm',
-    blocks,
+    blocks: blocksWith(primary),
     rows: [
       ...results.arms.map(({ arm, metrics, tokens, costMiss, hitRate }) => ({
         label: arm,
         cells: {
-          exactMatch: qualityCell(results.run, estimateCell(metrics.exactMatch, 100)),
-          difference: difference(quality.get(arm)),
+          [primary.name]: primary.cell(metrics),
+          difference: difference(quality.get(arm), primary),
           verdict: textCell(quality.get(arm)?.verdict ?? '–'),
           klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence)),
           topOneAgreement: qualityCell(results.run, estimateCell(metrics.topOneAgreement, 100)),

@@ -1,13 +1,14 @@
 import type { RunResults } from '../../records/results.ts';
+import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { captionOf, estimateCell, qualityCell, type Block, type Table } from '../table.ts';
 
 const right = { align: 'right', interval: true } as const;
 
-const blocks: readonly Block[] = [
+const blocksWith = (primary: ShownMetric): readonly Block[] => [
   {
     title: 'Quality',
     columns: [
-      { ...right, key: 'exactMatch', heading: 'exact match', unit: '%' },
+      primary.column(),
       { ...right, key: 'abstention', heading: 'abstention', unit: '%' },
       { ...right, key: 'rougeL', heading: 'ROUGE-L', unit: '%' },
     ],
@@ -30,15 +31,16 @@ const blocks: readonly Block[] = [
 
 /** Table 4: recall and fluency by α, which multiplies injected values. */
 export function alphaTable(results: RunResults): Table {
+  const primary = primaryMetric(results.run);
   return {
     id: 'table-4',
     caption: captionOf('Table 4. Recall and fluency by α, which multiplies the values of injected memories', results),
     rowHeading: 'α',
-    blocks,
+    blocks: blocksWith(primary),
     rows: results.arms.map(({ arm, traits, metrics }) => ({
       label: String(traits.settings.alpha ?? arm),
       cells: {
-        exactMatch: qualityCell(results.run, estimateCell(metrics.exactMatch, 100)),
+        [primary.name]: primary.cell(metrics),
         abstention: qualityCell(results.run, estimateCell(metrics.abstention, 100)),
         rougeL: qualityCell(results.run, estimateCell(metrics.rougeL, 100)),
         goldLogProbability: qualityCell(results.run, estimateCell(metrics.goldLogProbability)),

@@ -1,4 +1,5 @@
 import type { ArmResults, RunResults } from '../../records/results.ts';
+import { successOf } from '../shown-metric.ts';
 import { type Block, captionOf, estimateCell, qualityCell, type Table } from '../table.ts';
 
 const dimensions = [
@@ -58,7 +59,7 @@ function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[num
       ),
     })),
     notes: [
-      'Means with 95 % intervals over users. Task success is exact match for answerable items, abstention for absent ones.',
+      `Means with 95 % intervals over users. Task success is ${successOf(run).label} for answerable items, abstention for absent ones.`,
     ],
   };
 }

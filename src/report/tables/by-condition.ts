@@ -1,15 +1,6 @@
 import type { ConditionResults, RunResults } from '../../records/results.ts';
-import {
-  estimateCell,
-  formatNumber,
-  meanCell,
-  none,
-  qualityCell,
-  type Block,
-  type Cell,
-  type Column,
-  type Row,
-} from '../table.ts';
+import { primaryMetric } from '../shown-metric.ts';
+import { formatNumber, meanCell, none, type Block, type Cell, type Column, type Row } from '../table.ts';
 
 /** A group of columns, one for each arm. */
 export interface ArmBlock {
@@ -41,16 +32,17 @@ export function shareLabel(condition: number): string {
   return `${formatNumber(condition * 100, 0)} %`;
 }
 
-/** Blocks of exact match and evaluated tokens, by arm. */
+/** Blocks of the primary metric and evaluated tokens, by arm. */
 export function answersAndCost({ run, arms: all }: RunResults): ArmBlock[] {
   const arms = all.map(({ arm }) => arm);
+  const primary = primaryMetric(run);
   return [
     {
-      title: 'Exact match',
-      unit: '%',
+      title: primary.title,
+      unit: primary.unit,
       interval: true,
       arms,
-      cell: ({ metrics }) => qualityCell(run, estimateCell(metrics.exactMatch, 100)),
+      cell: ({ metrics }) => primary.cell(metrics),
     },
     { title: 'Evaluated tokens', arms, cell: ({ tokens }) => meanCell(tokens.evaluated) },
   ];

@@ -1,18 +1,9 @@
 import type { Comparison, RunResults } from '../../records/results.ts';
-import {
-  captionOf,
-  type Cell,
-  type Column,
-  countCell,
-  estimateCell,
-  meanCell,
-  none,
-  type Table,
-  textCell,
-} from '../table.ts';
+import { metricNamed, type ShownMetric } from '../shown-metric.ts';
+import { captionOf, type Cell, type Column, countCell, estimateCell, none, type Table, textCell } from '../table.ts';
 
-const titles: Readonly<Record<Comparison['metric'], { readonly title: string; readonly unit: string }>> = {
-  exactMatch: { title: 'Exact match', unit: 'points' },
+/** Costs, which are no metric of quality. */
+const costs: Readonly<Record<string, { readonly title: string; readonly unit: string } | undefined>> = {
   ttftLogRatio: { title: 'Time to first token', unit: '% of b' },
   evaluatedTokens: { title: 'Evaluated tokens a turn', unit: 'tokens' },
 };
@@ -29,18 +20,22 @@ function verdictOf({ verdict, n, neededItems }: Comparison): string {
 }
 
 /** The difference in the unit of its metric; a log-ratio becomes a percentage of b. */
-function differenceOf({ metric, delta, low, high }: Comparison): Cell {
+function differenceOf({ metric, delta, low, high }: Comparison, quality: ShownMetric | undefined): Cell {
   if (metric === 'ttftLogRatio') {
     return estimateCell({ mean: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) }, 100);
   }
-  return estimateCell({ mean: delta, low, high }, metric === 'exactMatch' ? 100 : 1);
+  const difference = { mean: delta, low, high };
+  return quality === undefined ? estimateCell(difference) : quality.difference(difference);
 }
 
 /** Tables of the paired comparisons, one for each metric: difference, interval, verdict and counts. */
 export function comparisonsTables(results: RunResults): Table[] {
   const metrics = [...new Set(results.comparisons.map(({ metric }) => metric))];
   return metrics.map((metric) => {
-    const { title, unit } = titles[metric];
+    const quality = metricNamed(results.run, metric);
+    const title = costs[metric]?.title ?? quality?.title ?? metric;
+    const unit = costs[metric]?.unit ?? quality?.differenceUnit ?? '';
+    const scale = quality?.scale ?? 1;
     const ratio = metric === 'ttftLogRatio';
     const compared = results.comparisons.filter((comparison) => comparison.metric === metric);
     const tested = compared.some(({ p }) => p !== null);
@@ -69,13 +64,16 @@ export function comparisonsTables(results: RunResults): Table[] {
       rows: compared.map((comparison) => ({
         label: `${comparison.a} : ${comparison.b}`,
         cells: {
-          difference: differenceOf(comparison),
+          difference: differenceOf(comparison, quality),
           verdict: textCell(verdictOf(comparison)),
           p: probabilityCell(comparison.p),
           pAdjusted: probabilityCell(comparison.pAdjusted),
           n: countCell(comparison.n),
           users: countCell(comparison.users),
-          detectable: comparison.detectable === null ? none : meanCell(comparison.detectable * 100),
+          detectable:
+            comparison.detectable === null
+              ? none
+              : { kind: 'number', value: comparison.detectable * scale, digits: quality?.digits ?? 1 },
           wins: countCell(comparison.wins),
           losses: countCell(comparison.losses),
           ties: countCell(comparison.ties),

@@ -1,5 +1,6 @@
 import type { ConditionResults, RunResults } from '../../records/results.ts';
-import { captionOf, type Cell, estimateCell, meanCell, qualityCell, type Table } from '../table.ts';
+import { primaryMetric } from '../shown-metric.ts';
+import { captionOf, type Cell, estimateCell, meanCell, none, qualityCell, type Table } from '../table.ts';
 import { byCondition, under, type ArmBlock } from './by-condition.ts';
 
 const PLACES = ['early', 'middle', 'late'] as const;
@@ -31,13 +32,14 @@ export function latencyScalingTable(results: RunResults): Table {
 export function recallScalingTable(results: RunResults): Table {
   const { run } = results;
   const arms = results.arms.map(({ arm }) => arm);
+  const primary = primaryMetric(run);
   const match = (found: ConditionResults | undefined): Cell =>
-    qualityCell(run, estimateCell(found?.metrics.exactMatch, 100));
+    found === undefined ? qualityCell(run, none) : primary.cell(found.metrics);
   const blocks: ArmBlock[] = [
-    { title: 'Exact match', unit: '%', interval: true, arms, cell: match },
+    { title: primary.title, unit: primary.unit, interval: true, arms, cell: match },
     ...PLACES.map((place): ArmBlock => ({
-      title: `Exact match, evidence ${place === 'middle' ? 'in the middle' : place}`,
-      unit: '%',
+      title: `${primary.title}, evidence ${place === 'middle' ? 'in the middle' : place}`,
+      unit: primary.unit,
       interval: true,
       arms,
       cell: ({ arm, condition }) => match(under(results, arm, condition, place)),

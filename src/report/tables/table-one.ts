@@ -1,4 +1,5 @@
 import type { ArmResults, RunResults } from '../../records/results.ts';
+import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { primaryOf } from '../verdict.ts';
 import { languageBlocks, languageCells } from './language-blocks.ts';
 import {
@@ -15,11 +16,11 @@ import {
 
 const TOKENS = 'Tokens a turn, mean';
 
-const blocks: readonly Block[] = [
+const blocksWith = (primary: ShownMetric): readonly Block[] => [
   {
     title: 'Quality',
     columns: [
-      { key: 'exactMatch', heading: 'exact match', unit: '%', align: 'right', interval: true },
+      primary.column(),
       { key: 'abstention', heading: 'abstention', unit: '%', align: 'right', interval: true },
       { key: 'taskSuccess', heading: 'task success', unit: '%', align: 'right', interval: true },
     ],
@@ -61,20 +62,22 @@ function sharesPositions({ hitRate, tokens }: ArmResults): boolean {
 }
 
 /** Adds a block for each language if there are several, and a column of positions if those of an arm differ from its cells. */
-function blocksFor(arms: readonly ArmResults[]): readonly Block[] {
+function blocksFor({ run, arms }: RunResults): readonly Block[] {
+  const blocks = blocksWith(primaryMetric(run));
   const positions: Block['columns'][number] = { key: 'positions', heading: 'positions', align: 'right' };
   const extended = arms.some(sharesPositions)
     ? blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block))
     : blocks;
-  return [...extended.slice(0, 1), ...languageBlocks(arms), ...extended.slice(1)];
+  return [...extended.slice(0, 1), ...languageBlocks({ run, arms }), ...extended.slice(1)];
 }
 
 function cellsOf(
   run: RunResults['run'],
   { metrics, tokens, costMiss, turns, hitRate, errors }: ArmResults,
 ): Record<string, Cell> {
+  const primary = primaryMetric(run);
   return {
-    exactMatch: qualityCell(run, estimateCell(metrics.exactMatch, 100)),
+    [primary.name]: primary.cell(metrics),
     abstention: qualityCell(run, estimateCell(metrics.abstention, 100)),
     taskSuccess: qualityCell(run, estimateCell(metrics.taskSuccess, 100)),
     promptTokens: meanCell(tokens?.prompt),
@@ -97,8 +100,9 @@ function cellsOf(
 /** `320 answerable and 80 absent items`, by the arm that answered most. */
 function itemCounts({ run, arms }: RunResults): string {
   if (run.unknownQuality !== null) return `${run.dataset.items} items`;
-  const most = (metric: 'exactMatch' | 'abstention') => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
-  return `${most('exactMatch')} answerable and ${most('abstention')} absent items`;
+  const primary = primaryMetric(run).name;
+  const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
+  return `${most(primary)} answerable and ${most('abstention')} absent items`;
 }
 
 /** The set of turns that the columns of cost are over. */
@@ -117,7 +121,7 @@ export function tableOne(results: RunResults): Table {
     id: 'table-1',
     caption: captionOf(`Table 1. Quality, tokens and latency by arm: ${run.dataset.name}, ${run.model.name}`, results),
     rowHeading: 'arm',
-    blocks: blocksFor(arms),
+    blocks: blocksFor(results),
     rows: arms.map((arm) => ({
       label: arm.arm,
       cells: {
@@ -128,7 +132,7 @@ export function tableOne(results: RunResults): Table {
     })),
     notes: [
       `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
-      'Exact match is over answerable items, abstention over absent ones, task success over both.',
+      `${primaryMetric(run).title} is over answerable items, abstention over absent ones, task success over both.`,
       regimeNote(arms),
       'A turn without memories is a bypass. p95 is given from 100 turns.',
     ],

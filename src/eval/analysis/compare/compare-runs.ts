@@ -1,4 +1,5 @@
 import { BenchError } from '../../../config/bench-error.ts';
+import { metricDeclaration, type MetricDeclaration } from '../../../records/metric-declaration.ts';
 import {
   armPairs,
   differentMachines,
@@ -30,6 +31,9 @@ export interface RunsComparison {
   readonly settings: readonly RunDifference[];
   /** Machines that differ, so that no times are compared; empty where it is one machine. */
   readonly machines: readonly RunDifference[];
+  /** The metric that the verdicts of the first run are on, and what the metrics of `differences` say of themselves. */
+  readonly primary: string;
+  readonly metrics: readonly MetricDeclaration[];
   readonly differences: readonly MetricDifference[];
   /** None for random weights, whose answers say nothing. */
   readonly flips: readonly ArmFlips[];
@@ -112,13 +116,17 @@ export function compareRuns(
   requireCommonItems(a, b, pairs);
   const quality = !a.randomWeights && !b.randomWeights;
   const machines = differentMachines(a, b);
+  const differences = metricDifferences(a, b, pairs, { seed, margin, quality, latency: machines.length === 0 });
+  const named = new Set(differences.map(({ metric }) => metric));
   return {
     a: summaryOf(a),
     b: summaryOf(b),
     forced: differentSubjects(a, b),
     settings: differentSettings(a, b),
     machines,
-    differences: metricDifferences(a, b, pairs, { seed, margin, quality, latency: machines.length === 0 }),
+    primary: a.metrics.primary.name,
+    metrics: a.metrics.all.filter(({ name }) => named.has(name)).map((metric) => metricDeclaration.parse(metric)),
+    differences,
     flips: quality ? pairs.map((pair) => armFlips(a, b, pair)) : [],
     notes: [...pairingNotes(a, b, pairs), ...(quality ? [] : ['weights are random: answers are not compared'])],
   };

@@ -1,9 +1,9 @@
 import { groupBy } from '../../../config/group-by.ts';
 import type { CheckName } from '../../../records/results.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
-import type { Scores } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { judge } from '../checks/judge.ts';
+import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';
 import { regimeOf } from '../summary/regime.ts';
 import type { TurnsOfRun } from '../turns-of-run.ts';
 import { unknownQuality } from '../unknown-quality.ts';
@@ -23,8 +23,8 @@ export interface ComparedTurn {
   readonly answer: string;
   readonly question: string;
   readonly gold: string | null;
-  readonly scores: Pick<Scores, 'exactMatch' | 'tokenF1' | 'memoryRecall' | 'abstention' | 'taskSuccess'>;
-  readonly goldLogProbability: number | null;
+  /** By name of the metric. */
+  readonly values: Readonly<Record<string, number | null>>;
   readonly sequenceSha256: string;
   readonly evaluatedTokens: number;
   readonly firstTokenMs: number;
@@ -41,6 +41,7 @@ export interface ComparedRun extends Pick<
   readonly settings: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, unknown>>;
   readonly randomWeights: boolean;
+  readonly metrics: RunMetrics;
   /** Checks of a run that did not come to its end are not decided. */
   readonly failedChecks: readonly CheckName[];
   /** Arms in the order of the run. */
@@ -49,9 +50,8 @@ export interface ComparedRun extends Pick<
   readonly failedTurns: ReadonlyMap<string, number>;
 }
 
-function comparedTurn(turn: AnsweredResult, hit: boolean): ComparedTurn {
+function comparedTurn(turn: AnsweredResult, hit: boolean, { all }: RunMetrics): ComparedTurn {
   const { itemId, userId, arm, repeat, answer, item, observed, tokens, timings } = turn;
-  const { exactMatch, tokenF1, memoryRecall, abstention, taskSuccess } = turn.scores;
   return {
     itemId,
     userId,
@@ -60,8 +60,7 @@ function comparedTurn(turn: AnsweredResult, hit: boolean): ComparedTurn {
     answer: answer.text,
     question: item.query,
     gold: item.gold,
-    scores: { exactMatch, tokenF1, memoryRecall, abstention, taskSuccess },
-    goldLogProbability: observed.goldLogProbability,
+    values: Object.fromEntries(all.map((metric) => [metric.name, metric.of(turn)])),
     sequenceSha256: observed.sequenceSha256,
     evaluatedTokens: tokens.evaluated,
     firstTokenMs: timings.firstToken,
@@ -74,6 +73,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const { id, name, suite, status, seed, model, embedder, dataset, environment, plan, probes } = run;
   const { arms, armsNotRun, settings } = plan;
   const { isHit } = regimeOf(answered, arms);
+  const metrics = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
   const randomWeights = unknownQuality(model) !== null;
   const complete = probes !== null && status !== 'running' && status !== 'interrupted';
   const checks = complete ? judge({ arms, answered, failed, probes, seed, randomWeights }) : [];
@@ -89,10 +89,11 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
     settings: armsNotRun.length === 0 ? settings : { ...settings, armsNotRun },
     environment,
     randomWeights,
+    metrics,
     failedChecks: checks.filter((result) => result.status === 'failed').map(({ check }) => check),
     arms: arms.map((arm) => arm.name),
     turns: groupBy(
-      answered.map((turn) => comparedTurn(turn, isHit(turn))),
+      answered.map((turn) => comparedTurn(turn, isHit(turn), metrics)),
       ({ arm }) => arm,
     ),
     failedTurns: new Map([...groupBy(failed, ({ arm }) => arm)].map(([arm, turns]) => [arm, turns.length])),

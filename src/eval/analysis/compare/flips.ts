@@ -32,7 +32,7 @@ export interface ArmFlips {
 }
 
 function answersOf(turns: readonly ComparedTurn[]): ItemAnswers | null {
-  const scores = turns.flatMap(({ scores: { taskSuccess } }) => taskSuccess ?? []);
+  const scores = turns.flatMap(({ values }) => values['taskSuccess'] ?? []);
   if (scores.length === 0) return null;
   return {
     answers: turns.map(({ answer }) => answer),

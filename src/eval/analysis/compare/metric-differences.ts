@@ -1,11 +1,12 @@
-import type { QualityMetric, Verdict } from '../../../records/results.ts';
+import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
+import type { Verdict } from '../../../records/results.ts';
 import { bootstrapDifference } from '../statistics/bootstrap.ts';
 import { holm } from '../statistics/holm.ts';
 import { differences, meanOf, type PairedObservation } from '../statistics/observations.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { judgeQuality } from '../statistics/verdict.ts';
+import { asGain, judgeQuality, marginOf } from '../statistics/verdict.ts';
 import { differenceInterval, tally } from '../summary/comparisons.ts';
 import type { ArmPair } from './comparability.ts';
 import type { ComparedRun, ComparedTurn } from './compared-run.ts';
@@ -13,13 +14,8 @@ import type { ComparedRun, ComparedTurn } from './compared-run.ts';
 /** One metric of one arm in two runs, over the items that both answered. */
 export interface MetricDifference {
   readonly arms: ArmPair;
-  readonly metric:
-    | Extract<
-        QualityMetric,
-        'exactMatch' | 'tokenF1' | 'memoryRecall' | 'abstention' | 'taskSuccess' | 'goldLogProbability'
-      >
-    | 'evaluatedTokens'
-    | 'ttftLogRatio';
+  /** The name of a metric of quality; or `evaluatedTokens`, or `ttftLogRatio`. */
+  readonly metric: string;
   readonly meanA: number;
   readonly meanB: number;
   /** The first run's minus the second's; for `ttftLogRatio` ln(a ÷ b), of cache hits. */
@@ -41,10 +37,8 @@ export interface MetricDifference {
   readonly ties: number;
 }
 
-type Metric = MetricDifference['metric'];
-
-/** The scores from 0 to 1 that are tested. */
-const SHARES = ['exactMatch', 'tokenF1', 'memoryRecall', 'abstention', 'taskSuccess'] as const;
+/** The metrics that are compared beside the primary one, in their order. */
+const COMPARED = ['exactMatch', 'contains', 'tokenF1', 'memoryRecall', 'abstention', 'taskSuccess', 'goldLogProb'];
 
 export interface DifferenceSettings {
   readonly seed: number;
@@ -87,7 +81,7 @@ class PairedTurns {
         other === undefined ||
         (other.answer === turn.answer &&
           other.sequenceSha256 === turn.sequenceSha256 &&
-          other.goldLogProbability === turn.goldLogProbability)
+          other.values['goldLogProbability'] === turn.values['goldLogProbability'])
       );
     });
   }
@@ -100,33 +94,34 @@ function meansOf(pairs: readonly PairedObservation[]): { meanA: number; meanB: n
   };
 }
 
-function shareDifference(
+function qualityDifference(
   turns: PairedTurns,
-  metric: (typeof SHARES)[number],
+  metric: MetricDeclaration,
   { seed, margin }: DifferenceSettings,
 ): MetricDifference | null {
-  const pairs = turns.pairs(({ scores }) => scores[metric]);
+  const pairs = turns.pairs(({ values }) => values[metric.name] ?? null);
   if (pairs.length === 0) return null;
   const identical = turns.identical();
   const delta = meanOf(differences(pairs));
-  const interval = identical ? { low: 0, high: 0 } : differenceInterval(pairs, seed);
+  const interval = identical ? { low: 0, high: 0 } : differenceInterval(pairs, seed, metric.unit);
+  const difference = { delta, ...interval, n: pairs.length, identical };
   return {
     arms: turns.arms,
-    metric,
+    metric: metric.name,
     ...meansOf(pairs),
     delta,
     ...interval,
-    ...tally(pairs, 'higher'),
+    ...tally(pairs, metric.direction),
     p: signFlipP(pairs, seed),
     pAdjusted: null,
-    ...judgeQuality({ delta, ...interval, n: pairs.length, identical }, margin / 100),
+    ...judgeQuality(asGain(difference, metric), marginOf(metric, margin)),
   };
 }
 
 /** A quantity without a margin: its difference and interval, and no verdict. */
 function plainDifference(
   turns: PairedTurns,
-  metric: Metric,
+  metric: string,
   pairs: readonly PairedObservation[],
   better: 'higher' | 'lower',
   seed: number,
@@ -166,11 +161,13 @@ export function metricDifferences(
   settings: DifferenceSettings,
 ): MetricDifference[] {
   const { seed, quality, latency } = settings;
-  const all = pairs.map((arms) => new PairedTurns(arms, a, b));
+  const both = pairs.map((arms) => new PairedTurns(arms, a, b));
   const of = (compare: (turns: PairedTurns) => MetricDifference | null): MetricDifference[] =>
-    all.flatMap((turns) => compare(turns) ?? []);
+    both.flatMap((turns) => compare(turns) ?? []);
+  const { all: known, primary } = a.metrics;
+  const compared = [primary, ...known.filter(({ name }) => COMPARED.includes(name))];
   const goldLogProbability = (turns: PairedTurns): MetricDifference | null => {
-    const values = turns.pairs((turn) => turn.goldLogProbability);
+    const values = turns.pairs((turn) => turn.values['goldLogProbability'] ?? null);
     return plainDifference(turns, 'goldLogProbability', values, 'higher', seed);
   };
   const evaluatedTokens = (turns: PairedTurns): MetricDifference | null => {
@@ -180,7 +177,9 @@ export function metricDifferences(
   return [
     ...(quality
       ? [
-          ...SHARES.flatMap((metric) => adjusted(of((turns) => shareDifference(turns, metric, settings)))),
+          ...[...new Set(compared)].flatMap((metric) =>
+            adjusted(of((turns) => qualityDifference(turns, metric, settings))),
+          ),
           ...of(goldLogProbability),
         ]
       : []),

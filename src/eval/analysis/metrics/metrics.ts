@@ -1,12 +1,9 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
-import type { Scores } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
-type ScoreName = Exclude<
-  { [Name in keyof Scores]: Scores[Name] extends number | null ? Name : never }[keyof Scores],
-  'evidenceRank'
->;
+type ScoreName =
+  'exactMatch' | 'contains' | 'tokenF1' | 'memoryRecall' | 'rougeL' | 'bleu' | 'abstention' | 'taskSuccess';
 
 const share = { unit: '%', direction: 'higher', margin: 2 } as const;
 
@@ -21,13 +18,14 @@ function nats(
   return { ...declared, kind: 'continuous', unit: 'nats', of };
 }
 
-/** ln p a token of the gold, at its place; null without a gold that could be scored. */
-function goldLogProb({ observed: { goldLogProbability, goldTokens } }: AnsweredResult): number | null {
-  return goldLogProbability === null || goldTokens.length === 0 ? null : goldLogProbability / goldTokens.length;
+/** ln p a token of the gold, at its place; null of an absent item, and where it could not be scored. */
+function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: AnsweredResult): number | null {
+  const scored = item.gold !== null && goldLogProbability !== null && goldTokens.length > 0;
+  return scored ? goldLogProbability / goldTokens.length : null;
 }
 
-/** All metrics of a turn that the bench knows. The first is the primary one of data that name none. */
-export const metrics: readonly MetricDefinition[] = [
+/** All metrics of a turn that the bench knows. */
+export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('contains', 'binary', 'contains'),
   score('tokenF1', 'continuous', 'token F1'),

@@ -109,3 +109,24 @@ test('the same words are cut and judged by the language profile of the user who 
   expect(of("I don't know.", chinese, null)).toMatchObject({ abstention: 0, wrongClass: 'fabricated' });
   expect(of('我不知道', chinese).wrongClass).toBe('wrong-abstention');
 });
+
+test('the metric that is named decides what is right, and with it the class and the funnel', () => {
+  const said = { ...turn, answer: 'Your dog is called Brenko.' };
+  expect(scoreTurn(item, said, dataset)).toMatchObject({ contains: 1, taskSuccess: 0, failedStage: 'answered' });
+  expect(scoreTurn(item, said, dataset, 'contains')).toMatchObject({
+    ...{ contains: 1, exactMatch: 0, taskSuccess: 1, wrongClass: null, failedStage: null },
+  });
+  expect(scoreTurn(item, said, dataset, 'tokenF1').taskSuccess).toBeCloseTo(1 / 3, 12);
+  expect(scoreTurn(item, said, dataset, 'goldLogProb').taskSuccess).toBe(1);
+});
+
+test('rivals are superseded values and those of the same relation; others spoil an answer as a recital alone', () => {
+  const related = (relation: string | undefined) => ({
+    ...turn,
+    shown: turn.shown.map((memory) => (memory.memoryId === 'm3' ? { ...memory, relation } : memory)),
+  });
+  const of = (answer: string, relation?: string) =>
+    scoreTurn({ ...item, relation: 'pet' }, { ...related(relation), answer }, dataset).contains;
+  expect([of('Brenko and Tirva.', 'pet'), of('Brenko and Tirva.', 'cat'), of('Brenko and Tirva.')]).toEqual([0, 1, 1]);
+  expect(of('Brenko, once Oldsku.')).toBe(0);
+});

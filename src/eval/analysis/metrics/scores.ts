@@ -40,12 +40,40 @@ export interface ScoredTurn {
   }[];
 }
 
-/**
- * The one number that covers both kinds of items: an answerable item succeeds by exact match, an absent one by
- * abstaining. Exactly one of the two is defined for an item.
- */
-function taskSuccess(exact: number | null, abstention: number | null): number | null {
-  return exact ?? abstention;
+/** Scores of the text of an answer, of which one may decide whether it is right. */
+interface TextScores {
+  readonly exactMatch: number;
+  readonly contains: number;
+  readonly tokenF1: number;
+  readonly memoryRecall: number;
+  readonly rougeL: number;
+  readonly bleu: number;
+}
+
+function textScores(answer: string, golds: readonly string[], setting: AnswerSetting): TextScores {
+  const { language } = setting;
+  return {
+    exactMatch: exactMatch(answer, golds, language),
+    contains: contains(answer, golds, setting),
+    tokenF1: tokenF1(answer, golds, language),
+    memoryRecall: memoryRecall(answer, golds, language),
+    rougeL: rougeL(answer, golds, language),
+    bleu: bleu(answer, golds, language),
+  };
+}
+
+const noTextScores: Readonly<Record<keyof TextScores, null>> = {
+  exactMatch: null,
+  contains: null,
+  tokenF1: null,
+  memoryRecall: null,
+  rougeL: null,
+  bleu: null,
+};
+
+/** The score of a text by which an answer is right or wrong; that of `contains` where the metric is none of a text. */
+export function decidingScore(success: string): keyof TextScores {
+  return success in noTextScores ? (success as keyof TextScores) : 'contains';
 }
 
 /** Values that a right answer does not hold: those of the relation that is asked for, and all others that were shown. */
@@ -64,15 +92,28 @@ function settingOf(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguag
   };
 }
 
-/** Scores one turn against its item; `languageProfile` is that of the user who asked. */
-export function scoreTurn(item: ScoredItem, turn: ScoredTurn, languageProfile: UserLanguage): Scores {
+/**
+ * Scores one turn against its item; `languageProfile` is that of the user who asked. Exactly one of two decides its success:
+ * the metric that is named on an answerable item, abstention on an absent one.
+ * @param success the metric by which an answer is right: `exactMatch`
+ */
+export function scoreTurn(
+  item: ScoredItem,
+  turn: ScoredTurn,
+  languageProfile: UserLanguage,
+  success = 'exactMatch',
+): Scores {
   const { language, unknownAnswer } = languageProfile;
   const { answer } = turn;
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
   const isSuperseded = (value: string): boolean =>
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));
+  const texts = item.answer === null ? null : textScores(answer, golds, settingOf(item, turn, languageProfile));
+  const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
+  const taskSuccess = texts === null ? abstention! : texts[decidingScore(success)];
   const wrongClass = classifyWrong({
     answer,
+    isRight: taskSuccess === 1,
     golds,
     superseded: item.superseded,
     otherValues: turn.shown.flatMap(({ memoryId, value }) =>
@@ -85,41 +126,22 @@ export function scoreTurn(item: ScoredItem, turn: ScoredTurn, languageProfile: U
     ],
     ...languageProfile,
   });
-  if (item.answer === null) {
-    const abstained = isAbstention(answer, unknownAnswer, language) ? 1 : 0;
-    return {
-      exactMatch: null,
-      contains: null,
-      tokenF1: null,
-      memoryRecall: null,
-      rougeL: null,
-      bleu: null,
-      abstention: abstained,
-      taskSuccess: taskSuccess(null, abstained),
-      wrongClass,
-      failedStage: null,
-      passedStages: [],
-      evidenceRank: null,
-    };
+  if (texts === null) {
+    const noFunnel = { failedStage: null, passedStages: [], evidenceRank: null };
+    return { ...noTextScores, abstention, taskSuccess, wrongClass, ...noFunnel };
   }
-  const exact = exactMatch(answer, golds, language);
   const funnel = followEvidence({
     evidence: item.evidence,
     stored: turn.storedIds,
     retrieved: turn.retrievedIds,
     kept: turn.keptIds,
     inSequence: turn.shown.map((memory) => memory.memoryId),
-    answered: exact === 1,
+    answered: taskSuccess === 1,
   });
   return {
-    exactMatch: exact,
-    contains: contains(answer, golds, settingOf(item, turn, languageProfile)),
-    tokenF1: tokenF1(answer, golds, language),
-    memoryRecall: memoryRecall(answer, golds, language),
-    rougeL: rougeL(answer, golds, language),
-    bleu: bleu(answer, golds, language),
+    ...texts,
     abstention: null,
-    taskSuccess: taskSuccess(exact, null),
+    taskSuccess,
     wrongClass,
     failedStage: funnel.failedStage,
     passedStages: funnel.passed,

@@ -1,7 +1,6 @@
 import type { WrongClass } from '../../../records/scores.ts';
 import { isAbstention } from './abstention.ts';
 import { editDistance } from '../../../config/edit-distance.ts';
-import { exactMatch } from './exact-match.ts';
 import { containsTokens, normalise, tokensOf, type Language } from '../../../data/normalise.ts';
 import { tokenF1 } from './token-f1.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
@@ -9,6 +8,8 @@ import type { UserLanguage } from '../../../data/user-language.ts';
 /** An answer and everything that tells its class. */
 export interface AnswerUnderTest extends UserLanguage {
   readonly answer: string;
+  /** By the metric that decides. */
+  readonly isRight: boolean;
   /** The gold answers; empty for an absent item, where abstaining is right. */
   readonly golds: readonly string[];
   /** Values that a later memory replaced. */
@@ -55,7 +56,7 @@ function bringsNewWord(test: AnswerUnderTest): boolean {
 export function classifyWrong(test: AnswerUnderTest): WrongClass | null {
   const { answer, golds, language } = test;
   const abstains = isAbstention(answer, test.unknownAnswer, language);
-  if (golds.length === 0 ? abstains : exactMatch(answer, golds, language) === 1) return null;
+  if (test.isRight) return null;
   if (abstains) return 'wrong-abstention';
   if (test.superseded.some((value) => containsTokens(answer, value, language))) return 'stale';
   if (test.otherValues.some((value) => containsTokens(answer, value, language))) return 'confused';

@@ -1,3 +1,4 @@
+import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import type { Verdict } from '../../../records/results.ts';
 
 /** A paired difference of quality with its interval. */
@@ -8,6 +9,24 @@ export interface QualityDifference {
   readonly n: number;
   /** Every pair of answers came from the same bits. */
   readonly identical: boolean;
+}
+
+/** A difference in which more is better, whichever way the metric goes. */
+export function asGain(
+  difference: QualityDifference,
+  { direction }: Pick<MetricDeclaration, 'direction'>,
+): QualityDifference {
+  const { delta, low, high } = difference;
+  return direction === 'higher' ? difference : { ...difference, delta: -delta, low: -high, high: -low };
+}
+
+/** Points of `--margin` where it is not given. */
+const PRESET_MARGIN = 2;
+
+/** The margin of a metric in the scale of its values: its own, but for metrics in % where `--margin` says otherwise. */
+export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'margin'>, points: number): number {
+  if (unit !== '%') return margin;
+  return (points === PRESET_MARGIN ? margin : points) / 100;
 }
 
 /** The verdict on a difference. */

@@ -3,8 +3,9 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, Cost } from '../../../records/results.ts';
 import { funnelStages, wrongClasses } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { Regime } from './regime.ts';
-import { latencyOf, phaseMeans, qualityOf, shareOf, tokenMeans } from './turn-means.ts';
+import { estimateOf, latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
 
 function cost(turns: readonly AnsweredResult[], seed: number): Cost | null {
   const ttftMs = latencyOf(turns, 'firstToken', seed);
@@ -13,18 +14,19 @@ function cost(turns: readonly AnsweredResult[], seed: number): Cost | null {
   return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
 }
 
-function breakdown(turns: readonly AnsweredResult[], seed: number): BreakdownPart[] {
+/** Metrics of the parts by language, beside those of all parts. */
+const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
+
+function breakdown(turns: readonly AnsweredResult[], { all, primary }: RunMetrics, seed: number): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
     const groups = [...groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
+    const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
+    const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
     return groups
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([value, some]) => {
-        const of = (metric: Parameters<typeof shareOf>[1]) => shareOf(some, metric, seed);
-        const metrics = { exactMatch: of('exactMatch'), taskSuccess: of('taskSuccess') };
-        const part = { field, value, n: some.length };
-        if (field !== 'language') return { ...part, metrics };
-        const more = { tokenF1: of('tokenF1'), memoryRecall: of('memoryRecall'), abstention: of('abstention') };
-        return { ...part, metrics: { ...metrics, ...more } };
+        const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateOf(metric, some, seed)]));
+        return { field, value, n: some.length, metrics: metrics as BreakdownPart['metrics'] };
       });
   });
 }
@@ -45,6 +47,7 @@ function aheadOf(turns: readonly AnsweredResult[]): Pick<ArmResults, 'ahead'> {
 
 /** Settings that all arms of a run share. */
 interface ResultsSettings {
+  readonly metrics: RunMetrics;
   readonly regime: Regime;
   readonly seed: number;
   /** The scores of the turns say something; if not, they are null and nothing is counted. */
@@ -56,7 +59,7 @@ export function armResults(
   arm: ArmTraits,
   answered: readonly AnsweredResult[],
   errors: number,
-  { regime, seed, judged }: ResultsSettings,
+  { metrics, regime, seed, judged }: ResultsSettings,
 ): ArmResults {
   const hits = answered.filter(regime.isHit);
   const misses = answered.filter(regime.isMiss);
@@ -81,11 +84,11 @@ export function armResults(
     n: answered.length,
     errors,
     metrics: {
-      ...qualityOf(answered, seed),
+      ...qualityOf(answered, metrics, seed),
       ttftMs: latencyOf(hits, 'firstToken', seed),
       totalMs: latencyOf(hits, 'total', seed),
     },
-    breakdown: breakdown(answered, seed),
+    breakdown: breakdown(answered, metrics, seed),
     tokens: hits.length === 0 ? null : tokenMeans(hits),
     turns,
     costHit: cost(hits, seed),

@@ -2,6 +2,8 @@ import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Comparison } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { MetricDefinition } from '../metrics/metric-definition.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { bootstrapDifference, type Interval } from '../statistics/bootstrap.ts';
 import { clopperPearson } from '../statistics/clopper-pearson.ts';
 import { effectiveItems } from '../statistics/design-effect.ts';
@@ -11,7 +13,7 @@ import { meanOf, differences, type PairedObservation } from '../statistics/obser
 import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { judgeQuality } from '../statistics/verdict.ts';
+import { asGain, judgeQuality, marginOf } from '../statistics/verdict.ts';
 import { pairKey } from '../turns-of-run.ts';
 import type { Regime } from './regime.ts';
 
@@ -20,8 +22,10 @@ interface Turns {
   readonly baseline: string;
   /** The A/A twin of the baseline. */
   readonly twin: string | undefined;
+  readonly metrics: RunMetrics;
   readonly regime: Regime;
   readonly seed: number;
+  /** Of metrics in %, points. */
   readonly margin: number;
   /** The self-test was bitwise equal: equal bits are the machine's rule, not its luck. */
   readonly bitwise: boolean;
@@ -62,38 +66,40 @@ function identical(a: readonly AnsweredResult[], b: readonly AnsweredResult[]): 
 
 /**
  * 95 % interval of a mean paired difference. If no pair differs, no resample would: then as many as Clopper and Pearson
- * allow may differ, either way.
+ * allow may differ, either way, where values are shares.
  */
-export function differenceInterval(pairs: readonly PairedObservation[], seed: number): Interval {
+export function differenceInterval(pairs: readonly PairedObservation[], seed: number, unit = '%'): Interval {
   const deltas = differences(pairs);
-  if (deltas.some(({ value }) => value !== 0)) return bootstrapDifference(pairs, seed);
+  if (unit !== '%' || deltas.some(({ value }) => value !== 0)) return bootstrapDifference(pairs, seed);
   const { high } = clopperPearson(0, effectiveItems(deltas));
   return { low: -high, high };
 }
 
+/** One metric of an arm against the baseline; the planned arms are tested. */
 function quality(
+  metric: MetricDefinition,
   { name, comparison }: ArmTraits,
   { byArm, baseline, seed, margin, bitwise }: Turns,
 ): Comparison | null {
   const [a, b] = [byArm.get(name)!, byArm.get(baseline)!];
-  const exactMatch = (turn: AnsweredResult): number | null => turn.scores.exactMatch;
-  const pairs = paired(perItem(a, exactMatch), perItem(b, exactMatch));
+  const of = (turn: AnsweredResult): number | null => metric.of(turn);
+  const pairs = paired(perItem(a, of), perItem(b, of));
   if (pairs.length === 0) return null;
   const delta = meanOf(differences(pairs));
   const same = bitwise && identical(a, b);
-  const interval = same ? { low: 0, high: 0 } : differenceInterval(pairs, seed);
-  const judgement = judgeQuality({ delta, ...interval, n: pairs.length, identical: same }, margin / 100);
+  const interval = same ? { low: 0, high: 0 } : differenceInterval(pairs, seed, metric.unit);
+  const difference = { delta, ...interval, n: pairs.length, identical: same };
   return {
     a: name,
     b: baseline,
-    metric: 'exactMatch',
+    metric: metric.name,
     delta,
     ...interval,
-    ...tally(pairs, 'higher'),
+    ...tally(pairs, metric.direction),
     detectable: minimumDetectableEffect(pairs) || null,
     p: comparison === 'planned' || comparison === 'primary' ? signFlipP(pairs, seed) : null,
     pAdjusted: null,
-    ...judgement,
+    ...judgeQuality(asGain(difference, metric), marginOf(metric, margin)),
   };
 }
 
@@ -150,23 +156,30 @@ function adjusted(comparisons: readonly Comparison[]): Comparison[] {
   });
 }
 
+/** The metrics whose differences to the baseline are shown: the primary one, and what the gold's probability says. */
+function comparedMetrics({ all, primary }: RunMetrics): MetricDefinition[] {
+  return [primary, ...all.filter((metric) => metric.name === 'goldLogProb' && metric !== primary)];
+}
+
 /**
- * Every arm against the baseline, paired by item: exact match, tested for the planned arms, and on cache hits time to first
- * token and evaluated tokens. None without a baseline.
+ * Every arm against the baseline, paired by item: the primary metric and the gold's log-probability, each tested for the
+ * planned arms as a family of its own, and on cache hits time to first token and evaluated tokens. None without a baseline.
  */
 export function compareWithBaseline(
   answered: readonly AnsweredResult[],
   arms: readonly ArmTraits[],
-  regime: Regime,
-  settings: Pick<Turns, 'seed' | 'margin' | 'bitwise'>,
+  settings: Pick<Turns, 'metrics' | 'regime' | 'seed' | 'margin' | 'bitwise'>,
 ): Comparison[] {
   const byArm = groupBy(answered, (turn) => turn.arm);
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   if (baseline === undefined || !byArm.has(baseline)) return [];
   const twin = arms.find(({ control }) => control === 'twin')?.name;
-  const turns: Turns = { byArm, baseline, twin, regime, ...settings };
+  const turns: Turns = { byArm, baseline, twin, ...settings };
   const others = arms.filter(({ name }) => name !== baseline && byArm.has(name));
   const all = (compare: (arm: ArmTraits, turns: Turns) => Comparison | null): Comparison[] =>
     others.flatMap((arm) => compare(arm, turns) ?? []);
-  return [...adjusted(all(quality)), ...all(latency), ...all(evaluatedTokens)];
+  const [first, ...more] = comparedMetrics(settings.metrics).map((metric) =>
+    adjusted(all((arm) => quality(metric, arm, turns))),
+  );
+  return [...first!, ...all(latency), ...all(evaluatedTokens), ...more.flat()];
 }

@@ -2,6 +2,7 @@ import { groupBy } from '../../../config/group-by.ts';
 import type { ConditionResults } from '../../../records/results.ts';
 import type { FailedTurn } from '../../../records/turn-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
 
 const PLACES = [null, 'early', 'middle', 'late'] as const;
@@ -19,12 +20,13 @@ function mean(turns: readonly AnsweredResult[], value: (turn: AnsweredResult) =>
 function results(
   of: Pick<ConditionResults, 'arm' | 'condition' | 'place' | 'errors'>,
   turns: readonly AnsweredResult[],
+  runMetrics: RunMetrics,
   seed: number,
 ): ConditionResults {
   return {
     ...of,
     n: turns.length,
-    metrics: { ...qualityOf(turns, seed), ttftMs: latencyOf(turns, 'firstToken', seed) },
+    metrics: { ...qualityOf(turns, runMetrics, seed), ttftMs: latencyOf(turns, 'firstToken', seed) },
     phasesMs: phaseMeans(turns),
     tokens: tokenMeans(turns),
     memories: {
@@ -46,6 +48,7 @@ export function conditionResults(
   answered: readonly AnsweredResult[],
   failed: readonly FailedTurn[],
   arms: readonly string[],
+  runMetrics: RunMetrics,
   seed: number,
 ): ConditionResults[] {
   const conditions = [...new Set(answered.flatMap(({ item }) => item.condition ?? []))].sort((a, b) => a - b);
@@ -57,7 +60,7 @@ export function conditionResults(
       const errors = failed.filter((turn) => turn.arm === arm && conditionOf.get(turn.itemId) === condition).length;
       return PLACES.flatMap((place) => {
         const there = place === null ? turns : turns.filter((turn) => placeOf(turn) === place);
-        return there.length === 0 ? [] : [results({ arm, condition, place, errors }, there, seed)];
+        return there.length === 0 ? [] : [results({ arm, condition, place, errors }, there, runMetrics, seed)];
       });
     }),
   );

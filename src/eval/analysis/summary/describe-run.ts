@@ -40,6 +40,7 @@ export function describeRun(run: EndedRun, notes: readonly string[]): RunDescrip
     unknownQuality: unknownQuality(model),
     environment,
     settings: shownSettings(plan.settings),
+    ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
     armsNotRun: plan.armsNotRun,
     profile: probes.profile,
     tokenisation: probes.tokenisation,

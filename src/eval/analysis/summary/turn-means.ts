@@ -1,41 +1,21 @@
-import type { Estimate, PhaseMeans, QualityMetric, TokenMeans } from '../../../records/results.ts';
+import type { Estimate, PhaseMeans, QualityEstimates, TokenMeans } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { MetricDefinition } from '../metrics/metric-definition.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/per-item.ts';
 
-/** Scores between 0 and 1, of which all items may have the same. */
-const SHARES = ['exactMatch', 'tokenF1', 'memoryRecall', 'abstention', 'taskSuccess', 'rougeL', 'bleu'] as const;
-
-/** One metric of quality over some turns of one arm; null where it is defined of none of them. */
-export function shareOf(
-  turns: readonly AnsweredResult[],
-  metric: (typeof SHARES)[number],
-  seed: number,
-): Estimate | null {
-  return estimateShare(
-    perItem(turns, (turn) => turn.scores[metric]),
-    seed,
-  );
+/** Mean and interval of one metric over some turns of one arm; null where it is defined of none of them. */
+export function estimateOf(metric: MetricDefinition, turns: readonly AnsweredResult[], seed: number): Estimate | null {
+  const values = perItem(turns, (turn) => metric.of(turn));
+  return metric.unit === '%' ? estimateShare(values, seed) : estimateMean(values, seed);
 }
 
 /** All metrics of quality over some turns of one arm. */
-export function qualityOf(turns: readonly AnsweredResult[], seed: number): Record<QualityMetric, Estimate | null> {
-  const shares = Object.fromEntries(SHARES.map((metric) => [metric, shareOf(turns, metric, seed)])) as Record<
-    (typeof SHARES)[number],
-    Estimate | null
-  >;
-  const mean = (value: (turn: AnsweredResult) => number | null): Estimate | null =>
-    estimateMean(perItem(turns, value), seed);
-  return {
-    ...shares,
-    goldLogProbability: mean(({ observed }) => observed.goldLogProbability),
-    freeLogProbability: mean(({ observed }) => observed.freeLogProbability),
-    klDivergence: mean(({ observed }) => observed.agreement?.klDivergence ?? null),
-    topOneAgreement: estimateShare(
-      perItem(turns, ({ observed }) => (observed.agreement === null ? null : Number(observed.agreement.topOne))),
-      seed,
-    ),
-  };
+export function qualityOf(turns: readonly AnsweredResult[], { all }: RunMetrics, seed: number): QualityEstimates {
+  return Object.fromEntries(
+    all.map((metric) => [metric.name, estimateOf(metric, turns, seed)]),
+  ) as unknown as QualityEstimates;
 }
 
 /** Milliseconds over some turns of one arm. */

@@ -1,0 +1,71 @@
+import { BenchError } from '../../../config/bench-error.ts';
+import { metricDeclaration, type MetricDeclaration } from '../../../records/metric-declaration.ts';
+import type { MetricDefinition } from './metric-definition.ts';
+import { builtInMetrics } from './metrics.ts';
+
+const registered = new Map<string, MetricDefinition>();
+
+const NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
+
+/** Names that results have for other things. */
+const TAKEN = new Set([...builtInMetrics.map(({ name }) => name), 'judge', 'ttftMs', 'totalMs', 'ttftLogRatio', 'evaluatedTokens']); // prettier-ignore
+
+/**
+ * Adds a metric of one's own to every run that this process starts: its value is computed of each turn when the turn is written,
+ * stored with it, averaged, and shown in the tables under its label. It passes the self-test as the others do: a metric that gives
+ * the gold no more than another answer fails the check `metrics`. A data set may name it as its `primaryMetric`.
+ *
+ * @example
+ * import { loadBenchConfig, registerMetric, runBench } from 'dki-bench';
+ * registerMetric({
+ *   ...{ name: 'brevity', label: 'right in five words', kind: 'binary', unit: '%', direction: 'higher', margin: 2 },
+ *   of: ({ answer, scores }) => scores.contains && Number(answer.text.trim().split(/\s+/).length <= 5),
+ * });
+ * const [results] = await runBench(loadBenchConfig({ flags: { limit: '24' } }));
+ * console.log(results?.arms.map(({ arm, metrics }) => [arm, metrics['brevity']?.mean]));
+ *
+ * @throws BenchError `bad-option` for a name that is taken or no name, and for a declaration that lacks a part
+ */
+export function registerMetric(definition: MetricDefinition): void {
+  const { name } = definition;
+  const refuse = (message: string, hint: string): never => {
+    throw new BenchError('bad-option', message, hint);
+  };
+  if (!NAME.test(name)) refuse(`metric ${JSON.stringify(name)}: is no name`, 'letters and digits, a letter first');
+  if (TAKEN.has(name) || registered.has(name)) refuse(`metric "${name}": there is one already`, 'choose another name');
+  const declared = metricDeclaration.safeParse(definition);
+  const [issue] = declared.error?.issues ?? [];
+  if (issue !== undefined) {
+    refuse(
+      `metric "${name}": ${issue.path.join('.')}: ${issue.message}`,
+      'declare name, label, kind, unit, direction and margin',
+    );
+  }
+  if (!(definition.margin >= 0)) refuse(`metric "${name}": margin ${definition.margin}`, 'give a margin of 0 or more');
+  registered.set(name, definition);
+}
+
+/** The metrics that were registered, in their order. */
+export function registeredMetrics(): readonly MetricDefinition[] {
+  return [...registered.values()];
+}
+
+/** What a metric says of itself, as it is stored with a run. */
+export function declarationOf(definition: MetricDefinition): MetricDeclaration {
+  return metricDeclaration.parse(definition);
+}
+
+/**
+ * Values of the registered metrics on a turn.
+ * @throws BenchError `bad-option` for a value that is none: one of a share beyond 0 to 1, one of a binary metric between them
+ */
+export function checkedValue({ name, kind, unit }: MetricDeclaration, value: number | null): number | null {
+  const fits =
+    value === null ||
+    (Number.isFinite(value) &&
+      (kind === 'binary' ? value === 0 || value === 1 : unit !== '%' || (value >= 0 && value <= 1)));
+  if (fits) return value;
+  const allowed =
+    kind === 'binary' ? '0, 1 or null' : unit === '%' ? 'a share from 0 to 1, or null' : 'a number or null';
+  throw new BenchError('bad-option', `metric "${name}" gave ${value}`, `it is ${kind}, in ${unit}: give ${allowed}`);
+}

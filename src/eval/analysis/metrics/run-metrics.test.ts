@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import { checkedValue, registeredMetrics, registerMetric } from './registered-metrics.ts';
+import { metricsOfRun, requirePrimary, successMetric } from './run-metrics.ts';
+
+const declared = {
+  name: 'words',
+  label: 'words',
+  kind: 'continuous',
+  unit: 'words',
+  direction: 'lower',
+  margin: 1,
+} as const;
+
+it('judges by exact match where the data name nothing, else by what they name', () => {
+  expect(metricsOfRun({ dataset: {} }).primary.name).toBe('exactMatch');
+  expect(metricsOfRun({ dataset: { primaryMetric: 'contains' } }).primary.name).toBe('contains');
+  expect(() => metricsOfRun({ dataset: { primaryMetric: 'gone' } })).toThrow('judged by gone');
+});
+
+it('says what is right by contains where the primary metric is no share', () => {
+  const success = (primaryMetric: string) => successMetric(metricsOfRun({ dataset: { primaryMetric } })).name;
+  expect([success('tokenF1'), success('goldLogProb')]).toEqual(['tokenF1', 'contains']);
+});
+
+it('refuses a primary metric that there is not, with the name that was meant', () => {
+  expect(() => requirePrimary('contians', [], 'facts-en')).toThrow(
+    /facts-en: primaryMetric "contians".*did you mean "?contains/,
+  );
+  expect(() => requirePrimary('abstention', [], 'd')).toThrow('no metric that can be primary');
+  expect(() => requirePrimary('words', [declared], 'd')).not.toThrow();
+});
+
+it('gives the log-probability of the gold a token, of answerable items alone', () => {
+  const { primary } = metricsOfRun({ dataset: { primaryMetric: 'goldLogProb' } });
+  const turn = answeredTurn('rag');
+  const goldTokens = [{ token: 'T', logProbability: -1 }, { token: 'urin', logProbability: -3 }]; // prettier-ignore
+  const scored = { ...turn, observed: { ...turn.observed, goldLogProbability: -4, goldTokens } };
+  expect(primary.of(scored)).toBe(-2);
+  expect(primary.of({ ...scored, item: { ...turn.item, gold: null } })).toBeNull();
+});
+
+it('registers metrics once, by a name of their own, and takes the values that they declare', () => {
+  const of = () => 3;
+  registerMetric({ ...declared, of });
+  expect(registeredMetrics().map(({ name }) => name)).toEqual(['words']);
+  expect(() => { registerMetric({ ...declared, of }); }).toThrow('there is one already'); // prettier-ignore
+  expect(() => { registerMetric({ ...declared, name: 'contains', of }); }).toThrow('there is one already'); // prettier-ignore
+  expect(() => { registerMetric({ ...declared, name: 'no name', of }); }).toThrow('is no name'); // prettier-ignore
+  expect(() => { registerMetric({ ...declared, name: 'x', margin: -1, of }); }).toThrow('margin -1'); // prettier-ignore
+  expect(() => { registerMetric({ ...declared, name: 'x', kind: 'odd' as never, of }); }).toThrow('kind'); // prettier-ignore
+  expect([checkedValue(declared, 7), checkedValue(declared, null)]).toEqual([7, null]);
+  expect(() => checkedValue({ ...declared, unit: '%' }, 7)).toThrow('gave 7');
+  expect(() => checkedValue({ ...declared, kind: 'binary' }, 0.5)).toThrow('gave 0.5');
+  expect(() => checkedValue(declared, NaN)).toThrow('gave NaN');
+  const { all } = metricsOfRun({ dataset: {}, metrics: [declared] });
+  const turn = answeredTurn('rag');
+  expect(all.at(-1)!.of({ ...turn, scores: { ...turn.scores, own: { words: 3 } } })).toBe(3);
+  expect(all.at(-1)!.of(turn)).toBeNull();
+});
