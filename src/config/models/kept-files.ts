@@ -23,7 +23,7 @@ export interface KeptFile {
 export type KeptState = 'ships' | 'whole' | 'in part' | 'absent';
 
 /** The folder of everything that hubs gave, by their own places. */
-export function hubCacheFolder(): string {
+function hubCacheFolder(): string {
   return join(cacheFolder(), 'models');
 }
 
