@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { openDatabase } from '../db/database.ts';
-import { RunRepository } from '../db/run-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
 import { groupOf } from '../db/run-name.ts';
@@ -19,7 +19,7 @@ import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { interruptible } from './interruption.ts';
 import { pageOf } from './page.ts';
-import { ProgressDisplay } from './progress.ts';
+import { estimateLine, ProgressDisplay } from './progress.ts';
 
 /** Declares `bench`. */
 export function declareBench(command: Command): void {
@@ -32,21 +32,65 @@ export function declareBench(command: Command): void {
 }
 
 async function bench(config: BenchConfig): Promise<number> {
-  const runs = await run(config);
-  if (runs === undefined) {
-    process.stderr.write(`interrupted; ${resumeLine(config)}\n`);
+  using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const state: BenchState = { begun: config.resume, finished: false };
+  const onOverdue = () => {
+    display?.[Symbol.dispose]();
+    process.stderr.write(`interrupted; ${goOnLine(config, state)}\n`);
+  };
+  const onInterrupt = () => display?.note('stopping; press ^C again to stop at once');
+  try {
+    const work = () => benchAndReport(config, state, display, signal);
+    return await interruptible(controller, work, onInterrupt, exitCodes.interrupted, onOverdue);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    onOverdue();
     return exitCodes.interrupted;
   }
+}
+
+/** How far a bench has come, for whoever ends it. */
+interface BenchState {
+  /** Name of the run that was begun last, or is gone on with. */
+  begun: string | undefined;
+  /** All turns are stored, and the results printed. */
+  finished: boolean;
+}
+
+/** Runs the suites, prints their results, and writes their reports. @throws the reason of an aborted signal */
+async function benchAndReport(
+  config: BenchConfig,
+  state: BenchState,
+  display: ProgressDisplay | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  const runs = await runBench(config, {
+    signal,
+    onBegin: (run) => (state.begun = run),
+    ...(display === undefined
+      ? {}
+      : {
+          onProgress: display.show,
+          onDownload: display.showDownload,
+          onEstimate: (estimate) => display.note(estimateLine(estimate)),
+        }),
+  });
+  display?.[Symbol.dispose]();
   if (config.json) process.stdout.write(printableJson(runs.length === 1 ? runs[0] : { runs }));
   else process.stdout.write(runs.map((results) => renderSummary(results, pageOf(process.stdout))).join('\n\n'));
+  state.finished = true;
   const closing = config.json ? process.stderr : process.stdout;
   // The results are printed before the report is written, which may fail.
   for (const results of runs) {
+    await unlessInterrupted(signal);
     const folder = join(config.out, results.run.name);
     await writeReport(folder, [results]);
     closing.write(`\nreport: ${shownPath(folder)}\n${inspectLine(config, results)}`);
   }
   if (runs.length > 1) {
+    await unlessInterrupted(signal);
     const folder = join(config.out, groupOf(runs[0]!.run.name));
     await writeReport(folder, runs);
     closing.write(`\nall suites: ${shownPath(join(folder, 'report.html'))}\n`);
@@ -55,30 +99,19 @@ async function bench(config: BenchConfig): Promise<number> {
   return failed ? exitCodes.checkFailed : exitCodes.ok;
 }
 
-/** The results of each suite, or undefined if the user ended the run. */
-async function run(config: BenchConfig): Promise<RunResults[] | undefined> {
-  using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  const interruption = new AbortController();
-  const onInterrupt = () => display?.note('stopping after this turn; press ^C again to stop at once');
-  try {
-    const { signal } = interruption;
-    const hooks = {
-      signal,
-      ...(display === undefined ? {} : { onProgress: display.show, onDownload: display.showDownload }),
-    };
-    return await interruptible(interruption, () => runBench(config, hooks), onInterrupt, exitCodes.interrupted);
-  } catch (error) {
-    if (!interruption.signal.aborted) throw error;
-    return undefined;
-  }
+/** Lets a signal that came be heard. @throws its reason */
+async function unlessInterrupted(signal: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal.throwIfAborted();
 }
 
-function resumeLine(config: BenchConfig): string {
-  using database = openDatabase({ path: config.db });
-  const last = new RunRepository(database).list().findLast(({ status }) => status === 'interrupted');
-  return last === undefined
-    ? 'nothing had been asked yet'
-    : `continue with: ${commandLine('bench', config, ['--resume', groupOf(last.name)])}`;
+/** The command that goes on from where a bench was ended. */
+function goOnLine(config: BenchConfig, { begun, finished }: BenchState): string {
+  if (begun === undefined) return 'nothing had been asked yet';
+  const name = groupOf(begun);
+  return finished
+    ? `all turns are stored; write the report with: ${commandLine('tables', config, ['--run', name, '--write'])}`
+    : `continue with: ${commandLine('bench', config, ['--resume', name])}`;
 }
 
 /** The command that shows a turn: the first wrong one of the primary arm, or of the first arm, beside the baseline; empty without arms. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { expect, it } from 'vitest';
-import { downloadText, duration, ProgressDisplay, turnsText } from './progress.ts';
+import { downloadText, estimateLine, duration, ProgressDisplay, turnsText } from './progress.ts';
 
 it('says the share, the speed of this session and the time left', () => {
   expect(turnsText({ phase: 'turns', done: 60, total: 240 }, 2000, 40)).toBe(
@@ -22,6 +22,15 @@ it('writes a line for a phase and for each tenth of the turns where there is no 
   expect(lines.slice(1).map((line) => /\d+ %/.exec(line)![0])).toEqual(
     Array.from({ length: 10 }, (_, tenth) => `${(tenth + 1) * 10} %`),
   );
+});
+
+it('says what a run will do and how long it takes', () => {
+  const estimate = { users: 20, questions: 240, turns: 2640, ms: 3_120_000, smaller: { limit: 60, ms: 780_000 } };
+  expect(estimateLine(estimate)).toBe('20 users, 240 questions, 2,640 turns: about 52 min; --limit 60 for 13 min');
+  const small = { users: 1, questions: 1, turns: 11, ms: 80_200, smaller: null };
+  expect(estimateLine(small)).toBe('1 user, 1 question, 11 turns: about 80 s');
+  expect(estimateLine({ ...estimate, ms: 11_350_000, smaller: null })).toMatch(/about 3 h 10 min$/);
+  expect(estimateLine({ ...estimate, ms: 10_790_000, smaller: null })).toMatch(/about 3 h$/);
 });
 
 it('says how far a download is, in a line for its begin and each tenth where there is no terminal', () => {

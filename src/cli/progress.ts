@@ -2,6 +2,7 @@ import type { WriteStream } from 'node:tty';
 import ora from 'ora';
 import type { DownloadProgress } from '../config/hub/hub-file.ts';
 import type { Progress } from '../eval/run/progress.ts';
+import type { RunEstimate } from '../eval/run/run-estimate.ts';
 
 const phases: Readonly<Record<Progress['phase'], string>> = {
   load: 'loading model, embedder and data',
@@ -18,6 +19,24 @@ const barColumns = 24;
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** A duration for plans: `52 min`, `3 h 10 min`. */
+function roundDuration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 100) return `${minutes} min`;
+  const tens = Math.round(minutes / 10) * 10;
+  return tens % 60 === 0 ? `${tens / 60} h` : `${Math.floor(tens / 60)} h ${tens % 60} min`;
+}
+
+/** A run that begins: `20 users, 240 questions, 2,640 turns: about 52 min; --limit 60 for 13 min`. */
+export function estimateLine({ users, questions, turns, ms, smaller }: RunEstimate): string {
+  const count = (n: number, one: string) => `${n.toLocaleString('en-US')} ${one}${n === 1 ? '' : 's'}`;
+  const counts = [count(users, 'user'), count(questions, 'question'), count(turns, 'turn')].join(', ');
+  const less = smaller === null ? '' : `; --limit ${smaller.limit} for ${roundDuration(smaller.ms)}`;
+  return `${counts}: about ${roundDuration(ms)}${less}`;
 }
 
 /** Turns as percent, speed and remaining time; `elapsedMs` and `startedAtTurn` are of this process. */
@@ -104,10 +123,10 @@ export class ProgressDisplay implements Disposable {
   };
 
   /** Writes a line that stays above the bar. */
-  note(text: string): void {
+  readonly note = (text: string): void => {
     this.#spinner?.clear();
     this.#stream.write(`${text}\n`);
-  }
+  };
 
   /** Shows the current activity. */
   say(text: string): void {

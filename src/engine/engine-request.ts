@@ -1,5 +1,6 @@
 import type { EngineChoice } from '../config/bench-config.ts';
 import type { DownloadOptions } from '../config/hub/hub-file.ts';
+import type { CallOptions } from './call-options.ts';
 import type { NumberType } from './kv-layout.ts';
 import type { Engine } from './engine.ts';
 import type { CapabilityName } from './engine-capabilities.ts';
@@ -58,8 +59,8 @@ export interface EngineOpener {
    * @returns the model's file on this machine; undefined where the engine shows none
    */
   fetch(model: string, options?: DownloadOptions): Promise<string | undefined>;
-  /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
-  open(request: EngineRequest): Promise<Engine>;
+  /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found`; the reason of the signal */
+  open(request: EngineRequest, options?: CallOptions): Promise<Engine>;
   /** Accelerators that this machine could have, whether the options ask for them or not; none for an engine elsewhere. */
   accelerators(): Promise<readonly Accelerator[]>;
 }

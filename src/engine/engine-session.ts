@@ -12,6 +12,12 @@ export interface CheckpointOptions extends CallOptions {
   readonly id?: string;
 }
 
+/** Options of a score. */
+export interface ScoreOptions extends CallOptions {
+  /** Gives the distribution in front of every token of the continuation, where the engine has all of it. Default false. */
+  readonly distributions?: boolean;
+}
+
 /**
  * Tokens and their K/V from position 0 on. Calls queue: each begins where the one before it ended. A call that fails or is
  * aborted leaves the session as it was, or empty.
@@ -58,7 +64,7 @@ export interface EngineSession extends AsyncDisposable {
    * its last token.
    * @throws RangeError for fewer tokens, or a continuation that is longer than what is evaluated in one pass
    */
-  score(tokens: readonly TokenId[], continuation: readonly TokenId[], options?: CallOptions): Promise<SequenceScore>;
+  score(tokens: readonly TokenId[], continuation: readonly TokenId[], options?: ScoreOptions): Promise<SequenceScore>;
   /**
    * Drops everything from a position on, and positions without a cell directly before it: the next token always stands
    * behind a cell. An engine's prefix cache may find what was dropped.

@@ -3,6 +3,7 @@ import {
   compareScores,
   likeliestTokens,
   logProbabilityOf,
+  meanDivergence,
   type NextDistribution,
   normalisedEntropy,
   probabilityOf,
@@ -35,6 +36,25 @@ test('reads a continuation off the probabilities behind each position', () => {
   const { next, logProbabilities } = toScore(behind, [1, 1], 3);
   expect(next).toEqual(all(0.25, 0.75, 0));
   expect(logProbabilities).toEqual([Math.log(0.75), logProbabilityOf(0)]);
+});
+
+test('keeps the distribution in front of each token of a continuation where that is asked for', () => {
+  const behind = [new Map([[1, 0.75]]), new Map([[0, 1]]), new Map([[2, 1]])];
+  const { distributions } = toScore(behind, [1, 1], 3, true);
+  expect(distributions).toEqual([Float32Array.of(0, 0.75, 0), Float32Array.of(1, 0, 0)]);
+  expect(toScore(behind, [1, 1], 3)).not.toHaveProperty('distributions');
+});
+
+test('the mean divergence of a continuation is in nats, and null where the two are not of one length', () => {
+  const even = Float32Array.of(0.5, 0.5);
+  const [sure, other] = [Float32Array.of(1, 0), Float32Array.of(0.25, 0.75)];
+  expect(meanDivergence([even, sure], [even, even])).toBeCloseTo(Math.LN2 / 2, 12);
+  expect(meanDivergence([even], [other])).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(2 / 3), 12);
+  // Towards the reference, and finite where the other gives 0.
+  expect(meanDivergence([even], [sure])).toBeCloseTo(0.5 * Math.log(0.5) + 0.5 * (Math.log(0.5) + 149 * Math.LN2), 9);
+  expect(meanDivergence([even], [even, even])).toBeNull();
+  expect(meanDivergence([even], [Float32Array.of(1, 0, 0)])).toBeNull();
+  expect(meanDivergence([], [])).toBeNull();
 });
 
 test('the probability of a token is known over the whole vocabulary, or of the likeliest alone', () => {

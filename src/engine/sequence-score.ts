@@ -22,6 +22,11 @@ export interface SequenceScore {
   readonly next: NextDistribution;
   /** ln p of each token of the continuation, given all before it. */
   readonly logProbabilities: readonly number[];
+  /**
+   * The distribution in front of each token of the continuation, over the whole vocabulary, by token id, in single precision;
+   * missing unless it was asked for, and where the engine gives its likeliest tokens alone.
+   */
+  readonly distributions?: readonly Float32Array[];
 }
 
 /** Differences between two evaluations of one token sequence. */
@@ -38,18 +43,52 @@ export function logProbabilityOf(probability: number): number {
   return Math.log(Math.max(probability, SMALLEST_PROBABILITY));
 }
 
-/** Reads a continuation off the probabilities behind each of its positions: of all tokens, by id. */
+/**
+ * Reads a continuation off the probabilities behind each of its positions: of all tokens, by id.
+ * @param distributions keeps all of them
+ */
 export function toScore(
   probabilities: readonly ReadonlyMap<TokenId, number>[],
   continuation: readonly TokenId[],
   vocabularySize: number,
+  distributions = false,
 ): SequenceScore {
   const next = new Float64Array(vocabularySize);
   probabilities[0]?.forEach((probability, token) => (next[token] = probability));
   return {
     next: { span: 'all', probabilities: next },
     logProbabilities: continuation.map((token, index) => logProbabilityOf(probabilities[index]?.get(token) ?? 0)),
+    ...(distributions
+      ? { distributions: continuation.map((_, index) => byToken(probabilities[index], vocabularySize)) }
+      : {}),
   };
+}
+
+function byToken(probabilities: ReadonlyMap<TokenId, number> | undefined, vocabularySize: number): Float32Array {
+  const all = new Float32Array(vocabularySize);
+  probabilities?.forEach((probability, token) => (all[token] = probability));
+  return all;
+}
+
+/**
+ * Mean over positions of the KL divergence Σ p ln(p ÷ q), p the reference's, in nats; null without positions, and where the
+ * lists or the vocabularies differ in length.
+ */
+export function meanDivergence(reference: readonly Float32Array[], other: readonly Float32Array[]): number | null {
+  if (reference.length === 0 || reference.length !== other.length) return null;
+  let sum = 0;
+  for (const [position, p] of reference.entries()) {
+    const q = other[position]!;
+    if (q.length !== p.length) return null;
+    if (p === q) continue;
+    let nats = 0;
+    for (let token = 0; token < p.length; token++) {
+      const share = p[token]!;
+      if (share > 0) nats += share * Math.log(share / Math.max(q[token]!, SMALLEST_PROBABILITY));
+    }
+    sum += Math.max(0, nats);
+  }
+  return sum / reference.length;
 }
 
 /** The probability of a token; undefined where the engine did not give it. */

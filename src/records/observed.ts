@@ -26,6 +26,11 @@ export const observed = z
     freeLogProbability: z.number().nullable(),
     /** Its next token against that of the reference, or of `rag`; null where neither ran. */
     agreement: z.object({ klDivergence: z.number(), topOne: z.boolean() }).readonly().nullable(),
+    /**
+     * Mean over the gold answer's tokens of the KL divergence of the reference's distribution from its own, in nats; null where
+     * neither ran, where the engine gives a part of the distribution, and in turns of older runs.
+     */
+    goldKl: z.number().nullable().default(null),
     /** The gold stands neither in question, history, system prompt nor in the memories that the arm was shown. */
     closed: z.boolean(),
   })

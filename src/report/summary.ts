@@ -18,6 +18,22 @@ export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
 }
 
+/** What a run spent its time on: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %), warm-up 1 s`; undefined for older runs. */
+export function spentLine({ spent }: RunResults['run']['profile']): string | undefined {
+  if (spent === undefined) return undefined;
+  const { turns, scoring, checks, warmUp, measure } = spent;
+  const all = turns + scoring + checks + warmUp + measure;
+  const share = all === 0 ? 0 : (checks / all) * 100;
+  const parts = [
+    `turns ${seconds(turns)}`,
+    `scoring ${seconds(scoring)}`,
+    `checks and probes ${seconds(checks)} (${formatNumber(share, 0)} %)`,
+    `warm-up ${seconds(warmUp)}`,
+    ...(measure === 0 ? [] : [`measurements ${seconds(measure)}`]),
+  ];
+  return parts.join(', ');
+}
+
 /** Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. */
 export function renderSummary(results: RunResults, page: Page): string {
   const { run } = results;
@@ -39,6 +55,7 @@ export function renderSummary(results: RunResults, page: Page): string {
     [heading('Verdict'), ...verdictSentences(results).flatMap(listed)].join('\n'),
     [
       ...wrapped(profileLine(run.profile)),
+      ...[spentLine(run.profile)].flatMap((line) => (line === undefined ? [] : wrapped(line))),
       ...wrapped(
         `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
       ),

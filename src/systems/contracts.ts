@@ -1,3 +1,4 @@
+import type { CallOptions } from '../engine/call-options.ts';
 import type { Retrieval } from '../retrieval/retriever.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type { HistoryMessage, PromptInfo } from '../records/prompt-info.ts';
@@ -38,7 +39,7 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
    * Computes K/V of memories before a turn asks for them, outside the turn's clock and meter; the next response says what
    * that took. Missing where nothing is done ahead.
    */
-  prepare?(userId: string, memories: readonly MemoryText[]): Promise<void>;
+  prepare?(userId: string, memories: readonly MemoryText[], options?: CallOptions): Promise<void>;
   /** Deletes the K/V that was kept so far. */
   reset(): Promise<void>;
 }
@@ -83,7 +84,10 @@ export interface ChatRequest {
   readonly history?: readonly HistoryMessage[];
   /** The user's preferences, for a system that injects these alone. Default: those in the database. */
   readonly preferences?: readonly MemorySearchResult[];
-  /** Ends the answer after the token that is being generated; the text so far is the answer. */
+  /**
+   * Ends the answer after the token that is being generated; the text so far is the answer. Before the first token, where K/V
+   * is computed, the call rejects with the signal's reason.
+   */
   readonly signal?: AbortSignal;
   /** Called after every token with the answer so far. */
   readonly onText?: (text: string) => void;

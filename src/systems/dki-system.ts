@@ -1,3 +1,4 @@
+import type { CallOptions } from '../engine/call-options.ts';
 import type { Engine } from '../engine/engine.ts';
 import { BlockStore } from '../kv/block-store.ts';
 import type { ArmTraits } from '../records/arm-traits.ts';
@@ -93,12 +94,12 @@ export class DKISystem implements BenchSystem {
   }
 
   /** Computes the blocks of memories that were not given before, where that is done ahead. */
-  async prepare(userId: string, memories: readonly MemoryText[]): Promise<void> {
+  async prepare(userId: string, memories: readonly MemoryText[], options: CallOptions = {}): Promise<void> {
     if (this.#parts.ahead !== true) return;
     const keyOf = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
     const added = memories.filter((memory) => !this.#prepared.has(keyOf(memory)));
     if (added.length === 0) return;
-    await this.#pipeline.prepare(userId, added);
+    await this.#pipeline.prepare(userId, added, options);
     for (const memory of added) this.#prepared.add(keyOf(memory));
   }
 

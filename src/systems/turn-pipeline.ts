@@ -1,4 +1,5 @@
 import { grammars } from '../config/grammar.ts';
+import type { CallOptions } from '../engine/call-options.ts';
 import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
 import type { Generation, GenerationLimits } from '../engine/generation.ts';
 import type { PromptSegment } from '../records/prompt-info.ts';
@@ -70,10 +71,15 @@ export class TurnPipeline {
     // Each turn pays for tokenising its own prompt.
     const tokenizer = new PromptTokenizer(engine);
     const gateStart = performance.now();
-    const gated = await parts.gate?.(session, retrieved.memories, async () => {
-      const bare = { query: request.query, systemPrompt, memories: [], history: [] };
-      return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
-    });
+    const gated = await parts.gate?.(
+      session,
+      retrieved.memories,
+      async () => {
+        const bare = { query: request.query, systemPrompt, memories: [], history: [] };
+        return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
+      },
+      signalOf(request),
+    );
     const assembleStart = performance.now();
     const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
     const memories = gated?.inject === false ? [] : retrieved.memories;
@@ -83,7 +89,12 @@ export class TurnPipeline {
 
     const prefillStart = performance.now();
     const alpha = (parts.alpha ?? 1) * (gated?.alpha ?? 1);
-    const prefilled = await strategy.prefill(prompt, { session, userId: request.userId ?? '', alpha });
+    const prefilled = await strategy.prefill(prompt, {
+      session,
+      userId: request.userId ?? '',
+      alpha,
+      ...signalOf(request),
+    });
     const prefixPositions = session.tokens.length;
     const limits = answerLimits(form, prompt.info.budget.reserveTokens, request);
     const generation = await session.generate(prefilled.suffix, limits, signalOf(request));
@@ -124,7 +135,7 @@ export class TurnPipeline {
   }
 
   /** Computes K/V that turns which show one of these memories will look for; the next turn's account says what it took. */
-  async prepare(userId: string, memories: readonly MemoryText[]): Promise<void> {
+  async prepare(userId: string, memories: readonly MemoryText[], { signal }: CallOptions = {}): Promise<void> {
     const { engine, session, form, strategy } = await this.#open();
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
@@ -141,7 +152,7 @@ export class TurnPipeline {
     );
     const start = performance.now();
     const before = await session.meter();
-    await strategy.prepare(lines, { session, userId, alpha: 1 });
+    await strategy.prepare(lines, { session, userId, alpha: 1, signal });
     const { evaluated } = meterDifference(await session.meter(), before);
     const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
     this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };

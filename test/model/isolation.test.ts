@@ -6,7 +6,7 @@ import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
-import { probeIsolation } from '../../src/eval/run/isolation-probe.ts';
+import { probeIsolation, type ProbeOptions } from '../../src/eval/run/isolation-probe.ts';
 import type { KvStore } from '../../src/kv/kv-store.ts';
 import type { CheckResult } from '../../src/records/results.ts';
 import { MemoryRouter, type MemoryRouterOptions } from '../../src/retrieval/memory-router.ts';
@@ -57,6 +57,7 @@ async function judged(
   name: string,
   Router: new (embeddings: EmbeddingService, options: MemoryRouterOptions) => MemoryRouter,
   leaks: (store: KvStore) => KvStore = (store) => store,
+  options: ProbeOptions = {},
 ): Promise<CheckResult> {
   using database = openDatabase({ path: ':memory:' });
   await using session = await engine.openSession(name);
@@ -81,7 +82,7 @@ async function judged(
     };
     return { traits, system: open({ ...parts, openStore }) };
   });
-  const probe = await probeIsolation({ runId: name, keeper, systems, topK: 5, threshold: -1 }, 3);
+  const probe = await probeIsolation({ runId: name, keeper, systems, topK: 5, threshold: -1 }, 3, options);
   for (const { system } of systems) await system[Symbol.asyncDispose]();
   return isolation({ probes: { isolation: probe }, randomWeights: false } as unknown as CheckInput);
 }
@@ -89,6 +90,18 @@ async function judged(
 describe('the isolation check', () => {
   it('passes where index and stores are scoped by user', async () => {
     expect(await judged('scoped', MemoryRouter)).toMatchObject({ status: 'passed' });
+  });
+
+  it('of a slow model asks five owners and their strangers, against the secrets of all, and says so', async () => {
+    const few = await judged('few', MemoryRouter, undefined, { budgetMs: 0 });
+    expect([few.status, few.evidence]).toEqual([
+      'passed',
+      expect.stringMatching(/in 5 of 5 answers .* in 10 answers of each, upper bound 30.8 %; .* served 5 users/),
+    ]);
+    const leaking = await judged('few-leaking', UnscopedRouter, undefined, { budgetMs: 0 });
+    expect(leaking.status).toBe('failed');
+    const sharing = await judged('few-sharing', MemoryRouter, unscoped, { budgetMs: 0 });
+    expect(sharing.status).toBe('failed');
   });
 
   it('fails on an unscoped index', async () => {

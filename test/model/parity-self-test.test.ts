@@ -27,6 +27,16 @@ test('a prompt evaluated in pieces gives the bits of the whole one', async () =>
   expect(result).toEqual({ prompts: 2, cuts: 6, ...equal, repeated: { evaluations: 1, ...equal } });
 });
 
+test('of a slow model as many prompts are tested as the budget allows, and the result says how many', async () => {
+  const [prompt, continuation] = await idsOf([
+    '[1] My sister Ann lives in Leeds.\n\nUser: Where?\n\nAI:',
+    ' In Leeds.',
+  ]);
+  const prompts = Array.from({ length: 6 }, () => ({ prompt: prompt!, continuation: continuation! }));
+  expect(await paritySelfTest(engine, prompts, { budgetOf: () => 0 })).toMatchObject({ prompts: 4, cuts: 12 });
+  expect(await paritySelfTest(engine, prompts)).toMatchObject({ prompts: 6, cuts: 18 });
+});
+
 test('a prompt of five tokens has two cuts without a single token, one of three none', async () => {
   const [tokens] = await idsOf(['one two three four five six']);
   const prompt = tokens!.slice(0, 5);

@@ -48,7 +48,15 @@ async function answer(
     write(shown(whole.slice(written.length)));
     written = whole;
   };
-  const response = await session.ask(text, { signal, onText: append });
+  const response = await session.ask(text, { signal, onText: append }).catch((error: unknown) => {
+    // Ended while K/V was computed: there is no answer yet.
+    if (signal.aborted && error === signal.reason) return undefined;
+    throw error;
+  });
+  if (response === undefined) {
+    write(`${coloured('stopped', 'gray', page)}\n`);
+    return;
+  }
   if (response.text.startsWith(written)) append(response.text);
   else write(`\n${shown(response.text)}`);
   write(`\n${coloured(turnLine(response), 'gray', page)}\n`);

@@ -102,6 +102,7 @@ function observedOf({ promptInfo: { segments }, trace }: ChatResponse): Omit<Obs
     parity: null,
     freeLogProbability: null,
     agreement: null,
+    goldKl: null,
     closed: false,
   };
 }

@@ -25,8 +25,8 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
       return { model: describeModel(header, sizeBytes), missing: missingOf(header) };
     },
     fetch: modelFileOf,
-    async open(request) {
-      return LlamaCppEngine.open(await modelFileOf(request.model), request, options);
+    async open(request, { signal } = {}) {
+      return LlamaCppEngine.open(await modelFileOf(request.model), request, { ...options, signal });
     },
     accelerators: listAccelerators,
   }),

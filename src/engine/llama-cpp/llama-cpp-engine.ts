@@ -17,6 +17,7 @@ import { LlamaCppSession } from './llama-cpp-session.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import { type LoadedModel, loadModel } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
+import { PrefillPace } from './prefill-pace.ts';
 import { PrivateFolder } from './private-folder.ts';
 import { SessionCells } from './session-cells.ts';
 import { StateExchange } from './state-exchange.ts';
@@ -36,6 +37,7 @@ export class LlamaCppEngine implements Engine {
   readonly #folder: PrivateFolder;
   readonly #checkpoints: CheckpointFolder;
   readonly #clock = new BusyClock();
+  readonly #pace: PrefillPace;
   readonly #sessions = new Set<LlamaCppSession>();
   /** Of sessions that are closed. */
   #closedMeter: TokenMeter = zeroMeter;
@@ -44,6 +46,7 @@ export class LlamaCppEngine implements Engine {
 
   private constructor(model: LoadedModel, folder: PrivateFolder, checkpoints: CheckpointFolder) {
     this.#model = model;
+    this.#pace = new PrefillPace(model.batchTokens, model.info.model.parameters, model.capabilities.exactCuts);
     this.info = model.info;
     this.capabilities = model.capabilities;
     this.#folder = folder;
@@ -55,7 +58,11 @@ export class LlamaCppEngine implements Engine {
    * @throws BenchError `bad-model` where the file is no model, is cut short, is larger than free memory, or its window
    * does not fit; `not-found` where llama.cpp has no binary for this machine or finds no device; `disk`
    */
-  static async open(path: string, request: EngineRequest, options: LlamaCppOptions = {}): Promise<LlamaCppEngine> {
+  static async open(
+    path: string,
+    request: EngineRequest,
+    options: LlamaCppOptions & CallOptions = {},
+  ): Promise<LlamaCppEngine> {
     const folder = new PrivateFolder();
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));
@@ -99,7 +106,7 @@ export class LlamaCppEngine implements Engine {
       clock,
       info,
       capabilities,
-      batchTokens: this.#model.batchTokens,
+      pace: this.#pace,
       detokenize: (tokens) => this.#detokenize(tokens),
       onClose: (last) => {
         this.#sessions.delete(session);

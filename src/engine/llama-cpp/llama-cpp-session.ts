@@ -4,7 +4,7 @@ import { CallQueue } from '../call-queue.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, missingCapability } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
-import type { CheckpointOptions, EngineSession } from '../engine-session.ts';
+import type { CheckpointOptions, EngineSession, ScoreOptions } from '../engine-session.ts';
 import type { Generation, GenerationLimits } from '../generation.ts';
 import { type SequenceScore, toScore } from '../sequence-score.ts';
 import type { SequenceState } from '../sequence-state.ts';
@@ -14,6 +14,7 @@ import type { BusyClock } from './busy-clock.ts';
 import { chunkTokens } from './chunk-tokens.ts';
 import { decodeTokens } from '../decode-tokens.ts';
 import type { NativeSequence } from './native-sequence.ts';
+import type { PrefillPace } from './prefill-pace.ts';
 import type { SessionCells } from './session-cells.ts';
 import type { StateExchange } from './state-exchange.ts';
 import { requireSpace } from '../window.ts';
@@ -27,8 +28,8 @@ export interface SessionParts {
   readonly clock: BusyClock;
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
-  /** Tokens that llama.cpp evaluates at once, at most. */
-  readonly batchTokens: number;
+  /** Of the model, whichever session is read. */
+  readonly pace: PrefillPace;
   readonly detokenize: (tokens: readonly TokenId[]) => string;
   /** Told when the session is closed, with its last reading. */
   readonly onClose: (last: TokenMeter) => void;
@@ -68,7 +69,7 @@ export class LlamaCppSession implements EngineSession {
     return this.#queue.add(signal, async () => {
       if (tokens.length === 0) return;
       this.#requireSpace(tokens.length, 1);
-      const chunks = chunkTokens(tokens, this.#parts.batchTokens);
+      const chunks = chunkTokens(tokens, this.#parts.pace.largestChunk(signal));
       this.#reused += this.cells;
       await this.#orAsBefore(() => this.#prefill(chunks, signal));
     });
@@ -80,7 +81,7 @@ export class LlamaCppSession implements EngineSession {
       const { maxTokens } = limits;
       if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: one token at least is generated`);
       this.#requireSpace(tokens.length, maxTokens);
-      const chunks = chunkTokens(tokens, this.#parts.batchTokens);
+      const chunks = chunkTokens(tokens, this.#parts.pace.largestChunk(signal));
       try {
         signal?.throwIfAborted();
         this.#reused += this.cells;
@@ -96,7 +97,7 @@ export class LlamaCppSession implements EngineSession {
   score(
     tokens: readonly TokenId[],
     continuation: readonly TokenId[],
-    { signal }: CallOptions = {},
+    { signal, distributions = false }: ScoreOptions = {},
   ): Promise<SequenceScore> {
     return this.#queue.add(signal, async () => {
       if (tokens.length < 2) throw new RangeError(`${tokens.length} tokens to score after: two at least`);
@@ -104,14 +105,17 @@ export class LlamaCppSession implements EngineSession {
       this.#requireSpace(forced.length, 1);
       const positions = Math.max(1, continuation.length);
       // Alone, or among others: the number of positions read at once must not vary with the length of the prompt.
-      const chunks = chunkTokens(forced, this.#parts.batchTokens, Math.max(2, positions));
+      const together = Math.max(2, positions);
+      const { pace } = this.#parts;
+      const largest = Math.max(pace.largestChunk(signal), Math.min(together + 1, pace.batchTokens));
+      const chunks = chunkTokens(forced, largest, together);
       this.#reused += this.cells;
       const probabilities = await this.#orAsBefore(async () => {
         await this.#prefill(chunks.slice(0, -1), signal);
         signal?.throwIfAborted();
         return this.#parts.sequence.probabilities(chunks.at(-1)!, positions);
       });
-      return toScore(probabilities, continuation, this.#parts.info.model.vocabularySize);
+      return toScore(probabilities, continuation, this.#parts.info.model.vocabularySize, distributions);
     });
   }
 
@@ -198,7 +202,10 @@ export class LlamaCppSession implements EngineSession {
   async #prefill(chunks: readonly (readonly TokenId[])[], signal: AbortSignal | undefined): Promise<void> {
     for (const chunk of chunks) {
       signal?.throwIfAborted();
+      const start = performance.now();
       await this.#parts.sequence.prefill(chunk);
+      this.#parts.pace.measured(chunk.length, performance.now() - start);
+      signal?.throwIfAborted();
     }
   }
 

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import type { LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../../config/bench-error.ts';
+import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
@@ -34,11 +35,11 @@ export interface LoadedModel {
   readonly dispose: () => Promise<void>;
 }
 
-/** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found` */
+/** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found`; the reason of the signal */
 export async function loadModel(
   modelPath: string,
   request: EngineRequest,
-  { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off' }: LlamaCppOptions,
+  { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off', signal }: LlamaCppOptions & CallOptions,
 ): Promise<LoadedModel> {
   const flashAttention = attention === 'on';
   const { sessions = 1, kvType = 'F16', cellsPerPosition = 1 } = request;
@@ -57,8 +58,9 @@ export async function loadModel(
         modelPath,
         defaultContextFlashAttention: flashAttention,
         gpuLayers: backend.name === 'cpu' ? 0 : gpuLayers,
+        ...(signal && { loadSignal: signal }),
       }),
-      sha256OfFile(modelPath),
+      sha256OfFile(modelPath, signal),
       import('node-llama-cpp'),
     ]);
     model = loaded;
@@ -72,6 +74,7 @@ export async function loadModel(
       experimentalKvCacheValueType: kvType,
       // A shorter window than was asked for would change what fits, silently.
       failedCreationRemedy: false,
+      ...(signal && { createSignal: signal }),
       // Each pass starts at once: there are no others to wait for.
       batching: { dispatchSchedule: (dispatch) => dispatch() },
     });
@@ -115,6 +118,7 @@ export async function loadModel(
   } catch (cause) {
     const complaint = await backend.takeComplaint();
     await model?.dispose();
+    signal?.throwIfAborted();
     const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
     throw new BenchError(
       'bad-model',
@@ -212,8 +216,8 @@ function addsLeadingSpace(model: LlamaModel): boolean {
   );
 }
 
-async function sha256OfFile(path: string): Promise<string> {
+async function sha256OfFile(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(createReadStream(path), hash, { ...(signal && { signal }) });
   return hash.digest('hex');
 }

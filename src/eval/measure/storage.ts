@@ -70,7 +70,7 @@ async function measurePrefix(
   for (let round = 0; round <= ROUNDS; round++) {
     context.signal.throwIfAborted();
     await session.clear();
-    const evaluateMs = await elapsed(() => session.evaluate(ids));
+    const evaluateMs = await elapsed(() => session.evaluate(ids, { signal: context.signal }));
     const start = performance.now();
     const checkpoint = await session.checkpoint();
     const saveMs = performance.now() - start;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import type { CallOptions } from '../../engine/call-options.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
@@ -50,19 +51,23 @@ export class BenchParts implements AsyncDisposable {
     { cellsPerPosition }: Pick<Suite, 'cellsPerPosition'>,
     arms: readonly Arm[],
     checkpointFolder: string,
+    options: CallOptions = {},
   ): Promise<BenchParts> {
     const start = performance.now();
     const preRetrieval = readPreRetrievalFile(config);
     const keepers = arms.filter(({ traits }) => traits.keepsSession).length;
-    const engine = await engines.open({
-      model: config.model,
-      checkpointFolder,
-      // One for all arms that keep none, one for scoring, one for the self-test, one for the preparation of questions.
-      sessions: keepers + 3 + Number(config.retriever === 'hinted' && asksModel(preRetrieval.config)),
-      ...(cellsPerPosition === undefined ? {} : { cellsPerPosition }),
-      ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
-      ...(config.threads === undefined ? {} : { threads: config.threads }),
-    });
+    const engine = await engines.open(
+      {
+        model: config.model,
+        checkpointFolder,
+        // One for all arms that keep none, one for scoring, one for the self-test, one for the preparation of questions.
+        sessions: keepers + 3 + Number(config.retriever === 'hinted' && asksModel(preRetrieval.config)),
+        ...(cellsPerPosition === undefined ? {} : { cellsPerPosition }),
+        ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
+        ...(config.threads === undefined ? {} : { threads: config.threads }),
+      },
+      { signal: options.signal },
+    );
     const modelLoadMs = performance.now() - start;
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
     await embeddings.info();

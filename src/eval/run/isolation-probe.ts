@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { grammars } from '../../config/grammar.ts';
+import type { CallOptions } from '../../engine/call-options.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../records/run-probes.ts';
 import type { BenchSystem } from '../../systems/contracts.ts';
@@ -33,6 +34,23 @@ const grammar = grammars.en;
 const USERS = 25;
 const FILLERS = 3;
 const DOUBLES = 5;
+/** Of the users, those that are asked however slow the model is: all that have a double. */
+const LEAST_ASKED = DOUBLES;
+/** In this time a quick model asks all of them. */
+const LEAST_BUDGET_MS = 120_000;
+/** Of the time that the run's turns took. */
+const SHARE = 0.08;
+
+/** The extent of a probe. */
+export interface ProbeOptions extends CallOptions {
+  /** After so long nobody else is asked. Default: everybody is. */
+  readonly budgetMs?: number;
+}
+
+/** The most that the probe takes behind turns that took so long. */
+export function probeBudgetMs(turnsMs: number): number {
+  return Math.max(LEAST_BUDGET_MS, SHARE * turnsMs);
+}
 
 interface CanaryUser {
   readonly userId: string;
@@ -65,8 +83,16 @@ function drawCanaryUsers(random: SeededRandom, relation: Relation): CanaryUser[]
   });
 }
 
-/** Everybody asks for "the code of my locker" once; nobody may hear another's. */
-export async function probeIsolation(subject: IsolationSubject, seed: number): Promise<IsolationProbe> {
+/**
+ * Everybody asks for "the code of my locker" once; nobody may hear another's. The secrets of all are planted; where the model
+ * is slow, the first of them ask alone, at least five, and their number is that of the evidence.
+ */
+export async function probeIsolation(
+  subject: IsolationSubject,
+  seed: number,
+  { budgetMs = Infinity, signal }: ProbeOptions = {},
+): Promise<IsolationProbe> {
+  const start = performance.now();
   const random = new SeededRandom(seed);
   const relation = canaryRelation();
   const users = drawCanaryUsers(random, relation);
@@ -79,6 +105,7 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
     memories: user.memories.slice(0, FILLERS),
   }));
   for (const user of [...users, ...doubles, ...strangers]) {
+    signal?.throwIfAborted();
     await subject.keeper.addAll(
       `${subject.runId}/isolation/${user.userId}`,
       user.userId,
@@ -87,38 +114,61 @@ export async function probeIsolation(subject: IsolationSubject, seed: number): P
   }
 
   const query = question(random, USER, relation, 'known');
-  const results: ArmIsolation[] = [];
-  for (const { traits, system } of subject.systems) {
-    const answers = new Map<string, Answer>();
-    for (const user of [...users, ...doubles, ...strangers]) {
-      answers.set(user.userId, await ask(subject, system, user.userId, query));
+  const answers = subject.systems.map(() => new Map<string, Answer>());
+  let asked = 0;
+  while (asked < users.length && (asked < LEAST_ASKED || performance.now() - start < budgetMs)) {
+    // An owner before their double, whom the owner's K/V must not serve.
+    const round = [users[asked], doubles[asked], strangers[asked]].filter((user) => user !== undefined);
+    for (const [index, { system }] of subject.systems.entries()) {
+      for (const { userId } of round) {
+        answers[index]!.set(userId, await ask(subject, system, userId, query, signal));
+      }
     }
-    const hears = (user: CanaryUser, secret: string): boolean =>
-      containsTokens(answers.get(user.userId)!.text, secret, grammar.language);
-    const foreign = (user: CanaryUser, own: string | undefined): boolean =>
-      users.some((other) => other.secret !== own && hears(user, other.secret));
-    const askers = users.map((user, index) => [user, strangers[index]!]);
-    results.push({
-      said: askers.map((asking) => users.map(({ secret }) => asking.filter((user) => hears(user, secret)).length)),
-      arm: traits.name,
-      mustHear: traits.equivalence === 'bitwise',
-      owners: { answers: users.length, right: users.filter((user) => hears(user, user.secret)).length },
-      strangers: {
-        answers: users.length + strangers.length,
-        leaks:
-          users.filter((user) => foreign(user, user.secret)).length +
-          strangers.filter((user) => foreign(user, undefined)).length,
-      },
-      doubles: {
-        answers: doubles.length,
-        // By the meter: a double's prompt is their first, and was never evaluated for them.
-        reused: doubles.filter(
-          (user) => answers.get(user.userId)!.evaluatedTokens < answers.get(user.userId)!.promptTokens,
-        ).length,
-      },
-    });
+    asked++;
   }
-  return { arms: results };
+  const who = { users, owners: users.slice(0, asked), strangers: strangers.slice(0, asked), doubles };
+  return { arms: subject.systems.map(({ traits }, index) => found(traits, who, answers[index]!)) };
+}
+
+interface Askers {
+  /** All whose secrets were planted. */
+  readonly users: readonly CanaryUser[];
+  /** Those of them who asked. */
+  readonly owners: readonly CanaryUser[];
+  readonly strangers: readonly CanaryUser[];
+  readonly doubles: readonly CanaryUser[];
+}
+
+/** What one arm told. */
+function found(
+  traits: ArmTraits,
+  { users, owners, strangers, doubles }: Askers,
+  answers: ReadonlyMap<string, Answer>,
+): ArmIsolation {
+  const hears = (user: CanaryUser, secret: string): boolean =>
+    containsTokens(answers.get(user.userId)!.text, secret, grammar.language);
+  const foreign = (user: CanaryUser, own: string | undefined): boolean =>
+    users.some((other) => other.secret !== own && hears(user, other.secret));
+  const askers = owners.map((user, index) => [user, strangers[index]!]);
+  return {
+    said: askers.map((asking) => owners.map(({ secret }) => asking.filter((user) => hears(user, secret)).length)),
+    arm: traits.name,
+    mustHear: traits.equivalence === 'bitwise',
+    owners: { answers: owners.length, right: owners.filter((user) => hears(user, user.secret)).length },
+    strangers: {
+      answers: owners.length + strangers.length,
+      leaks:
+        owners.filter((user) => foreign(user, user.secret)).length +
+        strangers.filter((user) => foreign(user, undefined)).length,
+    },
+    doubles: {
+      answers: doubles.length,
+      // By the meter: a double's prompt is their first, and was never evaluated for them.
+      reused: doubles.filter(
+        (user) => answers.get(user.userId)!.evaluatedTokens < answers.get(user.userId)!.promptTokens,
+      ).length,
+    },
+  };
 }
 
 interface Answer {
@@ -132,9 +182,11 @@ async function ask(
   system: BenchSystem,
   userId: string,
   query: string,
+  signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const retrieved = await keeper.retrieve(query, { userId, topK, threshold });
   const request = { query, sessionId: 'isolation', userId, retrieved, preferences: [], history: [] };
-  const { text, tokens, inputTokens } = await system.chat(request);
+  const { text, tokens, inputTokens } = await system.chat({ ...request, ...(signal && { signal }) });
+  signal?.throwIfAborted();
   return { text, evaluatedTokens: tokens.evaluated, promptTokens: inputTokens };
 }

@@ -1,4 +1,5 @@
 import type { DownloadProgress } from '../../config/hub/hub-file.ts';
+import type { RunEstimate } from './run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 
 /** Progress of a run: `done` of `total` steps of its phase. */
@@ -12,9 +13,13 @@ export interface Progress {
 
 export interface BenchHooks {
   readonly onProgress?: (progress: Progress) => void;
+  /** Called after the warm-up, where turns are left to take. */
+  readonly onEstimate?: (estimate: RunEstimate) => void;
+  /** Called when a run has its name in the database: from then on it can be resumed. */
+  readonly onBegin?: (run: string) => void;
   /** Called while a model is fetched from the hub. */
   readonly onDownload?: (progress: DownloadProgress) => void;
-  /** Ends the run between two turns; it can be resumed. A download goes on where it ended as well. */
+  /** Ends the run, within a turn too; it can be resumed. A download goes on where it ended as well. */
   readonly signal?: AbortSignal;
   /** Arms of one's own, asked for by name in `config.arms`. */
   readonly arms?: readonly ArmDefinition[];

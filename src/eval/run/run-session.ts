@@ -6,12 +6,18 @@ import type { RunResults } from '../../records/results.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
-import { probeIsolation } from './isolation-probe.ts';
+import { probeBudgetMs, probeIsolation } from './isolation-probe.ts';
+import { selfTestBudgetMs } from './parity-self-test.ts';
 import { promptRules } from './bench-parts.ts';
 import type { BenchHooks } from './progress.ts';
+import type { RunClock } from './run-clock.ts';
+import { cheapestItem, estimateRun, type WarmUp } from './run-estimate.ts';
 import { selfTests } from './self-tests.ts';
 import type { MeasureContext } from './suite.ts';
 import { UserRun, type RunBench } from './user-run.ts';
+
+/** A warm-up that takes less is done twice, and the second round is measured. */
+const SECOND_ROUND_BELOW_MS = 4000;
 
 /** The start of a process's share of a run. */
 export interface SessionStart {
@@ -35,6 +41,7 @@ export class RunSession {
   #probes: RunProbes | null;
   /** Time that earlier sessions of the run had spent. */
   readonly #spent: RunProbes['profile'];
+  readonly #clock: RunClock;
 
   constructor(database: BenchDatabase, run: RunRecord, bench: RunBench, start: SessionStart) {
     this.#database = database;
@@ -44,6 +51,7 @@ export class RunSession {
     this.#start = start;
     this.#probes = run.probes;
     this.#spent = this.#probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };
+    this.#clock = bench.clock;
   }
 
   async finish(config: BenchConfig, hooks: BenchHooks): Promise<RunResults> {
@@ -51,9 +59,15 @@ export class RunSession {
     const signal = hooks.signal ?? new AbortController().signal;
     const { engine, users } = this.#bench;
     this.#runs.update(this.#run.id, { status: 'running' });
+    const openUser = (position: number): UserRun => new UserRun(this.#bench, users[position]!, position);
+    const userRuns = users.map((_, position) => openUser(position));
+    const total = userRuns.reduce((sum, userRun) => sum + userRun.turns, 0);
     if (this.#probes === null) {
       progress({ phase: 'self-test', done: 0, total: 1 });
-      const tests = await selfTests(engine, users, { ...config, rules: promptRules(config) });
+      const settings = { ...config, rules: promptRules(config) };
+      const tests = await this.#clock.time('checks', () =>
+        selfTests(engine, users, settings, { budgetOf: (wholeMs) => selfTestBudgetMs(wholeMs, total), signal }),
+      );
       this.#save({
         ...tests,
         notes: this.#start.notes,
@@ -65,14 +79,10 @@ export class RunSession {
     }
 
     const turns = new TurnRepository(this.#database);
-    const openUser = (position: number): UserRun => new UserRun(this.#bench, users[position]!, position);
-    const userRuns = users.map((_, position) => openUser(position));
-    const total = userRuns.reduce((sum, userRun) => sum + userRun.turns, 0);
     const isFinished = ({ userId, turns: own }: UserRun): boolean => turns.count(this.#run.id, userId) === own;
     progress({ phase: 'warm-up', done: 0, total: 1 });
-    // Rows of the warm-up are deleted when that user begins.
-    const first = userRuns.findIndex((userRun) => !isFinished(userRun));
-    if (first !== -1) await openUser(first).warmUp();
+    const left = userRuns.flatMap((userRun, position) => (isFinished(userRun) ? [] : [position]));
+    await this.#clock.time('warmUp', () => this.#warmUp(left, openUser, hooks, signal));
     let done = 0;
     for (const userRun of userRuns) {
       if (isFinished(userRun)) {
@@ -90,14 +100,16 @@ export class RunSession {
     // Before the probe for isolation adds its own.
     this.#save({ ...this.#probes!, kvStores: this.#kvStores(), retriever: this.#bench.keeper.stats() });
     progress({ phase: 'isolation', done: 0, total: 1 });
-    await this.#probeIsolation(config);
+    await this.#clock.time('checks', () => this.#probeIsolation(config, signal));
     const { folder, engines, openRetriever } = this.#start;
     const { measure } = this.#bench.suite;
     if (measure !== undefined) {
       progress({ phase: 'measure', done: 0, total: 1 });
       this.#save({
         ...this.#probes!,
-        measured: await measure({ config, users, signal, folder, engines, openRetriever }),
+        measured: await this.#clock.time('measure', () =>
+          measure({ config, users, signal, folder, engines, openRetriever }),
+        ),
       });
     }
     progress({ phase: 'report', done: 0, total: 1 });
@@ -109,14 +121,47 @@ export class RunSession {
     return results;
   }
 
-  async #probeIsolation(config: BenchConfig): Promise<void> {
+  /**
+   * Warms up on the cheapest item of the users who are left, and says how long these take. Rows of the warm-up are deleted
+   * when its user begins.
+   * @param left positions of users who are not finished
+   */
+  async #warmUp(
+    left: readonly number[],
+    openUser: (position: number) => UserRun,
+    hooks: BenchHooks,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { users, settings, engine } = this.#bench;
+    const unfinished = left.map((position) => users[position]!);
+    const cheapest = cheapestItem(unfinished);
+    if (cheapest === undefined) return;
+    const start = performance.now();
+    const userRun = openUser(left[cheapest.user]!);
+    const round = (): Promise<WarmUp> => userRun.warmUp(cheapest.item, signal);
+    let warm = await round();
+    // Of a quick model the first round is much slower than those to come.
+    if (performance.now() - start < SECOND_ROUND_BELOW_MS) warm = await round();
+    const { topK, repeats } = settings;
+    const resumed = left.length < users.length;
+    hooks.onEstimate?.(
+      estimateRun(unfinished, warm, { topK, repeats, resumed, contextTokens: engine.info.contextTokens }),
+    );
+  }
+
+  async #probeIsolation(config: BenchConfig, signal: AbortSignal): Promise<void> {
     const { arms, keeper, runId } = this.#bench;
     const systems = arms
       .filter(({ arm: { traits } }) => traits.retrieves === 'retrieved' && traits.control === null)
       .map(({ arm, system }) => ({ traits: arm.traits, system }));
     if (systems.length === 0) return;
     const { topK, threshold, seed } = config;
-    const isolation = await probeIsolation({ runId, keeper, systems, topK, threshold }, seed);
+    const { turns, scoring } = this.#clock.spent;
+    const subject = { runId, keeper, systems, topK, threshold };
+    const isolation = await probeIsolation(subject, seed, {
+      budgetMs: probeBudgetMs(turns + scoring),
+      signal,
+    });
     this.#save({ ...this.#probes!, isolation });
   }
 
@@ -142,6 +187,7 @@ export class RunSession {
       modelMs: this.#spent.modelMs + this.#start.modelLoadMs + (busyMs ?? 0),
       embedderMs: this.#spent.embedderMs + embeddings.stats().callMs,
       coldStartMs: this.#spent.coldStartMs,
+      spent: this.#clock.spent,
     };
   }
 }

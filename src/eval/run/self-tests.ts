@@ -7,7 +7,7 @@ import type { DatasetUser } from '../../data/dataset.ts';
 import { groupBy } from '../../config/group-by.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
-import { paritySelfTest } from './parity-self-test.ts';
+import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';
 
 const PROMPTS = 20;
 
@@ -64,6 +64,7 @@ export async function selfTests(
   engine: Engine,
   users: readonly DatasetUser[],
   settings: { readonly rules: Omit<PromptRules, 'windowTokens'>; readonly topK: number; readonly seed: number },
+  options: SelfTestOptions = {},
 ): Promise<Pick<RunProbes, 'parity' | 'metrics' | 'tokenisation'>> {
   const samples = await samplePrompts(engine, users, settings.rules, settings.topK);
   const asked = users.flatMap(({ items, languageProfile }) =>
@@ -83,6 +84,7 @@ export async function selfTests(
     parity: await paritySelfTest(
       engine,
       samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),
+      options,
     ),
     metrics: metricsCheck(golds, { seed: settings.seed }),
     tokenisation: {

@@ -30,6 +30,7 @@ import { KvFolder } from './kv-folder.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
 import { openArms } from './open-arms.ts';
 import type { BenchHooks } from './progress.ts';
+import { RunClock } from './run-clock.ts';
 import { RunLock } from './run-lock.ts';
 import { checkSame, createRun, resumedConfig } from './run-record.ts';
 import { RunSession } from './run-session.ts';
@@ -74,7 +75,7 @@ export async function runSuite(
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
   const given = suite.data === undefined ? await readAskedData(settings.dataset) : undefined;
   using stores = new KvFolder(settings, folder);
-  await using parts = await BenchParts.open(engines, settings, suite, runnable.arms, stores.checkpointFolder);
+  await using parts = await BenchParts.open(engines, settings, suite, runnable.arms, stores.checkpointFolder, hooks);
   const { engine } = parts;
   const { arms, notRun } = await armsWithForms(runnable.arms, engine, settings, named === undefined);
   reserveFor(engine.info.contextTokens, settings.reserve);
@@ -93,6 +94,9 @@ export async function runSuite(
   const run =
     begun ?? (await createRun(runs, { name, suite, config: settings, arms, armsNotRun, dataset, users, parts }));
   using _lock = new RunLock(folder, run.name);
+  // At once: whoever interrupts may not wait for what is under way.
+  using _interruption = onAbort(hooks.signal, () => runs.update(run.id, { status: 'interrupted' }));
+  hooks.onBegin?.(run.name);
   const retriever = await openRunRetriever(parts, settings, run.id, folder);
   await using _retriever = { [Symbol.asyncDispose]: () => retriever.close() };
   const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id);
@@ -101,6 +105,7 @@ export async function runSuite(
   const bench = {
     ...{ runId: run.id, suite, users, engine, database, keeper, sharesStore: stores.shared },
     embeddings: parts.embeddings,
+    clock: new RunClock(run.probes?.profile.spent),
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     log: new DatabaseConversationLog(database, run.id),
@@ -110,6 +115,7 @@ export async function runSuite(
     success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
     settings: { seed, repeats, topK, threshold },
   };
+  hooks.signal?.throwIfAborted();
   const notes = [
     ...dataNotes(dataset),
     ...runNotes(parts, stores, run),
@@ -134,6 +140,12 @@ export async function runSuite(
   } finally {
     for (const { system } of openedArms) await system[Symbol.asyncDispose]();
   }
+}
+
+/** Calls `act` when the signal is aborted, until it is disposed of. */
+function onAbort(signal: AbortSignal | undefined, act: () => void): Disposable {
+  signal?.addEventListener('abort', act);
+  return { [Symbol.dispose]: () => signal?.removeEventListener('abort', act) };
 }
 
 /** Opens the database of the runs. */

@@ -1,6 +1,7 @@
 import type { BenchDatabase } from '../../db/database.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import type { Observed } from '../../records/observed.ts';
 import type { RetrievedMemory } from '../../records/retrieval-record.ts';
 import type { Scores } from '../../records/scores.ts';
 import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../records/turn-record.ts';
@@ -8,12 +9,10 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import type { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { logEntry } from '../../systems/turn-pipeline.ts';
-import { agreementOf } from '../analysis/metrics/agreement.ts';
 import type { MetricDefinition } from '../analysis/metrics/metric-definition.ts';
 import { checkedValue } from '../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../analysis/prompt-facts.ts';
 import type { TokenPieces } from './observe/token-pieces.ts';
-import type { ObservedTurn } from './observe/turn-observer.ts';
 
 /** A turn before it is written: answered and observed, or failed. */
 export type TurnOutcome =
@@ -22,7 +21,7 @@ export type TurnOutcome =
       readonly request: ChatRequest;
       readonly response: ChatResponse;
       readonly scores: Scores;
-      readonly seen: ObservedTurn;
+      readonly observed: Observed;
     }
   | { readonly arm: Arm; readonly error: unknown };
 
@@ -71,7 +70,7 @@ export class TurnWriter {
       const { arm } = outcome;
       const sessionId = sessionIdOf(runId, item, arm, repeat);
       const key: TurnKey = { itemId: item.itemId, userId, arm: arm.traits.name, repeat, turn: 0, position };
-      const record = this.#recordOf(key, item, memories, outcome, outcomes);
+      const record = this.#recordOf(key, item, memories, outcome);
       const missing = record.state === 'answered' ? await pieces.missing(record.prompt.segments) : new Map();
       // The turn, its messages and its entry in the audit log, or nothing.
       database.transaction(() => {
@@ -86,20 +85,14 @@ export class TurnWriter {
     }
   }
 
-  #recordOf(
-    key: TurnKey,
-    item: DatasetItem,
-    memories: readonly DatasetMemory[],
-    outcome: TurnOutcome,
-    all: readonly TurnOutcome[],
-  ): TurnRecord {
+  #recordOf(key: TurnKey, item: DatasetItem, memories: readonly DatasetMemory[], outcome: TurnOutcome): TurnRecord {
     if ('error' in outcome) {
       const { error } = outcome;
       const message = error instanceof Error ? error.message : String(error);
       const { code } = error as { readonly code?: unknown };
       return { state: 'failed', ...key, error: { code: typeof code === 'string' ? code : null, message } };
     }
-    const { response, scores, seen } = outcome;
+    const { response, scores, observed } = outcome;
     const { trace, promptInfo, timings, tokens } = response;
     return this.#withOwnMetrics({
       state: 'answered',
@@ -113,7 +106,7 @@ export class TurnWriter {
       answer: trace.answer,
       timings,
       tokens,
-      observed: { ...seen.observed, agreement: agreementWithReference(outcome, all) },
+      observed,
       scores,
     });
   }
@@ -165,18 +158,4 @@ export function retrievedMemories(
     kept: used.has(memoryId),
     evidence: evidence.includes(memoryId),
   }));
-}
-
-function agreementWithReference(
-  outcome: TurnOutcome & { readonly seen: ObservedTurn },
-  others: readonly TurnOutcome[],
-): ReturnType<typeof agreementOf> | null {
-  const { reference: name } = outcome.arm.traits;
-  const isReference = ({ traits }: Arm): boolean =>
-    name === null ? traits.comparison === 'baseline' : traits.name === name;
-  const reference = others.find(({ arm }) => isReference(arm));
-  if (reference === undefined || 'error' in reference) return null;
-  const [own, theirs] = [outcome.seen.next, reference.seen.next];
-  if (own.span !== 'all' || theirs.span !== 'all') return null;
-  return agreementOf(own.probabilities, theirs.probabilities);
 }

@@ -5,14 +5,17 @@ import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { HistoryMessage } from '../../records/prompt-info.ts';
 import type { Scores } from '../../records/scores.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
 import { donated } from './donor.ts';
+import type { RunClock } from './run-clock.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
 import type { OpenArm } from './open-arms.ts';
+import type { WarmTurn, WarmUp } from './run-estimate.ts';
 import type { Suite } from './suite.ts';
 import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './turn-writer.ts';
 
@@ -32,6 +35,7 @@ export interface RunBench extends WriterParts, ObserverParts {
     readonly topK: number;
     readonly threshold: number;
   };
+  readonly clock: RunClock;
   /** Keep K/V from user to user (`--kv-store`). */
   readonly sharesStore: boolean;
 }
@@ -42,6 +46,11 @@ interface PreparedItem {
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
 }
+
+/** A turn that was answered and observed, before the other arms of its item have answered. */
+type TakenTurn =
+  | { readonly arm: Arm; readonly request: ChatRequest; readonly response: ChatResponse; readonly scores: Scores }
+  | { readonly arm: Arm; readonly error: unknown };
 
 /** Asks the questions of one user: retrieves once an item, then every arm in rotated order, each turn written whole. */
 export class UserRun {
@@ -70,56 +79,70 @@ export class UserRun {
     return this.#user.items.length * this.#bench.arms.length * this.#bench.settings.repeats;
   }
 
-  /** @param onTurn called after every turn @throws the reason of an aborted signal, between two turns */
+  /**
+   * @param onTurn called after every turn
+   * @throws the reason of an aborted signal, within a turn too; items that were finished are stored
+   */
   async run(onTurn: () => void, signal: AbortSignal): Promise<void> {
-    const { arms, embeddings, keeper, settings, sharesStore } = this.#bench;
+    const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       // A repeat is the same experiment again: nothing of the last one may be found.
       embeddings.clear();
       await keeper.reset();
       if (!sharesStore) for (const { system } of arms) await system.reset();
       for (const [index, item] of this.#user.items.entries()) {
-        const prepared = await this.#prepare(item);
+        const prepared = await clock.time('turns', () => this.#prepare(item, signal));
         const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
         const order = armOrder(arms, settings.seed, this.#position + index + repeat);
-        const outcomes: TurnOutcome[] = [];
+        const taken: TakenTurn[] = [];
         for (const arm of order) {
           signal.throwIfAborted();
-          outcomes.push(await this.#takeTurn(prepared, arm, repeat, observer));
+          taken.push(await this.#takeTurn(prepared, arm, repeat, observer, signal));
           onTurn();
         }
         // Only now is known what the reference of each gave.
-        await this.#writer.write(item, prepared.visible, repeat, outcomes);
+        const outcomes: TurnOutcome[] = [];
+        for (const turn of taken) outcomes.push(await this.#complete(turn, observer, signal));
+        await clock.time('turns', () => this.#writer.write(item, prepared.visible, repeat, outcomes));
       }
       this.#conversations.clear();
     }
   }
 
-  /** One turn of every arm on the first item, unwritten: caches of the machine are warm after it. */
-  async warmUp(): Promise<void> {
+  /** One turn of every arm on an item of the user, observed and unwritten: caches of the machine are warm after it. */
+  async warmUp(item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
     const { arms, sharesStore } = this.#bench;
-    const { item, sources } = await this.#prepare(this.#user.items[0]!);
-    for (const { arm, system } of arms) {
+    const prepared = await this.#prepare(item, signal);
+    const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
+    const turns: WarmTurn[] = [];
+    for (const { arm, system, session } of arms) {
+      const start = performance.now();
       // K/V of a user of its own: K/V that is shared on purpose stays, and nobody finds this.
-      const given = givenMemories(arm.traits, sources);
-      await system.chat({
+      const request = {
         query: item.query,
         sessionId: 'warm-up',
         userId: 'warm-up',
         history: item.history,
-        ...given,
-      });
+        ...givenMemories(arm.traits, prepared.sources),
+      };
+      const response = await system.chat({ ...request, signal });
+      signal.throwIfAborted();
+      const answered = performance.now();
+      await observer.observe(arm.traits, session, response, { signal });
+      const [turnMs, scoringMs] = [answered - start, performance.now() - answered];
+      turns.push({ traits: arm.traits, turnMs, scoringMs });
       if (!sharesStore) await system.reset();
     }
+    return { user: this.#user, item, turns };
   }
 
   /** Puts the memories of that time into the index, and retrieves once for all arms. */
-  async #prepare(item: DatasetItem): Promise<PreparedItem> {
+  async #prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
     const { keeper, settings, users } = this.#bench;
     const { userId } = this.#user;
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
-    for (const { system } of this.#bench.arms) await system.prepare?.(userId, visible);
+    for (const { system } of this.#bench.arms) await system.prepare?.(userId, visible, { signal });
     const retrieved = await keeper.retrieve(item.query, {
       userId,
       topK: settings.topK,
@@ -154,7 +177,8 @@ export class UserRun {
     { arm, system, session }: OpenArm,
     repeat: number,
     observer: TurnObserver,
-  ): Promise<TurnOutcome> {
+    signal: AbortSignal,
+  ): Promise<TakenTurn> {
     const { userId } = this.#user;
     const sessionId = sessionIdOf(this.#bench.runId, item, arm, repeat);
     const history = [...(this.#conversations.get(sessionId) ?? []), ...item.history];
@@ -165,9 +189,12 @@ export class UserRun {
       history,
       ...givenMemories(arm.traits, sources),
     };
+    const { clock } = this.#bench;
     try {
-      const response = await system.chat(request);
-      const seen = await observer.observe(arm.traits, session, response);
+      const response = await clock.time('turns', () => system.chat({ ...request, signal }));
+      // An answer that was cut short is no turn.
+      signal.throwIfAborted();
+      await clock.time('scoring', () => observer.observe(arm.traits, session, response, { signal }));
       if (item.conversation !== undefined) {
         const exchange: readonly HistoryMessage[] = [
           { role: 'user', content: item.query },
@@ -175,11 +202,20 @@ export class UserRun {
         ];
         this.#conversations.set(sessionId, [...history, ...exchange]);
       }
-      return { arm, request, response, scores: this.#score(item, visible, response), seen };
+      return { arm, request, response, scores: this.#score(item, visible, response) };
     } catch (error) {
-      // Without a place to write to no later turn could be kept either: the run ends, and can be resumed.
-      if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
-      return { arm, error };
+      return { arm, error: failureOf(error, signal) };
+    }
+  }
+
+  async #complete(turn: TakenTurn, observer: TurnObserver, signal: AbortSignal): Promise<TurnOutcome> {
+    if ('error' in turn) return turn;
+    const { arm } = turn;
+    try {
+      const observed = await this.#bench.clock.time('scoring', () => observer.complete(arm.traits, { signal }));
+      return { ...turn, observed };
+    } catch (error) {
+      return { arm, error: failureOf(error, signal) };
     }
   }
 
@@ -206,6 +242,14 @@ export class UserRun {
       this.#bench.success,
     );
   }
+}
+
+/** The error of a failed turn. @throws what ends the run: the reason of the signal, and want of a place to write to */
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  signal.throwIfAborted();
+  // No later turn could be kept either: the run ends, and can be resumed.
+  if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
+  return error;
 }
 
 function keeperEntry(memory: DatasetMemory): {

@@ -72,9 +72,29 @@ export const retrieverDescription = z
   })
   .readonly();
 
+/** Milliseconds of a run by what they were spent on; `checks` are the self-tests and the probes. */
+const spent = z
+  .object({
+    warmUp: z.number(),
+    turns: z.number(),
+    /** Observation of turns: gold answers, parity, distributions. */
+    scoring: z.number(),
+    checks: z.number(),
+    /** Measurements of the suite beside turns. */
+    measure: z.number(),
+  })
+  .readonly();
+
 /** Wall time, ms, over all sessions of the run: `modelMs` inside the engine, loading included. */
 export const profile = z
-  .object({ wallMs: z.number(), modelMs: z.number(), embedderMs: z.number(), coldStartMs: z.number() })
+  .object({
+    wallMs: z.number(),
+    modelMs: z.number(),
+    embedderMs: z.number(),
+    coldStartMs: z.number(),
+    /** Missing in older runs. */
+    spent: spent.exactOptional(),
+  })
   .readonly();
 
 /** Ids that differ between tokenising each segment alone and tokenising the joined text. */

@@ -31,14 +31,14 @@ function gatedAlpha({ relevance, uncertainty, margin }: GateFactors, threshold: 
  * @throws BenchError `unsupported` where the engine gives only a part of the next-token distribution
  */
 export function dualFactorGate(threshold: number): TurnGate {
-  return async (session, retrieved, bareTokens) => {
+  return async (session, retrieved, bareTokens, options) => {
     const [best, second] = retrieved;
     if (best === undefined) {
       return { inject: false, alpha: 1, evaluatedTokens: 0, details: { inject: false, threshold } };
     }
     const tokens = await bareTokens();
     await session.clear();
-    const { next } = await session.score(tokens, []);
+    const { next } = await session.score(tokens, [], options);
     if (next.span !== 'all') throw partial();
     const factors: GateFactors = {
       relevance: best.score,

@@ -139,12 +139,12 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     prefix: readonly TokenId[],
     parts: PrefixParts,
   ): Promise<{ readonly loaded: Loaded; readonly computeMs: number }> {
-    const { session, userId } = turn;
+    const { session, userId, signal } = turn;
     const start = performance.now();
     let loadMs = 0;
     const { bytes } = await this.#options.store.keepCheckpoint(userId, key, memoryIdsOf(parts), async (id) => {
       await session.clear();
-      await session.evaluate(prefix);
+      await session.evaluate(prefix, { signal });
       const checkpoint = await session.checkpoint({ id });
       const loadStart = performance.now();
       await this.#load(checkpoint, turn, parts.header.length);

@@ -14,6 +14,8 @@ export interface BlockContext {
   readonly store: BlockStore;
   /** Template and labels, part of each key. */
   readonly template: string;
+  /** Cancels the evaluation of a block. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Cells that were found or computed. */
@@ -45,7 +47,7 @@ export async function gatherBlocks(
   { header: headerIds, lines }: LinesAhead,
 ): Promise<GatheredBlocks> {
   const start = performance.now();
-  const { session, store } = context;
+  const { session, store, signal } = context;
   const header = await headerOf(context, userId, headerIds);
   let computeMs = header.computeMs;
   let builtTokens = header.origin === 'computed' ? headerIds.length : 0;
@@ -64,7 +66,7 @@ export async function gatherBlocks(
       await session.importCells(header.state);
       sessionHoldsHeader = true;
     }
-    await session.evaluate(tokenIds);
+    await session.evaluate(tokenIds, { signal });
     using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
     const state = await store.keep(userId, key, tokenIds.length, [memoryId], block);
     const elapsedMs = performance.now() - computeStart;
@@ -76,13 +78,13 @@ export async function gatherBlocks(
 }
 
 async function headerOf(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
-  const { session, store } = context;
+  const { session, store, signal } = context;
   const key = keyOf(context, 'header', tokenIds);
   const found = await store.find(userId, key);
   if (found !== undefined) return { key, state: found.state, origin: found.tier, computeMs: 0 };
   const start = performance.now();
   await session.clear();
-  await session.evaluate(tokenIds);
+  await session.evaluate(tokenIds, { signal });
   using cells = await session.exportCells();
   const state = await store.keep(userId, key, tokenIds.length, [], cells);
   return { key, state, origin: 'computed', computeMs: performance.now() - start };

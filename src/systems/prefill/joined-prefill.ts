@@ -62,8 +62,8 @@ export class JoinedPrefill implements PrefillStrategy {
     };
   }
 
-  async prepare(lines: LinesAhead, { session, userId }: TurnContext): Promise<void> {
-    await gatherBlocks(this.#context(session), userId, lines);
+  async prepare(lines: LinesAhead, turn: TurnContext): Promise<void> {
+    await gatherBlocks(this.#context(turn), turn.userId, lines);
   }
 
   forget(userId: string, memoryId: string): Promise<number> {
@@ -82,15 +82,16 @@ export class JoinedPrefill implements PrefillStrategy {
     this.#options.store[Symbol.dispose]();
   }
 
-  #context(session: BlockContext['session']): BlockContext {
+  #context({ session, signal }: TurnContext): BlockContext {
     const { engine, store, template } = this.#options;
-    return { engine, session, store, template };
+    return { engine, session, store, template, signal };
   }
 
   /** Scales last, so that recomputed tokens saw their predecessors unscaled and nothing is scaled twice. */
-  async #join(parts: PrefixParts, { session, userId, alpha }: TurnContext): Promise<Joined> {
+  async #join(parts: PrefixParts, turn: TurnContext): Promise<Joined> {
     const { engine, recipe, store } = this.#options;
-    const context = this.#context(session);
+    const { session, userId, alpha } = turn;
+    const context = this.#context(turn);
     const gathered = await gatherBlocks(context, userId, parts);
     const recomputeStart = performance.now();
     const header = gathered.header.state;

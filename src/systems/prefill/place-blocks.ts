@@ -37,7 +37,7 @@ export async function placeBlocks(
  * @see LegoLink in EPIC, arXiv 2410.15332
  */
 async function recompute(
-  { engine, session }: BlockContext,
+  { engine, session, signal }: BlockContext,
   header: SequenceState,
   placements: readonly BlockPlacement[],
   tokensOfEach: number,
@@ -54,7 +54,7 @@ async function recompute(
       using before = joinBlocks(header, finished, { rotary });
       await session.importCells(before);
     }
-    await session.evaluate([...block.tokenIds.subarray(0, evaluated)]);
+    await session.evaluate([...block.tokenIds.subarray(0, evaluated)], { signal });
     recomputedTokens += evaluated;
     // Contiguous, so that the cell of a position is the cell of that number.
     const beginning = await session.exportCells({ start: position, end: position + wanted });

@@ -12,6 +12,8 @@ export interface TurnContext {
   readonly userId: string;
   /** Multiplies the values of injected memories; 1 leaves them as they are. Text has none to scale. */
   readonly alpha: number;
+  /** Cancels the prefill: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A strategy's claims of one turn, in tokens. */

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../engine/call-options.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
@@ -22,4 +23,5 @@ export type TurnGate = (
   session: EngineSession,
   retrieved: readonly MemorySearchResult[],
   bareTokens: () => Promise<readonly TokenId[]>,
+  options?: CallOptions,
 ) => Promise<GateDecision>;

@@ -43,6 +43,30 @@ export function evaluationPromises(subject: Subject): void {
     expect(session.tokens).toEqual([...memories, ...answer.slice(0, -1)]);
   });
 
+  test('a score gives the distribution in front of every token where it is asked to, and the same bits', async () => {
+    const { engine, session, prompts } = opened;
+    const { memories, answer } = prompts;
+    const plain = await session.score(memories, answer);
+    await session.clear();
+    const { distributions = [], ...score } = await session.score(memories, answer, { distributions: true });
+    expect(score).toEqual(plain);
+    expect(distributions.map(({ length }) => length)).toEqual(answer.map(() => engine.info.model.vocabularySize));
+    for (const [index, token] of answer.entries()) {
+      expect(Math.log(distributions[index]![token]!)).toBeCloseTo(score.logProbabilities[index]!, 5);
+    }
+  });
+
+  test('bits do not depend on a signal, by which a slow model evaluates in smaller pieces', async () => {
+    const { engine, session, prompts } = opened;
+    const { signal } = new AbortController();
+    const long = filler(engine, 300);
+    await session.evaluate(long);
+    const whole = await session.score(prompts.question, prompts.answer);
+    await session.clear();
+    await session.evaluate(long, { signal });
+    expect(await session.score(prompts.question, prompts.answer, { signal })).toEqual(whole);
+  });
+
   test('a score of a shorter continuation, or of none, has the same distribution', async () => {
     const { session, prompts } = opened;
     const { memories, answer } = prompts;

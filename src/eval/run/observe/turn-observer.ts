@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Checkpoint } from '../../../engine/checkpoint.ts';
+import type { CallOptions } from '../../../engine/call-options.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import {
   compareScores,
   likeliestTokens,
+  meanDivergence,
   type NextDistribution,
   type SequenceScore,
 } from '../../../engine/sequence-score.ts';
@@ -16,33 +17,43 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
+import { agreementOf } from '../../analysis/metrics/agreement.ts';
+import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
 
-/** An engine to observe with: `scoring` is a session that no arm uses and no turn's meter counts. */
-export interface ObserverParts {
+/** An engine to observe with. */
+export interface ObserverParts extends ScorerParts {
   readonly engine: Engine;
-  readonly scoring: EngineSession;
   /** Scores each arm's own answer too: another pass a turn. */
   readonly scoresAnswers: boolean;
 }
 
 /** A turn as observed, before it is known what the other arms of its item gave. */
-export interface ObservedTurn {
-  readonly observed: Omit<Observed, 'agreement'>;
-  readonly next: NextDistribution;
+interface ObservedTurn {
+  readonly arm: ArmTraits;
+  readonly observed: Omit<Observed, 'parity' | 'agreement' | 'goldKl'>;
+  readonly score: TurnScore;
+  /** The prompt up to where the gold answer begins, and that answer. */
+  readonly ids: readonly TokenId[];
+  readonly gold: readonly TokenId[];
+  /** All of the prompt ran through the model in this turn, by the engine's meter. */
+  readonly isWhole: boolean;
 }
 
 /**
  * Scores gold answers and numerical parity of the turns of one item, after each turn, outside every clock and meter: from
- * the K/V that the turn left in its session, restored elsewhere and cut where the suffix began.
+ * the K/V that the turn left in its session.
  */
 export class TurnObserver {
   readonly #parts: ObserverParts;
   readonly #item: DatasetItem;
   readonly #profile: UserLanguage;
   readonly #gold: string;
-  readonly #references = new Map<string, SequenceScore>();
+  readonly #scorer: TurnScorer;
+  readonly #seen = new Map<string, ObservedTurn>();
+  /** By the ids that were evaluated. */
+  readonly #asText = new Map<string, SequenceScore>();
 
   /** @param profile of the user who asks */
   constructor(parts: ObserverParts, item: DatasetItem, profile: UserLanguage) {
@@ -50,66 +61,69 @@ export class TurnObserver {
     this.#item = item;
     this.#profile = profile;
     this.#gold = item.answer ?? profile.unknownAnswer;
+    this.#scorer = new TurnScorer(parts);
   }
 
   /** @param session in which the turn was answered; it is left as it is */
-  async observe(arm: ArmTraits, session: EngineSession, response: ChatResponse): Promise<ObservedTurn> {
-    const { engine } = this.#parts;
-    const { trace, promptInfo } = response;
-    const ids = promptInfo.segments.flatMap((segment) => segment.tokenIds);
-    const [gold = []] = await engine.tokenize([{ text: `${trace.answerLead}${this.#gold}`, as: 'text' }]);
-    await using left = await this.#checkpointOf(session, trace.prefixPositions);
-    const score = await this.#scoreFrom(left.checkpoint, response, gold);
-    const goldTexts = await engine.detokenize(gold.map((token) => [token]));
-    const observed: ObservedTurn['observed'] = {
-      ...injectable(arm, response),
-      sequenceSha256: hashOfIds(trace.sessionTokens),
-      sequenceTokens: trace.sessionTokens.length,
-      firstForeignToken: firstDifference(ids, trace.sessionTokens),
-      goldLogProbability: sumOf(score.logProbabilities),
-      goldTokens: score.logProbabilities.map((logProbability, index) => ({ token: goldTexts[index]!, logProbability })),
-      freeLogProbability: await this.#freeLogProbability(left.checkpoint, response),
-      parity: arm.equivalence === 'bitwise' ? compareScores(score, await this.#reference(ids, gold)) : null,
-      nextTokens: await likeliestTexts(engine, score.next),
-      closed: this.#isClosed(response),
-    };
-    return { observed, next: score.next };
-  }
-
-  /** The K/V that the turn left, until it is disposed of; null where the whole prompt was text. */
-  async #checkpointOf(
+  async observe(
+    arm: ArmTraits,
     session: EngineSession,
-    prefixPositions: number,
-  ): Promise<AsyncDisposable & { readonly checkpoint: Checkpoint | null }> {
-    const checkpoint = prefixPositions === 0 ? null : await session.checkpoint();
-    return {
-      checkpoint,
-      [Symbol.asyncDispose]: async () => {
-        if (checkpoint !== null) await this.#parts.engine.deleteCheckpoint(checkpoint);
+    response: ChatResponse,
+    options: CallOptions = {},
+  ): Promise<void> {
+    const { engine, scoresAnswers } = this.#parts;
+    const { trace, promptInfo, tokens } = response;
+    const { suffix, prefixPositions } = trace;
+    const promptIds = promptInfo.segments.flatMap((segment) => segment.tokenIds);
+    const place = await this.#goldPlace(response);
+    const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
+    const score = await this.#scorer.score({ session, prefixPositions, suffix }, { gold: place, own }, options);
+    const goldTexts = await engine.detokenize(place.answer.map((token) => [token]));
+    this.#seen.set(arm.name, {
+      arm,
+      score,
+      ids: [...promptIds.slice(0, promptIds.length - suffix.length), ...place.suffix],
+      gold: place.answer,
+      isWhole: prefixPositions === 0 && tokens.evaluated === promptIds.length,
+      observed: {
+        ...injectable(arm, response),
+        sequenceSha256: hashOfIds(trace.sessionTokens),
+        sequenceTokens: trace.sessionTokens.length,
+        firstForeignToken: firstDifference(promptIds, trace.sessionTokens),
+        goldLogProbability: sumOf(score.gold.logProbabilities),
+        goldTokens: score.gold.logProbabilities.map((logProbability, index) => ({
+          token: goldTexts[index]!,
+          logProbability,
+        })),
+        freeLogProbability: score.own === undefined ? null : sumOf(score.own) / score.own.length,
+        nextTokens: await likeliestTexts(engine, score.next),
+        closed: this.#isClosed(response),
       },
+    });
+  }
+
+  /** All that is recorded of an observed turn; called once every arm of the item has answered. */
+  async complete(arm: ArmTraits, options: CallOptions = {}): Promise<Observed> {
+    const seen = this.#seen.get(arm.name)!;
+    const reference = this.#referenceOf(arm);
+    return {
+      ...seen.observed,
+      parity: arm.equivalence === 'bitwise' ? await this.#parity(seen, options) : null,
+      agreement: reference === undefined ? null : agreementBetween(seen.score.next, reference.score.next),
+      goldKl: reference === undefined ? null : goldDivergence(seen, reference),
     };
   }
 
-  async #scoreFrom(
-    checkpoint: Checkpoint | null,
-    { trace }: ChatResponse,
-    continuation: readonly TokenId[],
-  ): Promise<SequenceScore> {
-    const { scoring } = this.#parts;
-    if (checkpoint === null) await scoring.clear();
-    else {
-      await scoring.restore(checkpoint);
-      await scoring.truncate(trace.prefixPositions);
-    }
-    return scoring.score(trace.suffix, continuation);
+  /** The text arm that an arm is held against; undefined where it did not answer. */
+  #referenceOf({ reference }: ArmTraits): ObservedTurn | undefined {
+    const turns = [...this.#seen.values()];
+    return turns.find(({ arm }) => (reference === null ? arm.comparison === 'baseline' : arm.name === reference));
   }
 
-  /** Fluency: mean ln p of the system's own answer behind the same K/V; null for an answer without tokens. */
-  async #freeLogProbability(checkpoint: Checkpoint | null, response: ChatResponse): Promise<number | null> {
-    const answer = response.trace.answer.tokenIds;
-    if (!this.#parts.scoresAnswers || answer.length === 0) return null;
-    const { logProbabilities } = await this.#scoreFrom(checkpoint, response, answer);
-    return sumOf(logProbabilities) / answer.length;
+  /** Where the gold answer stands: behind the item's own prefix, where it has one, else behind the prompt. */
+  async #goldPlace({ trace }: ChatResponse): Promise<ScoredTexts['gold']> {
+    const [answer = []] = await this.#parts.engine.tokenize([{ text: `${trace.answerLead}${this.#gold}`, as: 'text' }]);
+    return { suffix: trace.suffix, answer };
   }
 
   #isClosed({ promptInfo, memoriesUsed }: ChatResponse): boolean {
@@ -127,17 +141,31 @@ export class TurnObserver {
     );
   }
 
-  /** The same tokens evaluated whole, as text: what bitwise arms are compared with. */
-  async #reference(ids: readonly TokenId[], gold: readonly TokenId[]): Promise<SequenceScore> {
-    const key = hashOfIds(ids);
-    const known = this.#references.get(key);
-    if (known !== undefined) return known;
-    const { scoring } = this.#parts;
-    await scoring.clear();
-    const reference = await scoring.score(ids, gold);
-    this.#references.set(key, reference);
-    return reference;
+  /**
+   * Against the same tokens evaluated whole, as text: by another arm of the item where one did that, else by this turn
+   * itself where it did, else here.
+   */
+  async #parity(seen: ObservedTurn, options: CallOptions): Promise<Observed['parity']> {
+    const key = hashOfIds(seen.ids);
+    const whole = [...this.#seen.values()].filter(({ isWhole, ids }) => isWhole && hashOfIds(ids) === key);
+    const other = whole.find((turn) => turn !== seen) ?? whole[0];
+    if (other !== undefined) return compareScores(seen.score.gold, other.score.gold);
+    const known = this.#asText.get(key) ?? (await this.#scorer.scoreText(seen.ids, seen.gold, options));
+    this.#asText.set(key, known);
+    return compareScores(seen.score.gold, known);
   }
+}
+
+function agreementBetween(own: NextDistribution, reference: NextDistribution): Observed['agreement'] {
+  if (own.span !== 'all' || reference.span !== 'all') return null;
+  return agreementOf(own.probabilities, reference.probabilities);
+}
+
+/** Null where the two do not write the gold answer with the same tokens. */
+function goldDivergence(seen: ObservedTurn, reference: ObservedTurn): number | null {
+  const [own, theirs] = [seen.score.gold.distributions, reference.score.gold.distributions];
+  if (own === undefined || theirs === undefined || firstDifference(seen.gold, reference.gold) !== null) return null;
+  return meanDivergence(theirs, own);
 }
 
 /** The memories that an arm was to inject, by the prompt and not by its own account. */

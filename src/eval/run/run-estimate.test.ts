@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { DatasetUser } from '../../data/dataset.ts';
+import { cheapestItem, estimateRun, type WarmUp } from './run-estimate.ts';
+
+/** A user with so many memories of 50 characters, and so many questions about all of them. */
+function user(userId: string, memories: number, questions: number): DatasetUser {
+  return {
+    userId,
+    memories: Array.from({ length: memories }, (_, index) => ({
+      memoryId: `${userId}-m${index}`,
+      content: 'x'.repeat(50),
+      createdAt: '2026-01-01T00:00:00Z',
+    })),
+    items: Array.from({ length: questions }, (_, index) => ({
+      itemId: `${userId}-q${index}`,
+      query: '?'.repeat(50),
+      askedAt: '2026-02-01T00:00:00Z',
+      evidence: [`${userId}-m0`],
+    })),
+  } as unknown as DatasetUser;
+}
+
+const settings = { topK: 5, repeats: 1, contextTokens: 4096, resumed: false };
+const turn = (retrieves: 'nothing' | 'retrieved' | 'all', turnMs: number) => ({
+  traits: { retrieves, control: retrieves === 'retrieved' ? null : ('negative' as const) },
+  turnMs,
+  scoringMs: 100,
+});
+const warm = (owner: DatasetUser, ...turns: WarmUp['turns']): WarmUp => ({ user: owner, item: owner.items[0]!, turns });
+
+test('the warm-up takes the question with the fewest memories', () => {
+  const users = [user('a', 40, 2), user('b', 5, 1), user('c', 400, 3)];
+  expect(cheapestItem(users)).toMatchObject({ user: 1, item: { itemId: 'b-q0' } });
+  expect(cheapestItem([])).toBeUndefined();
+});
+
+test('turns and scoring are counted for every question that is left', () => {
+  const users = [user('a', 10, 2), user('b', 10, 3)];
+  const estimate = estimateRun(users, warm(users[0]!, turn('nothing', 900)), { ...settings, repeats: 2 });
+  expect(estimate).toEqual({ users: 2, questions: 5, turns: 10, ms: 10_000, smaller: null });
+});
+
+test('an arm that shows all memories takes longer for a user who has more of them', () => {
+  const [small, large] = [user('small', 10, 1), user('large', 100, 1)];
+  const all = estimateRun([large], warm(small, turn('all', 850)), settings);
+  // 300 characters of template, 50 of the question, 500 and 5,000 of memories.
+  expect(all.ms).toBeCloseTo((850 * 5350) / 850 + 100, 6);
+  const none = estimateRun([large], warm(small, turn('nothing', 850)), settings);
+  expect(none.ms).toBe(950);
+});
+
+test('a long run counts a share for the isolation probe and names a smaller limit; one that was begun names none', () => {
+  const users = Array.from({ length: 20 }, (_, index) => user(`u${index}`, 10, 12));
+  const warmUp = warm(users[0]!, turn('retrieved', 9900), turn('nothing', 900));
+  const estimate = estimateRun(users, warmUp, settings);
+  expect(estimate).toMatchObject({ users: 20, questions: 240, turns: 480 });
+  expect(estimate.ms).toBeCloseTo(1.08 * 240 * 11_000, 0);
+  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 120_000 });
+  expect(estimateRun(users, warmUp, { ...settings, resumed: true }).smaller).toBeNull();
+});

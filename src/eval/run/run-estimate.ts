@@ -1,0 +1,113 @@
+import type { ArmTraits } from '../../records/arm-traits.ts';
+import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
+import { probeBudgetMs } from './isolation-probe.ts';
+
+/** What is left of a run, and about how long it takes. */
+export interface RunEstimate {
+  readonly users: number;
+  readonly questions: number;
+  readonly turns: number;
+  readonly ms: number;
+  /** A limit of questions that takes a part of that; null for a run that is short, or was begun before. */
+  readonly smaller: { readonly limit: number; readonly ms: number } | null;
+}
+
+/** One arm's turn of the warm-up. */
+export interface WarmTurn {
+  readonly traits: Pick<ArmTraits, 'retrieves' | 'control'>;
+  readonly turnMs: number;
+  readonly scoringMs: number;
+}
+
+/** A warm-up: every arm on one item. */
+export interface WarmUp {
+  readonly user: DatasetUser;
+  readonly item: DatasetItem;
+  readonly turns: readonly WarmTurn[];
+}
+
+/** Settings that decide how long turns are. */
+export interface EstimateSettings {
+  readonly topK: number;
+  readonly repeats: number;
+  readonly contextTokens: number;
+  /** The run was begun before, with its own limit. */
+  readonly resumed: boolean;
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+/** System prompt and template. */
+const FIXED_CHARACTERS = 300;
+/** Runs that are shorter are not worth making smaller. */
+const LONG_MS = 600_000;
+const SMALLER_SHARE = 0.25;
+/** Fewer are never drawn. */
+const LEAST_LIMIT = 10;
+/** Turns of one arm in the isolation probe, where it is not cut short. */
+const PROBE_TURNS = 55;
+
+/** Characters of the prompt of an arm, about. */
+function promptCharacters(
+  retrieves: ArmTraits['retrieves'],
+  user: DatasetUser,
+  item: DatasetItem,
+  { topK, contextTokens }: EstimateSettings,
+): number {
+  const visible = visibleMemories(user, item);
+  const all = visible.reduce((sum, { content }) => sum + content.length, 0);
+  const shown = {
+    nothing: 0,
+    evidence: item.evidence.length * (all / Math.max(1, visible.length)),
+    retrieved: Math.min(topK, visible.length) * (all / Math.max(1, visible.length)),
+    donor: Math.min(topK, visible.length) * (all / Math.max(1, visible.length)),
+    // Memories take half of the window.
+    all: Math.min(all, (contextTokens * CHARACTERS_PER_TOKEN) / 2),
+  }[retrieves];
+  return FIXED_CHARACTERS + item.query.length + shown;
+}
+
+/**
+ * Estimates what is left of a run from its warm-up: the turns of each arm by the length of their prompts, scoring, and the
+ * isolation probe. K/V that turns find in a store makes the run shorter.
+ * @param users those who are not finished
+ */
+export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {
+  const questions = users.reduce((sum, { items }) => sum + items.length, 0);
+  let turnsMs = 0;
+  for (const { traits, turnMs, scoringMs } of warmUp.turns) {
+    const measured = promptCharacters(traits.retrieves, warmUp.user, warmUp.item, settings);
+    for (const user of users) {
+      for (const item of user.items) {
+        const characters = promptCharacters(traits.retrieves, user, item, settings);
+        turnsMs += settings.repeats * ((turnMs * characters) / measured + scoringMs);
+      }
+    }
+  }
+  const probed = warmUp.turns.filter(({ traits }) => traits.retrieves === 'retrieved' && traits.control === null);
+  const wholeProbeMs = PROBE_TURNS * probed.reduce((sum, { turnMs }) => sum + turnMs, 0);
+  const withProbe = (ms: number): number => ms + Math.min(wholeProbeMs, probeBudgetMs(ms));
+  const ms = withProbe(turnsMs);
+  const limit = Math.max(LEAST_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
+  const isLong = ms > LONG_MS && !settings.resumed && limit < questions;
+  return {
+    users: users.length,
+    questions,
+    turns: questions * warmUp.turns.length * settings.repeats,
+    ms,
+    smaller: isLong ? { limit, ms: withProbe((turnsMs * limit) / questions) } : null,
+  };
+}
+
+/** The user and the item whose turns are cheapest to warm up with: the fewest characters of memories. */
+export function cheapestItem(
+  users: readonly DatasetUser[],
+): { readonly user: number; readonly item: DatasetItem } | undefined {
+  let cheapest: { readonly user: number; readonly item: DatasetItem; readonly size: number } | undefined;
+  for (const [user, owner] of users.entries()) {
+    for (const item of owner.items) {
+      const size = visibleMemories(owner, item).reduce((sum, { content }) => sum + content.length, 0);
+      if (cheapest === undefined || size < cheapest.size) cheapest = { user, item, size };
+    }
+  }
+  return cheapest;
+}
