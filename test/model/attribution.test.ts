@@ -146,7 +146,9 @@ describe('attribute', () => {
       code: 'bad-model',
       message: expect.stringMatching(/not the model of the run: .* recall-base has abababababab…/),
     });
-    await expect(loadRunModel(other, folder.file('none.gguf'), composeEngine)).rejects.toMatchObject({ code: 'bad-model' });
+    await expect(loadRunModel(other, folder.file('none.gguf'), composeEngine)).rejects.toMatchObject({
+      code: 'bad-model',
+    });
   });
 
   it('finds a model of the registry by its hash, whatever file is named', async () => {
