@@ -3,14 +3,16 @@ import { type Command, Option } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
+import { isPublicDataset } from '../config/public-datasets.ts';
 import { readAskedData } from '../data/asked-data.ts';
+import { datasetFile, datasetSources } from '../data/dataset-source.ts';
 import { convertDataset, type SourceFormat, sourceFormats } from '../data/convert/convert-dataset.ts';
 import { knownFields } from '../data/convert/field-names.ts';
-import { datasetCatalogue } from '../data/dataset-catalogue.ts';
+import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
 import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
-import { verifyDataset, type Verification } from '../data/verify/verify-dataset.ts';
-import { datasetsTable } from '../report/datasets-table.ts';
+import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
+import { broughtTable, datasetsTable } from '../report/datasets-table.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { renderTerminal } from '../report/render/terminal.ts';
 import { renderVerification, statisticsLines } from '../report/verification-text.ts';
@@ -24,6 +26,11 @@ interface JsonFlag {
   readonly json?: true;
 }
 
+interface VerifyFlags extends JsonFlag {
+  readonly dataFile?: string;
+  readonly errata?: string;
+}
+
 interface MakeFlags extends JsonFlag {
   readonly seed?: string;
   readonly users?: string;
@@ -34,6 +41,7 @@ interface ConvertFlags extends JsonFlag {
   readonly from: SourceFormat;
   readonly out: string;
   readonly map?: string;
+  readonly errata?: string;
   readonly language: 'en' | 'zh';
   readonly name?: string;
 }
@@ -44,7 +52,9 @@ csv, jsonl: a row holds a user, and a memory, a question, or both. A question wi
 absent item. Evidence is a memory_id, the whole text of a memory, or several separated by ";"; in a row
 with both, the default is its memory. Lists are separated by ";", or are JSON lists. Columns are found by
 these names, in any case and with or without underscores, or by --map.
-locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.`;
+locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.
+musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
+docs/data.md has examples, and says what is done with each public set.`;
 
 /** Declares `data` with its verbs. */
 export function declareData(command: Command): void {
@@ -55,7 +65,9 @@ export function declareData(command: Command): void {
       .description(description)
       .option('--json', 'print one JSON document')
       .option('--debug', 'show the stack of an error');
-  verb('list', 'list the data sets that ship, and those that a suite makes').action(list);
+  verb('list', 'list the data sets that ship, those that a suite makes, and public ones whose file you bring').action(
+    list,
+  );
   addConfigOptions(verb('make <name>', 'make a data set by its name, or by that of its suite, from the seed'), [
     'seed',
     'model',
@@ -65,13 +77,17 @@ export function declareData(command: Command): void {
     .option('--users <n>', 'number of users (default: as many as it ships with)')
     .option('--out <file>', 'file to write (default: its name, .jsonl)')
     .action(make);
-  verb(
-    'verify <files>',
-    'verify data sets, comma-separated, each alone and all together; exit code 2 on errors, 0 on warnings alone',
+  addConfigOptions(
+    verb(
+      'verify <files>',
+      'verify data sets, comma-separated, each alone and all together; exit code 2 on errors, 0 on warnings alone',
+    ),
+    ['dataFile', 'errata'],
   ).action(verify);
   verb('convert <file>', 'convert a file of another format')
     .addOption(new Option('--from <format>', 'format of the file').choices(sourceFormats).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
+    .option('--errata <file>', 'published audit of locomo, JSON: corrects answers and citations, drops questions')
     .option('--map <fields>', 'columns of fields, such as answer=gold,user=speaker (default: by their names)')
     .addOption(new Option('--language <name>', 'language of questions and answers').choices(['en', 'zh']).default('en'))
     .option('--name <name>', 'name of the data set (default: that of the file)')
@@ -81,8 +97,12 @@ export function declareData(command: Command): void {
 
 async function list({ json }: JsonFlag): Promise<void> {
   const entries = await withWindowOf(loadBenchConfig(), datasetCatalogue);
+  const brought = broughtDatasets();
+  const page = pageOf(process.stdout);
   process.stdout.write(
-    json === true ? printableJson(entries) : renderTerminal(datasetsTable(entries), pageOf(process.stdout)),
+    json === true
+      ? printableJson([...entries, ...brought])
+      : `${renderTerminal(datasetsTable(entries), page)}\n${renderTerminal(broughtTable(brought), page)}`,
   );
 }
 
@@ -103,10 +123,15 @@ async function make(name: string, { users: usersText, out, json, ...flags }: Mak
   process.stdout.write([...lines, ...statisticsLines(verification)].map((line) => `${printable(line)}\n`).join(''));
 }
 
-async function verify(names: string, { json }: JsonFlag): Promise<void> {
-  const files = loadBenchConfig({ flags: { dataset: names } }).dataset.map(shownPath);
+async function verify(names: string, { json, ...flags }: VerifyFlags): Promise<void> {
+  const config = loadBenchConfig({ flags: { dataset: names, ...flags } });
+  const files = config.dataset;
   const verifications: Verification[] = [];
-  for (const file of files) verifications.push(await verifyDataset(file));
+  for (const source of datasetSources(config)) {
+    const shown = isPublicDataset(source.place) ? source : datasetFile(shownPath(source.place));
+    verifications.push(await verifySource(shown));
+    for (const note of source.brought()?.notes ?? []) process.stderr.write(`${printable(`note: ${note}`)}\n`);
+  }
   const page = pageOf(process.stdout);
   process.stdout.write(
     json === true
@@ -117,7 +142,7 @@ async function verify(names: string, { json }: JsonFlag): Promise<void> {
   process.exitCode = valid ? exitCodes.ok : exitCodes.badUsage;
   // Questions without answers are for the suite retrieval alone, which asks no data set.
   if (!valid || files.length === 1 || verifications.some(({ statistics }) => statistics.questions > 0)) return;
-  await readAskedData(files);
+  await readAskedData(config);
 }
 
 async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<void> {

@@ -105,8 +105,8 @@ async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
   return { state: 'works', found: `${name} embedded a sentence in ${dimension} numbers on ${runtime}${slow}` };
 }
 
-async function dataset({ dataset: files }: BenchConfig): Promise<Finding> {
-  const { name, parts } = await readAskedData(files);
+async function dataset(config: BenchConfig): Promise<Finding> {
+  const { name, parts } = await readAskedData(config);
   const users = parts.flatMap((part) => part.users);
   const items = users.reduce((sum, user) => sum + user.items.length, 0);
   return { state: 'works', found: `${name}: ${items} items of ${users.length} users` };

@@ -126,9 +126,21 @@ export const benchConfigSchema = z.strictObject({
   }).exactOptional(),
   dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
     value: '<names|files>',
-    help: 'data sets to ask, comma-separated: names of shipped ones, or files; each user is scored in their own language',
+    help:
+      'data sets to ask, comma-separated: names of shipped ones, names of public ones (locomo, musique-s, longmemeval)' +
+      ' whose --data-file you bring, or files; each user is scored in their own language',
     allowed: 'comma-separated names or files',
   }).default('recall-en,recall-zh'),
+  dataFile: describe(z.union([z.string().min(1), z.record(z.string(), z.string().min(1))]), {
+    value: '<files>',
+    help: 'file of a public data set as published; of several sets NAME=FILE, comma-separated',
+    preset: 'as fetched by data fetch',
+    allowed: 'a path, or NAME=FILE, comma-separated',
+  }).exactOptional(),
+  errata: path(
+    '<file>',
+    'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions',
+  ).exactOptional(),
   model: path(
     '<file>',
     'language model: a GGUF file, a name (recall-base, recall-block, smollm2-135m), hf:org/repo/file.gguf (fetched), or' +
@@ -242,11 +254,13 @@ export const benchConfigSchema = z.strictObject({
 type Options = z.output<typeof benchConfigSchema>;
 
 /** Configuration of a run. All paths are absolute; models with random weights and of the hub are given by name. */
-export interface BenchConfig extends Readonly<Omit<Options, 'arms' | 'dataset'>> {
+export interface BenchConfig extends Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile'>> {
   /** Names of arms, those of the calling program included. */
   readonly arms?: readonly string[];
-  /** Files of the data sets, at least one. */
+  /** The data sets, at least one: absolute paths of files, or names of public data sets. */
   readonly dataset: readonly string[];
+  /** Absolute paths of the files of public data sets, by name; missing where none is asked. */
+  readonly dataFile?: Readonly<Record<string, string>>;
   readonly model: string;
   readonly embedder: string;
   readonly db: string;

@@ -6,6 +6,7 @@ import { cacheVariable } from './cache-folder.ts';
 import { type BenchConfig, benchConfigSchema } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
 import { didYouMean } from './nearest-name.ts';
+import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
 import { presetModels } from './models/preset-models.ts';
@@ -121,17 +122,19 @@ function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): B
   return new BenchError('bad-option', `${name} ${JSON.stringify(culprit)}: expected ${allowed}`, 'see --help');
 }
 
-/** Resolves a bare name to a shipped data set, any other name to a file. */
+/** Resolves a bare name to a shipped data set, any other name to a file; a public data set keeps its name. */
 function datasetPath(dataset: string, workingFolder: string): string {
   if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
   const shipped = shippedDatasets();
   const path = shipped.get(dataset);
   if (path !== undefined) return path;
-  const message = `--dataset: unknown data set "${dataset}"${didYouMean(dataset, shipped.keys())}`;
+  if (isPublicDataset(dataset)) return dataset;
+  const known = [...shipped.keys(), ...publicDatasetNames];
+  const message = `--dataset: unknown data set "${dataset}"${didYouMean(dataset, known)}`;
   throw new BenchError(
     'bad-option',
     message,
-    `shipped: ${[...shipped.keys()].join(', ')}; for a file, write ./${dataset}`,
+    `shipped: ${[...shipped.keys()].join(', ')}; public: ${publicDatasetNames.join(', ')}; for a file, write ./${dataset}`,
   );
 }
 
@@ -151,7 +154,7 @@ const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
 
 /** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use */
 function requireUse(
-  { retriever, cold, suite, gpu }: Pick<BenchConfig, 'retriever' | 'cold' | 'suite' | 'gpu'>,
+  { retriever, cold, dataset, suite, gpu }: Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu'>,
   given: ReadonlyMap<string, Given>,
 ) {
   // Suite `retrieval` runs every strategy.
@@ -165,6 +168,8 @@ function requireUse(
   }
   const layers = given.get('gpuLayers');
   if (gpu === 'off' && layers !== undefined) throw unused(layers, 'add --gpu auto, or drop it');
+  const errata = given.get('errata');
+  if (errata !== undefined && !dataset.includes('locomo')) throw unused(errata, 'errata correct --dataset locomo');
   const index = given.get('coldIndex');
   if (index !== undefined && cold === undefined) throw unused(index, 'give --cold postgres://… too');
 }
@@ -192,12 +197,18 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
     );
   }
   if (data.arms !== undefined && sources.arms !== undefined) requireArms(data.arms, sources.arms, given.get('arms')!);
-  requireUse(data, given);
+  const { dataFile: givenFiles, ...options } = data;
+  const dataset = datasetPaths(data.dataset, workingFolder);
+  requireUse({ ...options, dataset }, given);
+  const environment = sources.environment ?? process.env;
+  const dataFile = publicDatasetFiles(dataset, givenFiles, { workingFolder, environment });
   const out = resolve(workingFolder, data.out);
   return {
-    ...data,
+    ...options,
     given: [...given.keys()],
-    dataset: datasetPaths(data.dataset, workingFolder),
+    dataset,
+    ...(Object.keys(dataFile).length === 0 ? {} : { dataFile }),
+    ...(data.errata === undefined ? {} : { errata: resolve(workingFolder, data.errata) }),
     model: data.model === undefined ? presetModels.model : placeOfModel(data.model, workingFolder),
     embedder: data.embedder === undefined ? presetModels.embedder : placeOfEmbedder(data.embedder, workingFolder),
     out,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../config/bench-error.ts';
 import type { Dataset, DatasetUser } from './dataset.ts';
-import { readDataset } from './reader.ts';
+import { type DatasetOptions, datasetSources } from './dataset-source.ts';
+import { readSource } from './reader.ts';
 
 /** The data sets that a run asks, one or several; each user keeps their own language profile. */
 export interface AskedData {
@@ -69,10 +70,12 @@ export function joinDatasets(placed: readonly PlacedDataset[]): AskedData {
 
 /**
  * Reads the data sets that one run asks, one or more, and joins them.
- * @throws BenchError as `readDataset` and `joinDatasets` do
+ * @throws BenchError as `datasetSources`, `readDataset` and `joinDatasets` do
  */
-export async function readAskedData(files: readonly string[]): Promise<AskedData> {
+export async function readAskedData(options: DatasetOptions): Promise<AskedData> {
   const placed: PlacedDataset[] = [];
-  for (const file of files) placed.push({ file, dataset: await readDataset(file) });
+  for (const source of datasetSources(options)) {
+    placed.push({ file: source.place, dataset: await readSource(source) });
+  }
   return joinDatasets(placed);
 }

@@ -1,10 +1,26 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  fetchedFileOf,
+  type PublicDatasetName,
+  publicDatasetNames,
+  type PublicDatasetOrigin,
+  publicDatasetOrigins,
+} from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';
 import type { DatasetGenerator, ContextWindow } from './generators/dataset-generator.ts';
 import { generators, PRESET_SEED } from './generators/generators.ts';
 import type { Dataset } from './dataset.ts';
 import { readDataset } from './reader.ts';
 import type { WrittenRecord } from './schema.ts';
+
+/** A public data set, whose file a user brings: what it is, and on which terms. */
+export interface BroughtEntry extends PublicDatasetOrigin {
+  readonly name: PublicDatasetName;
+  readonly ships: false;
+  /** The fetched file; null where it was not fetched. */
+  readonly fetched: string | null;
+}
 
 /** A data set that can be named: it ships, it is generated from a seed, or both. */
 export interface CatalogueEntry {
@@ -59,4 +75,12 @@ export async function datasetCatalogue(window: ContextWindow): Promise<Catalogue
     if (!shipped.has(generator.name)) entries.push(await madeEntry(generator, window));
   }
   return entries;
+}
+
+/** Lists the public data sets that can be named with a file of them. */
+export function broughtDatasets(): BroughtEntry[] {
+  return publicDatasetNames.map((name) => {
+    const file = fetchedFileOf(name);
+    return { name, ships: false, ...publicDatasetOrigins[name], fetched: existsSync(file) ? file : null };
+  });
 }

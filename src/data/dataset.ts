@@ -24,12 +24,24 @@ export interface DatasetUser {
   readonly items: readonly DatasetItem[];
 }
 
+/** Where a public data set comes from: a file of others that a user brought. Reports hold none of its texts. */
+export interface BroughtData {
+  /** Of the file's bytes. */
+  readonly sha256: string;
+  /** Of those of published errata, where they were applied. */
+  readonly errataSha256?: string;
+  /** What the conversion assumed and corrected. */
+  readonly notes: readonly string[];
+}
+
 /** A data set: users with their memories and questions. Its own language profile is that of all its users. */
 export interface Dataset extends UserLanguage {
   readonly name: string;
-  /** Of the file's bytes. */
+  /** Of the file's bytes; of a public data set, of those that it was converted to. */
   readonly sha256: string;
   readonly declared: DatasetDeclaration;
+  /** Missing where the data are the project's or the user's own. */
+  readonly brought?: BroughtData;
   readonly users: readonly DatasetUser[];
 }
 

@@ -4,6 +4,7 @@ import { grammars } from '../config/grammar.ts';
 import { profileOf, type UserLanguage } from './user-language.ts';
 import { byAge, checkConsistency } from './consistency.ts';
 import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import { datasetFile, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './records.ts';
 import type { DatasetRecord } from './schema.ts';
 
@@ -22,10 +23,15 @@ import type { DatasetRecord } from './schema.ts';
  * ```
  */
 export async function readDataset(path: string): Promise<Dataset> {
+  return readSource(datasetFile(path));
+}
+
+/** Reads a data set from its source. @throws BenchError as `readDataset` */
+export async function readSource(source: DatasetSource): Promise<Dataset> {
   const refuse = (_rule: string, problem: BenchError): never => {
     throw problem;
   };
-  const records = await readRecords(path, refuse);
+  const records = await readRecords(source, refuse);
   checkConsistency(records, refuse);
   const [unanswered] = records.questions;
   if (unanswered !== undefined) {
@@ -40,11 +46,13 @@ export async function readDataset(path: string): Promise<Dataset> {
     language: header?.language ?? 'en',
     unknownAnswer: header?.unknownAnswer ?? grammars.en.unknownAnswer,
   };
+  const brought = source.brought();
   return {
     name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),
     sha256: records.sha256,
     ...languageProfile,
     declared: declarationOf(header),
+    ...(brought === undefined ? {} : { brought }),
     users: assembleUsers(records, languageProfile),
   };
 }

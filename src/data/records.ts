@@ -1,5 +1,5 @@
 import { BenchError } from '../config/bench-error.ts';
-import { fileLines } from './file-lines.ts';
+import type { DatasetSource } from './dataset-source.ts';
 import { parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
@@ -30,12 +30,11 @@ export interface DatasetRecords {
 }
 
 /**
- * Reads the records of a JSON Lines file; an invalid line is reported and left out.
+ * Reads the records of a data set; an invalid line is reported and left out.
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8, has a line over 16 MB or is
  * empty
  */
-export async function readRecords(path: string, report: Report): Promise<DatasetRecords> {
-  const lines = fileLines(path);
+export async function readRecords({ place: path, lines }: DatasetSource, report: Report): Promise<DatasetRecords> {
   const memories: Placed<MemoryRecord>[] = [];
   const items: Placed<ItemRecord>[] = [];
   const questions: Placed<QuestionRecord>[] = [];

@@ -1,4 +1,4 @@
-import type { CatalogueEntry } from '../data/dataset-catalogue.ts';
+import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
 import { countCell, none, type Table, textCell } from './table.ts';
 
 const SHOWN_HASH = 12;
@@ -37,5 +37,34 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
     notes: entries.every(({ ships }) => ships)
       ? []
       : ['Data sets that do not ship: size and hash with default seed and users.'],
+  };
+}
+
+/** Table of the public data sets, whose file a user brings. */
+export function broughtTable(entries: readonly BroughtEntry[]): Table {
+  return {
+    id: 'public-datasets',
+    caption: 'Public data sets: bring a file',
+    rowHeading: 'name',
+    blocks: [
+      {
+        columns: [
+          { key: 'summary', heading: 'what', align: 'left' },
+          { key: 'published', heading: 'published', align: 'left' },
+          { key: 'licence', heading: 'licence', align: 'left' },
+          { key: 'fetched', heading: 'fetched', align: 'left' },
+        ],
+      },
+    ],
+    rows: entries.map(({ name, summary, published, licence, fetched }) => ({
+      label: name,
+      cells: {
+        summary: textCell(summary),
+        published: textCell(published),
+        licence: textCell(licence),
+        fetched: textCell(fetched === null ? 'no' : 'yes'),
+      },
+    })),
+    notes: ['--dataset NAME --data-file FILE, or once: dki-bench data fetch NAME --from URL. docs/data.md says more.'],
   };
 }

@@ -375,6 +375,6 @@ describe('LoCoMo', () => {
   });
 
   test('takes no map', async () => {
-    expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: LoCoMo files have fixed names');
+    expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: files of locomo have fixed names');
   });
 });

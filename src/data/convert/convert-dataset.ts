@@ -2,31 +2,42 @@ import { realpathSync, existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import { grammars } from '../../config/grammar.ts';
+import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
 import type { Language } from '../normalise.ts';
 import { checkedBy } from '../parse-record.ts';
 import { recordSchemas } from '../schema.ts';
 import { writeLines } from '../write-lines.ts';
 import { csvRows } from './csv-rows.ts';
+import { Errata } from './errata.ts';
 import { FieldNames } from './field-names.ts';
+import { jsonElements } from './json-elements.ts';
 import { jsonlRows } from './jsonl-rows.ts';
-import { locomoRecords } from './locomo.ts';
+import { publicDatasetForms } from './public-datasets.ts';
 import { recordsOfRow } from './rows.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { WrittenRecords } from './written-records.ts';
 
-/** The formats that can be converted. */
-export const sourceFormats = ['csv', 'jsonl', 'locomo'] as const;
+/** The formats that can be converted: tables, and those of public data sets by their names. */
+export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];
 
-export interface ConversionOptions {
+/** A file to be converted, and how. */
+export interface ConversionSource {
   readonly from: SourceFormat;
   readonly file: string;
-  readonly out: string;
   readonly language: Language;
-  /** Of the data set; default: the name of the written file. */
-  readonly name?: string | undefined;
+  /** Of the data set. */
+  readonly name: string;
   /** Columns by field, such as `answer=gold,user=speaker`. */
   readonly map?: string | undefined;
+  /** File of published errata. */
+  readonly errata?: string | undefined;
+}
+
+export interface ConversionOptions extends Omit<ConversionSource, 'name'> {
+  readonly out: string;
+  /** Default: the name of the written file. */
+  readonly name?: string | undefined;
 }
 
 /** Counts of the written records, and the assumptions that the conversion made. */
@@ -38,49 +49,86 @@ export interface Conversion {
   readonly notes: readonly string[];
 }
 
+/** A conversion under way; what it has counted, noted and hashed is known after the last line. */
+export interface ConvertedLines {
+  readonly lines: AsyncIterable<string>;
+  readonly counts: () => Pick<Conversion, 'users' | 'memories' | 'items'>;
+  readonly notes: () => readonly string[];
+  /** Of the file's bytes, and of those of the errata; of a public data set only. */
+  readonly sha256: () => { readonly file: string; readonly errata?: string } | undefined;
+}
+
 const unknownAnswers: Readonly<Record<Language, string>> = {
   en: grammars.en.unknownAnswer,
   zh: grammars.zh.unknownAnswer,
 };
 
-async function* recordsOf(
-  { from, file, map }: ConversionOptions,
-  notes: ConversionNotes,
-): AsyncGenerator<SourceRecord> {
-  if (from === 'locomo') {
-    yield* locomoRecords(file, notes);
-    return;
+function requireFitting({ from, map, errata }: ConversionSource): void {
+  if (isPublicDataset(from) && map !== undefined) {
+    throw new BenchError('bad-option', `--map: files of ${from} have fixed names`, 'leave it out');
   }
-  const names = new FieldNames(map);
-  for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* recordsOfRow(row, names, notes);
-  names.requireMapped(file);
-  const unused = names.unused();
-  if (unused.length > 0) notes.add(`columns that were not used: ${unused.join(', ')}`, file);
+  if (from !== 'locomo' && errata !== undefined) {
+    throw new BenchError('bad-option', `--errata: there are none of ${from}`, 'errata correct locomo');
+  }
+}
+
+/** What the header says of a data set. */
+function headerOf({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
+  const header = { type: 'dataset', name, language, version: 1, unknownAnswer: unknownAnswers[language] };
+  if (!isPublicDataset(from)) return header;
+  const { primaryMetric, note } = publicDatasetForms[from];
+  return { ...header, primaryMetric, licence: publicDatasetOrigins[from].licence, note };
 }
 
 /**
- * Converts a file of another format to a data set in JSON Lines, without holding its texts: memories in their order, then
- * the questions. An existing file at `out` stays until the new one is complete.
- * @throws BenchError `bad-data` that names the place in the file at fault, `bad-option`, `not-found` or `disk`
+ * Converts a file of another format to the lines of a data set, without holding its texts: memories in their order, then the
+ * questions.
+ * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
-export async function convertDataset(options: ConversionOptions): Promise<Conversion> {
-  const { from, file, out, language, map } = options;
-  if (from === 'locomo' && map !== undefined) {
-    throw new BenchError('bad-option', '--map: LoCoMo files have fixed names', 'leave it out');
-  }
-  if (existsSync(out) && existsSync(file) && realpathSync(out) === realpathSync(file)) {
-    throw new BenchError('bad-option', `--out ${out}: is the file to be converted`, 'name another file');
-  }
+export function convertedLines(source: ConversionSource): ConvertedLines {
+  requireFitting(source);
+  const { from, file, map } = source;
   const notes = new ConversionNotes();
   const records = new WrittenRecords(notes);
-  const name = options.name ?? basename(out).replace(/\.jsonl$/, '');
-  const header = { type: 'dataset', name, language, version: 1, unknownAnswer: unknownAnswers[language] };
+  let sha256: ReturnType<ConvertedLines['sha256']>;
+
+  async function* sourceRecords(): AsyncGenerator<SourceRecord> {
+    if (isPublicDataset(from)) {
+      const { shape, records: read } = publicDatasetForms[from];
+      const errata = source.errata === undefined ? undefined : await Errata.read(source.errata);
+      const elements = jsonElements(file, shape);
+      yield* read(file, elements, { notes, errata });
+      sha256 = { file: elements.sha256(), ...(errata === undefined ? {} : { errata: errata.sha256 }) };
+      return;
+    }
+    const names = new FieldNames(map);
+    for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* recordsOfRow(row, names, notes);
+    names.requireMapped(file);
+    const unused = names.unused();
+    if (unused.length > 0) notes.add(`columns that were not used: ${unused.join(', ')}`, file);
+  }
+
   async function* lines(): AsyncGenerator<string> {
-    yield JSON.stringify(checkedBy(recordSchemas.dataset, header, '--name'));
-    for await (const record of records.of(recordsOf(options, notes))) yield JSON.stringify(record);
+    yield JSON.stringify(checkedBy(recordSchemas.dataset, headerOf(source), '--name'));
+    for await (const record of records.of(sourceRecords())) yield JSON.stringify(record);
     if (records.counts.items > 0) return;
     throw new BenchError('bad-data', `${file}: has no questions`, 'add rows with a question');
   }
-  await writeLines(out, lines());
-  return { file: out, ...records.counts, notes: notes.list() };
+
+  return { lines: lines(), counts: () => records.counts, notes: () => notes.list(), sha256: () => sha256 };
+}
+
+/**
+ * Converts a file of another format to a data set in JSON Lines. An existing file at `out` stays until the new one is
+ * complete.
+ * @throws BenchError `bad-data` that names the place in the file at fault, `bad-option`, `not-found` or `disk`
+ */
+export async function convertDataset({ out, ...options }: ConversionOptions): Promise<Conversion> {
+  const { file } = options;
+  if (existsSync(out) && existsSync(file) && realpathSync(out) === realpathSync(file)) {
+    throw new BenchError('bad-option', `--out ${out}: is the file to be converted`, 'name another file');
+  }
+  const converted = convertedLines({ ...options, name: options.name ?? basename(out).replace(/\.jsonl$/, '') });
+  await writeLines(out, converted.lines);
+  return { file: out, ...converted.counts(), notes: converted.notes() };
 }

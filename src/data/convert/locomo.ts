@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { BenchError } from '../../config/bench-error.ts';
-import { unreadable } from '../file-lines.ts';
 import { checkedBy, shown } from '../parse-record.ts';
+import type { Errata } from './errata.ts';
 import { readInstant } from './instants.ts';
+import type { JsonElements } from './json-elements.ts';
+import { spokenLine } from './spoken-line.ts';
 import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
 
 const sampleSchema = z.looseObject({
@@ -28,11 +29,12 @@ const questionSchema = z.looseObject({
 
 type Sample = z.output<typeof sampleSchema>;
 
+const OPEN_DOMAIN = 3;
 const ADVERSARIAL = 5;
 const categories: Readonly<Record<number, string>> = {
   1: 'multi-hop',
   2: 'temporal',
-  3: 'open-domain',
+  [OPEN_DOMAIN]: 'open-domain',
   4: 'single-hop',
   [ADVERSARIAL]: 'adversarial',
 };
@@ -40,8 +42,6 @@ const categories: Readonly<Record<number, string>> = {
 const SESSION = /^session_(\d+)$/;
 /** Ids of turns: `D8:6; D9:17`, `D9:1 D4:4`, and the typing errors `D:11:26` and `D30:05`. */
 const TURN_IDS = /D:?\s?(\d+):(\d+)/gi;
-
-const dayText = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
 interface Session {
   readonly number: number;
@@ -92,7 +92,7 @@ function* memoriesOf(userId: string, session: Session, place: string, notes: Con
       place: at,
       userId,
       memoryId: memoryId(userId, number!, turn!),
-      content: `${dayText.format(session.startMs)}, ${speaker}: ${said}`,
+      content: spokenLine(session.startMs, speaker, said),
       createdAt: new Date(session.startMs + index * 1000).toISOString(),
     };
   }
@@ -117,11 +117,25 @@ function evidenceOf(
   });
 }
 
+type Question = z.output<typeof questionSchema>;
+
+/** The published answer; of an open-domain one the part before its reason, as LoCoMo's own evaluation takes it. */
+function answerOf({ answer, category }: Question, at: string): string | null {
+  if (category === ADVERSARIAL) return null;
+  if (answer === undefined || answer === null || String(answer).trim() === '') {
+    const message = `${at}: answer expected a text or a number, got ${shown(answer)}`;
+    throw new BenchError('bad-data', message, 'only adversarial questions, category 5, go without');
+  }
+  return category === OPEN_DOMAIN
+    ? (/^[^;]*\S[^;]*/.exec(String(answer))?.[0].trim() ?? String(answer))
+    : String(answer);
+}
+
 function* recordsOfSample(
   value: unknown,
   path: string,
   index: number,
-  notes: ConversionNotes,
+  { notes, errata }: LocomoOptions,
 ): Generator<SourceRecord> {
   const sample = checkedBy(sampleSchema, value, `${path}: [${index}]`);
   const userId = String(sample.sample_id ?? `conversation-${index + 1}`);
@@ -133,55 +147,66 @@ function* recordsOfSample(
       yield memory;
     }
   }
-  for (const [number, asked] of sample.qa.entries()) {
+  for (const [number, value] of sample.qa.entries()) {
     const at = `${place} qa[${number}]`;
     const tell = (what: string): void => notes.add(what, at);
-    const { question, answer, evidence: given, category } = checkedBy(questionSchema, asked, at);
+    const asked = checkedBy(questionSchema, value, at);
+    const { question, evidence: given, category } = asked;
     const name = categories[category];
     if (name === undefined) {
       const message = `${at}: category expected 1 to 5, got ${shown(category)}`;
       throw new BenchError('bad-data', message, '5 is adversarial: nothing answers it');
     }
-    const absent = category === ADVERSARIAL;
-    if (!absent && (answer === undefined || answer === null || String(answer).trim() === '')) {
-      const message = `${at}: answer expected a text or a number, got ${shown(answer)}`;
-      throw new BenchError('bad-data', message, 'only adversarial questions, category 5, go without');
+    const answer = answerOf(asked, at);
+    const cited = typeof given === 'string' ? [given] : (given ?? []);
+    const published = { text: question, answer: String(asked.answer), evidence: cited };
+    const correction = errata?.of(index, number, published);
+    if (correction?.drop === true) continue;
+    const evidence = evidenceOf(correction?.evidence ?? cited, userId, known, tell);
+    if (answer === null && evidence.length > 0) {
+      tell('evidence of adversarial questions was left out: nothing answers them');
     }
-    const evidence = evidenceOf(typeof given === 'string' ? [given] : (given ?? []), userId, known, tell);
-    if (absent && evidence.length > 0) tell('evidence of adversarial questions was left out: nothing answers them');
     yield {
       kind: 'item',
       place: at,
       userId,
+      // By its place, so that a question keeps its id whatever is dropped.
+      itemId: `${userId}-q${String(number + 1).padStart(2, '0')}`,
       query: question,
-      answer: absent ? null : String(answer),
-      evidence: absent ? [] : evidence,
+      answer: answer === null ? null : (correction?.answer ?? answer),
+      acceptedAnswers: correction?.accepted ?? [],
+      evidence: answer === null ? [] : evidence,
       category: name,
     };
   }
 }
 
+/** What a conversion tells, and what it corrects. */
+export interface LocomoOptions {
+  readonly notes: ConversionNotes;
+  readonly errata?: Errata | undefined;
+}
+
 /**
- * Reads a file in the format of LoCoMo: conversations of numbered sessions with dates. Each turn is a memory with the day,
- * its speaker and the captions of its images; questions of category 5 are absent items. One conversation becomes one user.
+ * Reads conversations in the format of LoCoMo: numbered sessions with dates. Each turn is a memory with the day, its
+ * speaker and the captions of its images; questions of category 5 are absent items. One conversation becomes one user.
  * @throws BenchError `not-found` for a missing file, `bad-data` that names conversation, session or question
  * @see Maharana et al. 2024, "Evaluating Very Long-Term Conversational Memory of LLM Agents"
  */
-export async function* locomoRecords(path: string, notes: ConversionNotes): AsyncGenerator<SourceRecord> {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw unreadable(path, error);
-    throw new BenchError('bad-data', `${path}: is not UTF-8`, 'save the file as UTF-8', error);
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    const message = `${path}: is not JSON: ${(error as Error).message.split('\n')[0]!}`;
-    throw new BenchError('bad-data', message, 'a LoCoMo file is one JSON list of conversations', error);
-  }
-  const samples: readonly unknown[] = Array.isArray(value) ? value : [value];
-  for (const [index, sample] of samples.entries()) yield* recordsOfSample(sample, path, index, notes);
+export async function* locomoRecords(
+  path: string,
+  samples: JsonElements,
+  options: LocomoOptions,
+): AsyncGenerator<SourceRecord> {
+  let index = 0;
+  for await (const sample of samples) yield* recordsOfSample(sample, path, index++, options);
+  const { errata, notes } = options;
+  if (errata === undefined) return;
+  const { entries, correctedAnswers, correctedEvidence, dropped, unmatched } = errata.counts;
+  notes.add(
+    `errata of ${entries} entries: ${correctedAnswers} answers and ${correctedEvidence} citations corrected, ` +
+      `${dropped} questions dropped` +
+      (unmatched === 0 ? '' : `; ${unmatched} entries name no question of this file, or another answer`),
+    path,
+  );
 }

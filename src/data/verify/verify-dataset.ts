@@ -1,6 +1,7 @@
 import type { BenchError } from '../../config/bench-error.ts';
 import type { Language } from '../normalise.ts';
 import { checkConsistency } from '../consistency.ts';
+import { datasetFile, type DatasetSource } from '../dataset-source.ts';
 import { readRecords, type Rule } from '../records.ts';
 import { datasetStatistics, type DatasetStatistics } from './dataset-statistics.ts';
 import type { Finding } from './finding.ts';
@@ -37,12 +38,18 @@ function lineOf(path: string, message: string): number | null {
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8 or is empty
  */
 export async function verifyDataset(path: string): Promise<Verification> {
+  return verifySource(datasetFile(path));
+}
+
+/** Verifies a data set from its source, as `verifyDataset` does. @throws BenchError as `verifyDataset` */
+export async function verifySource(source: DatasetSource): Promise<Verification> {
+  const { place: path } = source;
   const findings: Finding[] = [];
   const add = (finding: Omit<Finding, 'line'>): void => {
     findings.push({ ...finding, line: lineOf(path, finding.message) });
   };
   const report = (rule: Rule, { message, hint }: BenchError): void => add({ severity: 'error', rule, message, hint });
-  const records = await readRecords(path, report);
+  const records = await readRecords(source, report);
   const language = records.header?.record.language ?? 'en';
   const partial = findings.length > 0;
   if (!partial) {

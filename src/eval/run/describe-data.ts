@@ -1,6 +1,6 @@
 import type { AskedData } from '../../data/asked-data.ts';
-import type { DatasetUser } from '../../data/dataset.ts';
-import type { RunDescription } from '../../records/results.ts';
+import type { Dataset, DatasetUser } from '../../data/dataset.ts';
+import type { DatasetPart, RunDescription } from '../../records/results.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -24,18 +24,28 @@ export function describeData(
     items: itemsOf(users),
     users: users.length,
     counts: counts(users),
-    ...(parts.length === 1 ? parts[0]!.declared : sharedMetric(parts)),
+    ...(parts.length === 1 ? saidOf(parts[0]!) : sharedMetric(parts)),
     ...(parts.length === 1
       ? {}
       : {
           parts: parts.map((part) => {
             const own = part.users.flatMap(({ userId }) => drawn.get(userId) ?? []);
-            const { declared, language } = part;
+            const { language } = part;
             const place = { name: part.name, sha256: part.sha256, language };
-            return { ...place, items: itemsOf(own), users: own.length, ...declared };
+            return { ...place, items: itemsOf(own), users: own.length, ...saidOf(part) };
           }),
         }),
   };
+}
+
+/** What a data set says of itself, and where it comes from. */
+function saidOf({
+  declared,
+  brought,
+}: Dataset): Pick<DatasetPart, 'primaryMetric' | 'split' | 'licence' | 'note' | 'brought'> {
+  if (brought === undefined) return declared;
+  const { notes: _, ...hashes } = brought;
+  return { ...declared, brought: hashes };
 }
 
 /** The primary metric that all data sets name; a run has one. */
@@ -49,7 +59,12 @@ export function dataNotes({ parts }: Pick<AskedData, 'parts'>): string[] {
   const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
   const differ = named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined;
   return [
-    ...parts.flatMap(({ name, declared: { note } }) => (note === undefined ? [] : [`${name}: ${note}`])),
+    ...parts.flatMap(({ name, declared: { note }, brought }) =>
+      [...(note === undefined ? [] : [note]), ...(brought?.notes ?? [])].map((said) => `${name}: ${said}`),
+    ),
+    ...parts
+      .filter(({ users }) => users.length > 1 && users.every(({ items }) => items.length === 1))
+      .map(({ name }) => `${name}: each user asks one question, so that no turn finds K/V of an earlier one`),
     ...(differ
       ? [
           `only some of the data sets name a primary metric, or another one (${named

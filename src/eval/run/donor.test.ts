@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../../..');
 
 test('the control is shown memories of another user, in the language of the one who asks', async () => {
   const files = ['datasets/recall-en.jsonl', 'test/fixtures/hand-zh.jsonl'].map((file) => join(root, file));
-  const { parts } = await readAskedData(files);
+  const { parts } = await readAskedData({ dataset: files });
   const users = parts.flatMap((part) => part.users);
   for (const asker of [users[0]!, users.at(-1)!]) {
     const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));

@@ -10,7 +10,7 @@ const chinese = join(root, 'test/fixtures/hand-zh.jsonl');
 const idsOf = (users: ReturnType<typeof drawUsers>): string[] => users.map(({ userId }) => userId);
 
 test('draws of one data set are those that stored runs were made with', async () => {
-  const asked = await readAskedData([english]);
+  const asked = await readAskedData({ dataset: [english] });
   const fifty = drawUsers(asked, 50, 7);
   expect(idsOf(fifty)).toEqual(['u03', 'u04', 'u05', 'u07', 'u10', 'u12', 'u14', 'u15']);
   expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 8 }, () => 7));
@@ -19,18 +19,18 @@ test('draws of one data set are those that stored runs were made with', async ()
 });
 
 test('several give users in turn, each of those that it would give alone', async () => {
-  const both = drawUsers(await readAskedData([english, chinese]), 16, 7);
+  const both = drawUsers(await readAskedData({ dataset: [english, chinese] }), 16, 7);
   expect(both.map(({ languageProfile }) => languageProfile.language)).toEqual([
     ...Array<string>(4).fill('en'),
     ...Array<string>(4).fill('zh'),
   ]);
   expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 8 }, () => 2));
-  const alone = idsOf(drawUsers(await readAskedData([english]), 16, 7));
+  const alone = idsOf(drawUsers(await readAskedData({ dataset: [english] }), 16, 7));
   expect(idsOf(both.slice(0, 4)).filter((id) => !alone.includes(id))).toEqual([]);
 });
 
 test('a data set that has no more users leaves the rest to the others', async () => {
-  const asked = await readAskedData([chinese, english]);
+  const asked = await readAskedData({ dataset: [chinese, english] });
   const users = drawUsers(asked, 120, 7);
   expect(users.filter(({ languageProfile }) => languageProfile.language === 'zh')).toHaveLength(5);
   expect(users.length).toBeGreaterThan(10);

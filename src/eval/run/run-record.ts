@@ -19,6 +19,8 @@ import type { BenchParts } from './bench-parts.ts';
 const DECISIVE = [
   'suite',
   'dataset',
+  'dataFile',
+  'errata',
   'engine',
   'topK',
   'threshold',

@@ -73,7 +73,7 @@ export async function runSuite(
   const runnable = runnableArms(settings.model, inspection, wanted, settings, named === undefined);
   const folder = join(settings.out, name);
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
-  const given = suite.data === undefined ? await readAskedData(settings.dataset) : undefined;
+  const given = suite.data === undefined ? await readAskedData(settings) : undefined;
   using stores = new KvFolder(settings, folder);
   await using parts = await BenchParts.open(engines, settings, suite, runnable.arms, stores.checkpointFolder, hooks);
   const { engine } = parts;
@@ -183,7 +183,7 @@ async function madeData(
     await writeText(file, await make(seed, presetUsers, window));
     files.push(file);
   }
-  return readAskedData(files);
+  return readAskedData({ dataset: files });
 }
 
 function gatingNote(calibration: GatingCalibration | undefined): string {

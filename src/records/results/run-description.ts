@@ -32,6 +32,8 @@ const declaration = {
   licence: z.string().exactOptional(),
   /** A sentence that a reader of any result must know. */
   note: z.string().exactOptional(),
+  /** Of a public data set: the file that was brought, and published errata, by the hash of their bytes. */
+  brought: z.object({ sha256: z.string(), errataSha256: z.string().exactOptional() }).readonly().exactOptional(),
 };
 
 /** One of several data sets of a run. */

@@ -38,7 +38,7 @@ const names: Readonly<Record<string, string>> = {
 const spaced = (key: string): string => key.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
 /** Paths, of which the file name alone is shown: folders differ between machines. */
-const paths = new Set(['dataset', 'kvStore']);
+const paths = new Set(['dataset', 'errata', 'kvStore']);
 const inBytes = new Set(['memoryBytes', 'kvBytes']);
 
 function described(key: string, value: unknown): string {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { configOptions } from '../../config/config-options.ts';
+import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../config/models/preset-models.ts';
 import { languageModels } from '../../config/models/registry.ts';
@@ -11,7 +12,7 @@ export const quoted = (word: string): string =>
   /^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Settings that are given in another way, or whose paths differ between machines. */
-const givenOtherwise = new Set(['suite', 'dataset', 'model', 'kvStore']);
+const givenOtherwise = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
 
 /** A setting as an option takes it; empty if it is not set. */
 function plainText(value: unknown): string {
@@ -33,7 +34,14 @@ function datasetNames({ run }: RunResults): string {
   const files = [run.settings['dataset']].flat().filter((file) => typeof file === 'string');
   return files
     .map((file) => ({ file: basename(file), name: basename(file, '.jsonl') }))
-    .map(({ file, name }) => (shipped.has(name) && file !== name ? name : `./${file}`))
+    .map(({ file, name }) => (isPublicDataset(file) || (shipped.has(name) && file !== name) ? name : `./${file}`))
+    .join(',');
+}
+
+/** Files of public data sets as `--data-file` takes them, of the working folder. */
+function publicFiles({ run }: RunResults): string {
+  return Object.entries((run.settings['dataFile'] ?? {}) as Readonly<Record<string, string>>)
+    .map(([name, file]) => `${name}=${basename(file)}`)
     .join(',');
 }
 
@@ -56,9 +64,11 @@ function options(runs: readonly RunResults[]): string[] {
     return value === undefined || basename(value) === basename(shipped) ? [] : [flag, basename(value)];
   };
   const arms = common(runs, armNames);
+  const brought = common(runs, publicFiles);
   return [
     ...(arms === undefined ? [] : ['--arms', arms]),
     ...(dataset === undefined || dataset === presetDataset ? [] : ['--dataset', dataset]),
+    ...(brought === undefined ? [] : ['--data-file', brought]),
     ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(registryName),
     ...file('--embedder', presetModels.embedder, ({ run }) => run.embedder.name),
     ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),

@@ -7,11 +7,14 @@ import { unknownQuality } from '../unknown-quality.ts';
 /** A run whose turns are all there. */
 export type EndedRun = RunRecord & { readonly status: RunDescription['status']; readonly probes: RunProbes };
 
-const PATHS = ['dataset', 'kvStore', 'preRetrieval'];
+const PATHS = ['dataset', 'dataFile', 'errata', 'kvStore', 'preRetrieval'];
 
-/** The name of a file, or of each of several; what is none stays. */
+/** The name of a file, or of each of several, listed or by a name; what is none stays. */
 function withoutFolders(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFolders);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, path]) => [name, withoutFolders(path)]));
+  }
   return typeof value === 'string' ? basename(value) : value;
 }
 

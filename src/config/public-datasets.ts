@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { BenchError } from './bench-error.ts';
+import { cacheFolder } from './cache-folder.ts';
+
+/** Names of public data sets: known by shape, and brought by the user, since they are others' and do not ship. */
+export const publicDatasetNames = ['locomo', 'musique-s', 'longmemeval'] as const;
+export type PublicDatasetName = (typeof publicDatasetNames)[number];
+
+/** Where a public data set comes from, and on which terms. */
+export interface PublicDatasetOrigin {
+  readonly summary: string;
+  /** Repository and file of its authors. */
+  readonly published: string;
+  readonly licence: string;
+}
+
+/** @see docs/data.md */
+export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicDatasetOrigin>> = {
+  locomo: {
+    summary: 'ten long conversations of two people, with questions of five categories',
+    published: 'snap-research/locomo on GitHub, data/locomo10.json',
+    licence: 'CC BY-NC 4.0',
+  },
+  'musique-s': {
+    summary: '150 questions over several facts, ten passages each',
+    published: 'YaoJiayi/CacheBlend on GitHub, inputs/musique_s.json',
+    licence: 'CC BY 4.0 (MuSiQue)',
+  },
+  longmemeval: {
+    summary: '500 questions, each with a history of chats with an assistant',
+    published: 'xiaowu0162/LongMemEval on GitHub, longmemeval_oracle.json or longmemeval_s.json',
+    licence: 'MIT',
+  },
+};
+
+/** True for the name of a public data set. */
+export function isPublicDataset(name: string): name is PublicDatasetName {
+  return (publicDatasetNames as readonly string[]).includes(name);
+}
+
+/** The place of a public data set that was fetched. */
+export function fetchedFileOf(
+  name: PublicDatasetName,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  return join(cacheFolder(environment), 'data', `${name}.json`);
+}
+
+/** Splits `locomo=FILE,musique-s=FILE` at the names; undefined for one file without a name. */
+function namedFiles(text: string): Map<string, string> | undefined {
+  const border = new RegExp(`(?:^|,)\\s*(${publicDatasetNames.join('|')})=`, 'g');
+  const starts = [...text.matchAll(border)];
+  if (starts[0]?.index !== 0) return undefined;
+  return new Map(
+    starts.map((match, index) => {
+      const end = starts[index + 1]?.index ?? text.length;
+      return [match[1]!, text.slice(match.index + match[0].length, end).trim()];
+    }),
+  );
+}
+
+const refused = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
+
+/** Files as `--data-file` gives them: a path for the one public set, or a path by name. */
+function givenFiles(given: string | Readonly<Record<string, string>>, asked: readonly string[]): Map<string, string> {
+  const named = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
+  const [only, ...others] = asked;
+  if (only === undefined) {
+    throw refused(
+      '--data-file: no public data set is asked',
+      `name one with --dataset: ${publicDatasetNames.join(', ')}; a file of your own is named by --dataset itself`,
+    );
+  }
+  if (named === undefined) {
+    if (others.length === 0) return new Map([[only, given as string]]);
+    const form = asked.map((name) => `${name}=FILE`).join(',');
+    throw refused(`--data-file ${JSON.stringify(given)}: ${asked.length} public data sets are asked`, `write ${form}`);
+  }
+  const idle = [...named.keys()].find((name) => !asked.includes(name));
+  if (idle !== undefined) throw refused(`--data-file: ${idle} is not asked`, `add it to --dataset, or drop its file`);
+  return named;
+}
+
+/**
+ * The file of each public data set among those that a run asks: as given, else as fetched.
+ * @param given value of `--data-file`
+ * @throws BenchError `bad-option` for a set without a file, and for a file without a set
+ */
+export function publicDatasetFiles(
+  datasets: readonly string[],
+  given: string | Readonly<Record<string, string>> | undefined,
+  {
+    workingFolder,
+    environment,
+  }: { readonly workingFolder: string; readonly environment?: Parameters<typeof fetchedFileOf>[1] },
+): Readonly<Record<string, string>> {
+  const asked = datasets.filter(isPublicDataset);
+  const files = given === undefined ? new Map<string, string>() : givenFiles(given, asked);
+  return Object.fromEntries(
+    asked.map((name) => {
+      const file = files.get(name);
+      if (file !== undefined && file !== '') return [name, resolve(workingFolder, file)];
+      const fetched = fetchedFileOf(name, environment);
+      if (existsSync(fetched)) return [name, fetched];
+      const { published, licence } = publicDatasetOrigins[name];
+      throw refused(
+        `--dataset ${name}: does not ship, and no file of it was given`,
+        `bring it with --data-file FILE (${published}; ${licence}), or fetch it once: dki-bench data fetch ${name} --from URL`,
+      );
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { jsonElements } from './json-elements.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dki-json-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const path = join(folder, 'a.json');
+
+async function elementsOf(content: string | Buffer): Promise<unknown[]> {
+  writeFileSync(path, content);
+  const found: unknown[] = [];
+  for await (const element of jsonElements(path, 'a list')) found.push(element);
+  return found;
+}
+
+const list = [
+  { text: 'a "quoted], [one", \\', deep: [[1, { b: '}' }]] },
+  { 好: '\\"', emoji: '🥥' },
+  'a, text',
+  -1.5e3,
+  null,
+  [],
+];
+
+test.each([
+  ['compact', JSON.stringify(list)],
+  ['indented', `\uFEFF\n ${JSON.stringify(list, null, 2)}\n\n`],
+])('%s: elements come one by one, whatever stands in their texts', async (_, text) => {
+  expect(await elementsOf(text)).toEqual(list);
+});
+
+test('elements that span many chunks of the stream are whole; the hash is of the bytes', async () => {
+  const long = Array.from({ length: 40 }, (_, index) => ({ index, text: `é"\\${'é'.repeat(20_000)}]` }));
+  const text = JSON.stringify(long, null, 1);
+  writeFileSync(path, text);
+  const elements = jsonElements(path, 'a list');
+  const found: unknown[] = [];
+  for await (const element of elements) found.push(element);
+  expect(found).toEqual(long);
+  expect(elements.sha256()).toBe(createHash('sha256').update(text).digest('hex'));
+});
+
+test('a value that is no list is its only element', async () => {
+  expect(await elementsOf('{"a": [1, 2]}')).toEqual([{ a: [1, 2] }]);
+  expect(await elementsOf('[]')).toEqual([]);
+  expect(await elementsOf('7')).toEqual([7]);
+});
+
+test.each([
+  ['nothing', '', 'is not JSON: it ends in the middle'],
+  ['an open list', '[{"a":1}', 'is not JSON: it ends in the middle'],
+  ['an open text', '["a', 'is not JSON: it ends in the middle'],
+  ['an element that is none', '[{"a":1},{"b"}]', /is not JSON: .* in \[1\]$/],
+  ['a list behind the list', '[1][2]', /is not JSON: .* in \[1\]$/],
+  ['Latin-1', Buffer.from('["caf\xe9"]', 'latin1'), 'is not UTF-8'],
+])('bad data: %s', async (_, content, message) => {
+  await expect(elementsOf(content)).rejects.toThrow(message);
+});

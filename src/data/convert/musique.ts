@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { containsTokens } from '../normalise.ts';
+import { checkedBy } from '../parse-record.ts';
+import type { JsonElements } from './json-elements.ts';
+import type { ConversionNotes, SourceRecord } from './source-record.ts';
+
+const questionSchema = z.looseObject({
+  question: z.string(),
+  answers: z.array(z.string()).min(1, 'expected at least one answer'),
+  ctxs: z
+    .array(z.looseObject({ title: z.string().default(''), text: z.string() }))
+    .min(1, 'expected the passages of the question'),
+});
+
+/** Passages have an order and no time: they are a second apart, the question a day behind them. */
+const FIRST_MS = Date.UTC(2000, 0, 1);
+const ASKED_MS = FIRST_MS + 86_400_000;
+
+const instant = (ms: number): string => new Date(ms).toISOString();
+
+/**
+ * Reads questions with passages in the format of CacheBlend's inputs. A question is a user of its own, whose memories are its
+ * passages: nothing is retrieved from the passages of another. Passages that hold an answer, word by word, are its
+ * evidence, since the format marks none.
+ * @throws BenchError `not-found` for a missing file, `bad-data` that names the question at fault
+ * @see Yao et al. 2024, "CacheBlend"; Trivedi et al. 2022, "MuSiQue"
+ */
+export async function* musiqueRecords(
+  path: string,
+  questions: JsonElements,
+  notes: ConversionNotes,
+): AsyncGenerator<SourceRecord> {
+  let index = 0;
+  for await (const value of questions) {
+    const place = `${path}: [${index}]`;
+    const { question, answers, ctxs } = checkedBy(questionSchema, value, place);
+    const userId = `q${String(++index).padStart(3, '0')}`;
+    const passages = ctxs.map(({ title, text }, number) => ({
+      memoryId: `${userId}-p${String(number + 1).padStart(2, '0')}`,
+      content: title.trim() === '' ? text : `${title.trim()}: ${text}`,
+    }));
+    for (const [number, passage] of passages.entries()) {
+      yield { kind: 'memory', place, userId, ...passage, createdAt: instant(FIRST_MS + number * 1000) };
+    }
+    const evidence = passages.filter(({ content }) => answers.some((gold) => containsTokens(content, gold, 'en')));
+    if (evidence.length === 0) notes.add('questions whose answer is in no passage have no evidence', place);
+    const [answer, ...acceptedAnswers] = answers;
+    yield {
+      ...{ kind: 'item', place, userId, itemId: userId, query: question, answer: answer!, acceptedAnswers },
+      evidence: evidence.map(({ memoryId }) => memoryId),
+      passages: passages.map(({ memoryId }) => memoryId),
+      category: evidence.length === 0 ? 'answer in no passage' : 'answer in a passage',
+      askedAt: instant(ASKED_MS),
+    };
+  }
+}

@@ -1,0 +1,44 @@
+import type { PublicDatasetName } from '../../config/public-datasets.ts';
+import type { Errata } from './errata.ts';
+import type { JsonElements } from './json-elements.ts';
+import { locomoRecords } from './locomo.ts';
+import { longmemevalRecords } from './longmemeval.ts';
+import { musiqueRecords } from './musique.ts';
+import type { ConversionNotes, SourceRecord } from './source-record.ts';
+
+/** How the file of a public data set becomes memories and questions. @see docs/data.md */
+interface PublicDatasetForm {
+  /** For messages about a file that is none of it. */
+  readonly shape: string;
+  /** The metric by which its publications compare. */
+  readonly primaryMetric: string;
+  /** What no result of it may be taken for. */
+  readonly note: string;
+  readonly records: (
+    path: string,
+    elements: JsonElements,
+    options: { readonly notes: ConversionNotes; readonly errata?: Errata | undefined },
+  ) => AsyncGenerator<SourceRecord>;
+}
+
+/** The public data sets that can be read. */
+export const publicDatasetForms: Readonly<Record<PublicDatasetName, PublicDatasetForm>> = {
+  locomo: {
+    shape: 'a LoCoMo file is one JSON list of conversations',
+    primaryMetric: 'tokenF1',
+    note: 'each turn is a memory, and answers are scored by their words: not to be held against published scores',
+    records: locomoRecords,
+  },
+  'musique-s': {
+    shape: 'a file of CacheBlend is one JSON list of {question, answers, ctxs}',
+    primaryMetric: 'tokenF1',
+    note: 'passages that hold the answer count as evidence: the file marks none, and a question needs several',
+    records: (path, elements, { notes }) => musiqueRecords(path, elements, notes),
+  },
+  longmemeval: {
+    shape: 'a LongMemEval file is one JSON list of questions with their histories',
+    primaryMetric: 'contains',
+    note: 'answers are scored by their words, not by a judge: not to be held against published scores',
+    records: (path, elements, { notes }) => longmemevalRecords(path, elements, notes),
+  },
+};

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { isPublicDataset, type PublicDatasetName } from '../config/public-datasets.ts';
+import { convertedLines } from './convert/convert-dataset.ts';
+import type { BroughtData } from './dataset.ts';
+import { type FileLine, fileLines, type FileLines } from './file-lines.ts';
+
+/** The lines of a data set, of a file or converted on the way, and what they are called in messages. */
+export interface DatasetSource {
+  /** A path, or the name of a public data set. */
+  readonly place: string;
+  readonly lines: FileLines;
+  /** Of a public data set: where it comes from; known after the last line was read. */
+  readonly brought: () => BroughtData | undefined;
+}
+
+/** The options that name data sets. */
+export type DatasetOptions = Pick<BenchConfig, 'dataset' | 'dataFile' | 'errata'>;
+
+/** A data set of a file in JSON Lines. */
+export function datasetFile(path: string): DatasetSource {
+  return { place: path, lines: fileLines(path), brought: () => undefined };
+}
+
+/** A public data set, converted from the file that a user brought. */
+function publicDataset(name: PublicDatasetName, file: string, errata: string | undefined): DatasetSource {
+  const converted = convertedLines({ from: name, file, name, language: 'en', errata });
+  const hash = createHash('sha256');
+  async function* lines(): AsyncGenerator<FileLine> {
+    let number = 0;
+    for await (const text of converted.lines) {
+      hash.update(`${text}\n`);
+      yield { number: ++number, text };
+    }
+  }
+  return {
+    place: name,
+    lines: { [Symbol.asyncIterator]: lines, sha256: () => hash.digest('hex') },
+    brought: () => {
+      const { file: sha256, errata: errataSha256 } = converted.sha256()!;
+      // Notes stand in reports, which know no folders of this machine.
+      const notes = converted.notes().map((note) => note.replaceAll(file, basename(file)));
+      return { sha256, ...(errataSha256 === undefined ? {} : { errataSha256 }), notes };
+    },
+  };
+}
+
+/** The data sets that the options name, in their order. @throws BenchError `bad-option` for errata that do not fit */
+export function datasetSources({ dataset, dataFile = {}, errata }: DatasetOptions): DatasetSource[] {
+  return dataset.map((name) =>
+    isPublicDataset(name)
+      ? publicDataset(name, dataFile[name]!, name === 'locomo' ? errata : undefined)
+      : datasetFile(name),
+  );
+}
