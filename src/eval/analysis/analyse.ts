@@ -49,7 +49,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),
-    checks: judge({ arms, answered, failed, probes, seed, randomWeights: !judged }),
+    checks: judge({ arms, answered, failed, probes, metrics, seed, randomWeights: !judged }),
   };
 }
 

@@ -1,12 +1,14 @@
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { CheckName, CheckResult } from '../../../records/results.ts';
 import type { RunProbes } from '../../../records/run-probes.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { TurnsOfRun } from '../turns-of-run.ts';
 
 /** All that a check may look at. */
 export interface CheckInput extends TurnsOfRun {
   readonly arms: readonly ArmTraits[];
   readonly probes: RunProbes;
+  readonly metrics: RunMetrics;
   readonly seed: number;
   /** The model knows nothing: nobody can see from its answers who was told a secret. */
   readonly randomWeights: boolean;

@@ -4,6 +4,7 @@ import { changedTurn, type Changes, checkInput, rag } from '../../../../test/fix
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { CheckResult } from '../../../records/results.ts';
 import type { AnsweredTurn } from '../../../records/turn-record.ts';
+import { metricsOfRun } from '../metrics/run-metrics.ts';
 import type { CheckInput } from './check.ts';
 import { negativeControls } from './negative-controls.ts';
 
@@ -11,32 +12,79 @@ const checked = (changes: Partial<CheckInput> = {}): CheckResult => negativeCont
 
 const none = handmadeTraits('none', { control: 'negative', retrieves: 'nothing' });
 const wrong = handmadeTraits('dki-wrong', { control: 'negative', retrieves: 'donor', injects: 'memories' });
+const byContains = metricsOfRun({ dataset: { primaryMetric: 'contains' } });
 
-/** Closed items of eight users, the first so many answered right. */
-const closed = (arm: string, items: number, right: number, changes: Changes = {}) =>
-  Array.from({ length: items }, (_, item) => {
-    const scores = { exactMatch: item < right ? 1 : 0 };
-    const place = { itemId: `i-${item}`, userId: `u-${item % 8}` };
-    return changedTurn(arm, { ...changes, observed: { closed: true }, scores }, place);
+const towns = ['Oslo', 'Turin', 'Lyon', 'Bergen', 'Ghent', 'Porto', 'Graz', 'Malmo'];
+const drinks = ['tea', 'milk', 'beer', 'wine', 'cocoa'];
+
+/** Closed items of eight users, the first so many answered right, the others as `answer` says. */
+function closed(
+  arm: string,
+  items: number,
+  right: number,
+  more: { answer?: string; relation?: string | null; values?: readonly string[]; changes?: Changes } = {},
+): AnsweredTurn[] {
+  const { answer = 'Nothing.', relation = 'town', values = towns, changes = {} } = more;
+  return Array.from({ length: items }, (_, item) => {
+    const gold = values[item % values.length]!;
+    const place = { itemId: `${relation ?? 'any'}-${item}`, userId: `u-${item % 8}` };
+    const text = item < right ? gold : answer;
+    return changedTurn(
+      arm,
+      { ...changes, observed: { closed: true }, item: { gold, relation }, answer: { text } },
+      place,
+    );
   });
+}
 const controls = (arms: readonly ArmTraits[], answered: readonly AnsweredTurn[], more: Partial<CheckInput> = {}) =>
   checked({ arms, answered, ...more });
 
 it('pass where nobody answers, and fail where somebody does', () => {
-  expect(controls([rag, none], closed('none', 40, 0))).toMatchObject({
-    status: 'passed',
-    evidence: 'none 0.0 % of 40 closed items',
-  });
+  const { status, evidence } = controls([rag, none], closed('none', 40, 0));
+  expect(status).toBe('passed');
+  expect(evidence).toMatch(
+    /^none 0\.0 % of 40 closed items, by chance 0\.0 \[0\.0, \d+\.\d\] \(golds of the same relation\)$/,
+  );
   expect(controls([rag, none], closed('none', 40, 16)).status).toBe('failed');
   expect(controls([rag, none, wrong], [...closed('none', 40, 0), ...closed('dki-wrong', 40, 16)]).status).toBe(
     'failed',
   );
 });
 
+it('forgive a guess that is as often right for other items, and fail for the same rate where it is not', () => {
+  // "Oslo" to everybody is right for five of forty, and so it is for everybody else.
+  const guess = controls([rag, none], closed('none', 80, 0, { answer: 'Oslo.' }), { metrics: byContains });
+  expect(guess).toMatchObject({ status: 'passed', evidence: expect.stringContaining('none 12.5 %') as string });
+  // A quarter of the items are known to the arm, and to nobody by chance.
+  expect(controls([rag, none], closed('none', 80, 20), { metrics: byContains }).status).toBe('failed');
+});
+
+it('take golds of one relation, and say where they had to take others', () => {
+  const chance = (answered: readonly AnsweredTurn[]) =>
+    controls([rag, none], answered, { metrics: byContains }).evidence;
+  const tea = { answer: 'tea', relation: 'drink', values: drinks } as const;
+  // "tea" is never a town: only drinks are tried, a fifth of which it is.
+  expect(chance([...closed('none', 30, 0), ...closed('none', 30, 0, tea)])).toContain('(golds of the same relation)');
+  expect(chance(closed('none', 40, 0, { relation: null }))).toContain('(golds of the same category)');
+  const alone = closed('none', 1, 0, { relation: 'boat', values: ['Kon-Tiki'] });
+  expect(chance([...closed('none', 40, 0), ...alone])).toContain(
+    'of the same relation (40 items), of the same category (1 items)',
+  );
+});
+
+it('judge by contains where the primary metric reads more than a text', () => {
+  const metrics = metricsOfRun({ dataset: { primaryMetric: 'goldLogProb' } });
+  const { status, evidence } = controls([rag, none], closed('none', 40, 40), { metrics });
+  expect(status).toBe('failed');
+  expect(evidence).toMatch(/, by contains$/);
+});
+
 it('are undecided by few closed items, by none that a donor was shown for, without controls and by random weights', () => {
   expect(controls([rag, none], closed('none', 29, 29)).status).toBe('undecided');
-  const empty = closed('dki-wrong', 40, 40, { facts: { keptMemories: 0 } });
+  const empty = closed('dki-wrong', 40, 40, { changes: { facts: { keptMemories: 0 } } });
   expect(controls([rag, wrong], empty).evidence).toBe('dki-wrong has 0 closed items, fewer than 30');
   expect(controls([rag], []).status).toBe('undecided');
   expect(controls([rag, none], closed('none', 40, 40), { randomWeights: true }).status).toBe('undecided');
+  const one = closed('none', 40, 40, { values: ['Oslo'] });
+  expect(controls([rag, none], one).evidence).toContain('all items have one gold');
 });

@@ -76,7 +76,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const metrics = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
   const randomWeights = unknownQuality(model) !== null;
   const complete = probes !== null && status !== 'running' && status !== 'interrupted';
-  const checks = complete ? judge({ arms, answered, failed, probes, seed, randomWeights }) : [];
+  const checks = complete ? judge({ arms, answered, failed, probes, metrics, seed, randomWeights }) : [];
   return {
     id,
     name,

@@ -1,0 +1,103 @@
+import { groupBy } from '../../../config/group-by.ts';
+import { SeededRandom } from '../../../config/seeded-random.ts';
+import { containsTokens } from '../../../data/normalise.ts';
+import type { Estimate } from '../../../records/results.ts';
+import type { ItemRecord } from '../../../records/turn-record.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { TextMetric } from '../metrics/text-metrics.ts';
+import { estimateShare } from '../statistics/estimate.ts';
+import { perItem } from '../statistics/per-item.ts';
+
+/** Golds of other items that an answer is tried on, at most. */
+const MOST_PARTNERS = 10;
+
+const SCOPES = ['relation', 'category', 'data'] as const;
+type Scope = (typeof SCOPES)[number];
+
+/** How often an arm's answers hold the golds of other items. */
+export interface Chance {
+  /** Null where no item has another whose gold differs. */
+  readonly estimate: Estimate | null;
+  /** Items by what their partners have in common with them. */
+  readonly scopes: Readonly<Record<Scope, number>>;
+}
+
+interface Golds {
+  readonly itemId: string;
+  readonly texts: readonly string[];
+}
+
+function goldsOf({ gold, acceptedAnswers }: ItemRecord): string[] {
+  return gold === null ? [] : [gold, ...acceptedAnswers];
+}
+
+/** A key of the items that an item can change golds with; null where it does not say what it asks for. */
+const keyOf: Readonly<Record<Scope, (item: ItemRecord) => string | null>> = {
+  relation: ({ language, relation }) => (relation === null ? null : `${language} ${relation}`),
+  category: ({ language, category }) => `${language} ${category}`,
+  data: ({ language }) => language,
+};
+
+/** The golds of the items, by the key of a scope; each item once. */
+function poolsOf(turns: readonly AnsweredResult[], scope: Scope): ReadonlyMap<string, readonly Golds[]> {
+  const items = [...new Map(turns.map((turn) => [turn.itemId, turn])).values()];
+  const keyed = items.flatMap(({ itemId, item }) => {
+    const key = keyOf[scope](item);
+    return key === null || item.gold === null ? [] : [{ key, golds: { itemId, texts: goldsOf(item) } }];
+  });
+  return new Map([...groupBy(keyed, ({ key }) => key)].map(([key, group]) => [key, group.map(({ golds }) => golds)]));
+}
+
+/** Neither of two lists of golds holds one of the other. */
+function areApart(a: readonly string[], b: readonly string[], language: ItemRecord['language']): boolean {
+  return !a.some((one) =>
+    b.some((other) => containsTokens(one, other, language) || containsTokens(other, one, language)),
+  );
+}
+
+/**
+ * The chance rate of an arm: each of its answers scored against golds of other items of the same relation and language, of
+ * the same category where there are none, else of any other; ten of them, drawn by seed. A rate of answers over users.
+ * @param turns of one arm, to be scored @param all turns whose items lend their golds
+ */
+export function chanceOf(
+  turns: readonly AnsweredResult[],
+  all: readonly AnsweredResult[],
+  score: TextMetric,
+  seed: number,
+): Chance {
+  const pools = SCOPES.map((scope) => ({ scope, byKey: poolsOf(all, scope) }));
+  const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
+  const partners = new Map<string, readonly Golds[]>();
+  const random = new SeededRandom(seed);
+  for (const { itemId, item } of new Map(turns.map((turn) => [turn.itemId, turn])).values()) {
+    const own = goldsOf(item);
+    for (const { scope, byKey } of pools) {
+      const pool = byKey.get(keyOf[scope](item) ?? '') ?? [];
+      const others = random
+        .shuffled(pool.filter((golds) => golds.itemId !== itemId))
+        .filter(({ texts }) => areApart(own, texts, item.language))
+        .slice(0, MOST_PARTNERS);
+      if (others.length === 0) continue;
+      partners.set(itemId, others);
+      scopes[scope]++;
+      break;
+    }
+  }
+  const rate = ({ itemId, item, answer }: AnsweredResult): number | null => {
+    const others = partners.get(itemId);
+    if (others === undefined) return null;
+    return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
+  };
+  return { estimate: estimateShare(perItem(turns, rate), seed), scopes };
+}
+
+/** `golds of the same relation`, and how many items had to take others. */
+export function scopesInWords({ relation, category, data }: Chance['scopes']): string {
+  const parts = [
+    ...(relation > 0 ? [`of the same relation${category + data > 0 ? ` (${relation} items)` : ''}`] : []),
+    ...(category > 0 ? [`of the same category${relation + data > 0 ? ` (${category} items)` : ''}`] : []),
+    ...(data > 0 ? [`of any other item${relation + category > 0 ? ` (${data} items)` : ''}`] : []),
+  ];
+  return `golds ${parts.join(', ')}`;
+}
