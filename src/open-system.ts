@@ -9,6 +9,7 @@ import { EmbeddingService } from './embedding/embedding-service.ts';
 import { TransformersEmbedder } from './embedding/transformers-embedder.ts';
 import type { Engine } from './engine/engine.ts';
 import { runnableArms } from './eval/run/arm-obstacles.ts';
+import { promptRules } from './eval/run/bench-parts.ts';
 import { withFetchedModels } from './eval/run/fetch-models.ts';
 import type { ArmStore } from './systems/prefill/arm-store.ts';
 import { KvStore } from './kv/kv-store.ts';
@@ -84,7 +85,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     });
     closers.push(() => engine[Symbol.asyncDispose]());
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
-    const { topK, threshold, placement, labels, template } = config;
+    const { topK, threshold } = config;
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
     const memories = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
     const openStore = storeOnce(join(folder, 'store'), config.kvBytes);
@@ -94,7 +95,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
         open: () => Promise.resolve({ engine, session }),
         memories,
         log: new DatabaseConversationLog(database),
-        rules: { placement, labels, template },
+        rules: promptRules(config),
         ...{ topK, threshold, openStore },
         warn: (message) => process.emitWarning(message, 'DkiBenchWarning'),
       });

@@ -34,6 +34,8 @@ const options = [
     'labels',
     'placement',
     'template',
+    'systemPrompt',
+    'answerPrefix',
     'alpha',
     'reserve',
     'contextTokens',

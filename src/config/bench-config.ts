@@ -82,8 +82,22 @@ const toggle = (help: string) =>
     { help, allowed: 'true or false' },
   );
 
-const oneOf = <const Names extends readonly [string, ...string[]]>(kind: string, known: Names, help: string) =>
-  describe(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known } });
+const oneOf = <const Names extends readonly [string, ...string[]]>(
+  kind: string,
+  known: Names,
+  help: string,
+  preset?: string,
+) =>
+  describe(z.enum(known), {
+    value: '<name>',
+    help,
+    allowed: known.join(' or '),
+    names: { kind, known },
+    ...(preset === undefined ? {} : { preset }),
+  });
+
+const text = (help: string, allowed: string, preset: string) =>
+  describe(z.string().regex(/\S/u), { value: '<text>', help, allowed, preset });
 
 const path = (value: string, help: string, preset?: string) =>
   describe(z.string().min(1), { value, help, allowed: 'a path', ...(preset === undefined ? {} : { preset }) });
@@ -202,7 +216,13 @@ export const benchConfigSchema = z.strictObject({
   ).exactOptional(),
   seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
   repeats: wholeFrom(1, '<n>', 'number of times that each question is asked').default(1),
-  labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -').default('index'),
+  systemPrompt: text('instruction of the system message', 'a text', "the model's").exactOptional(),
+  answerPrefix: text(
+    'text with which the model is made to begin its answer; "item" for that of each question, "none" for none',
+    'none, item, or a text',
+    "the model's",
+  ).exactOptional(),
+  labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -', "the model's").exactOptional(),
   placement: oneOf('placement', ['chronological', 'rank'], 'order of the memories in the prompt').default(
     'chronological',
   ),
@@ -210,7 +230,8 @@ export const benchConfigSchema = z.strictObject({
     'template',
     ['plain', 'chat'],
     "form of the prompt: the bench's own, or the model's chat template",
-  ).default('plain'),
+    "the model's",
+  ).exactOptional(),
   reserve: wholeFrom(
     1,
     '<tokens>',
@@ -253,8 +274,12 @@ export const benchConfigSchema = z.strictObject({
 
 type Options = z.output<typeof benchConfigSchema>;
 
+/** How a model is asked: the registry says it where nobody else does. */
+type Asking = Pick<Options, 'template' | 'systemPrompt' | 'answerPrefix' | 'labels'>;
+
 /** Configuration of a run. All paths are absolute; models with random weights and of the hub are given by name. */
-export interface BenchConfig extends Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile'>> {
+export interface BenchConfig
+  extends Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile' | keyof Asking>>, Readonly<Required<Asking>> {
   /** Names of arms, those of the calling program included. */
   readonly arms?: readonly string[];
   /** The data sets, at least one: absolute paths of files, or names of public data sets. */
@@ -264,6 +289,8 @@ export interface BenchConfig extends Readonly<Omit<Options, 'arms' | 'dataset' |
   readonly model: string;
   readonly embedder: string;
   readonly db: string;
+  /** The beginning of an answer where a question has none of its own, and in arms that ask for it; empty for none. */
+  readonly generalAnswerPrefix: string;
   /** Options that were given; a suite may set its own defaults for the others. */
   readonly given: readonly string[];
 }

@@ -1,94 +1,138 @@
-/** Quotes, brackets and emphasis behind the mark that they belong to. */
-const CLOSERS = `["'”’»)\\]」』）】*_]*`;
-const MARK = new RegExp(`[。！？!?…]+${CLOSERS}|\\.+${CLOSERS}|\\n+`, 'gu');
+/** Marks behind which a sentence is over, whatever follows: those of Chinese. */
+const WIDE_MARKS = '。！？｡';
+/** Marks that end a sentence where white space follows. */
+const MARKS = `.!?…${WIDE_MARKS}`;
+/** What closes behind a mark, and belongs to the sentence. */
+const CLOSERS = `"'”’」』）)】］]》〉*_\``;
 
-/** A name follows, or more of the same sentence. */
-const JOINING = new Set(
-  'dr mr mrs ms mx prof gen col capt lt sgt rev hon fr gov sen rep vs cf no nr approx ca'.split(' '),
+const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/u;
+const HAN = /^\p{Script=Han}/u;
+const CAPITAL = /^[\p{Lu}\p{Lt}]/u;
+const WORD_CHARACTER = /[\p{L}\p{N}]/u;
+/** What stands on the next line belongs to it. */
+const GOES_ON = /[:,：，、]$/u;
+/** One letter, or letters with points between them: initials, `U.S`, `a.m`. */
+const LETTERS = /^\p{L}(?:\.\p{L})*$/u;
+const LIST_NUMBER = /^\p{Nd}{1,3}$/u;
+
+/** The word in front of a point; what follows a dash, a colon or a bracket is a word of its own. */
+const LAST_WORD = /[^\s"'“‘「『（([【［《〈*_,;:/–—-]*$/u;
+/** Quotation marks and brackets, the word behind them, and the character behind that. */
+const NEXT_WORD = /^["'“‘「『（([【［《〈*_`]*([\p{L}\p{M}\p{N}]*)(.?)/su;
+
+/** Titles and abbreviations that something always follows, without their last point. */
+const NEVER_LAST = words(
+  'Dr dr Mr mr Mrs mrs Ms ms Mx Prof prof Rev Fr Gen Col Maj Capt Lt Sgt Cmdr Gov Sen Rep Hon Messrs Mme Mlle ' +
+    'vs viz cf approx vol pp Ph.D e.g i.e',
 );
-
-/** May end a sentence, or not. */
-const SHORT = new Set(
-  (
-    'st mt ft jr sr inc ltd co corp bros etc ave rd blvd sq apt dept est ext min max hr hrs oz lb lbs ' +
-    'jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun'
-  ).split(' '),
+/** Abbreviations that may be the last word: there a new sentence must follow. */
+const MAYBE_LAST = words(
+  'st mt ft jr sr esq etc inc ltd co corp bros dept est al no nos nr ave blvd rd sq apt max min hr hrs oz lb lbs tel ext ' +
+    'jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun',
 );
-
 /** Words that begin a sentence and stand in no name. */
-const STARTERS = new Set(
-  (
-    'you your yours i my we our he his she her they their it its the this that these those there here in on at if as ' +
-    'and but so then now please what when where who how user assistant according based note'
-  ).split(' '),
+const STARTERS = words(
+  'the this that these those there here it he she they we you your yours i my his her hers its our their a an in on at as ' +
+    'and but so or if then when while what where who how however also now because since for to from with please do does ' +
+    'is are was no not yes user assistant according based note',
 );
-
-/** `a.m`, `U.S` */
-const DOTTED = /^(?:\p{L}\.)+\p{L}$/u;
-const HIGHEST_LABEL = 20;
-
-function beginsSentence(text: string): boolean {
-  const next = /^[^\p{L}\p{N}]*(\p{Lu}\p{L}*)/u.exec(text)?.[1];
-  return next !== undefined && STARTERS.has(next.toLowerCase());
-}
-
-/** True where a full stop behind `before` ends the sentence, and does not belong to its last word. */
-function stops(before: string, after: string): boolean {
-  const word = /[\p{L}\p{N}.]+$/u.exec(before)?.[0] ?? '';
-  const lower = word.toLowerCase();
-  if (JOINING.has(lower) || lower === 'e.g' || lower === 'i.e') return false;
-  if (after.trim() === '') return true;
-  // A list: "1. Lyon".
-  if (before.trim() === word && Number(word) <= HIGHEST_LABEL) return false;
-  const shortened = SHORT.has(lower) || DOTTED.test(word) || (/^\p{Lu}$/u.test(word) && word !== 'I');
-  return !shortened || beginsSentence(after);
-}
 
 /**
- * The place behind the first sentence of a text, its closing marks and quotes included; null where the text does not end one.
+ * The index behind the first sentence of a text, by rule; undefined where the text is one sentence, or does not show yet
+ * that it is over. A sentence ends at a line break, but for one behind a colon or a comma; at `。`, `！` and `？` once something
+ * else follows; and at `.`, `!` and `?` with white space behind them. None ends in `Dr. Dubois`, `e.g.` and `4.5`, nor behind
+ * `J.`, `U.S.`, `a.m.`, `Inc.`, `…` and the number of a list unless a word follows that begins a sentence. English and Chinese.
  *
- * A full stop ends a sentence where white space or nothing follows, and the word before it is no title ("Dr."), initial
- * ("J. Moreau"), abbreviation ("e.g.") or label of a list ("1."); `! ? 。！？` end one always, and so does the end of a line
- * that has words and does not end in a colon or a comma. Numbers ("3.5") and times ("16.30") go on.
- * @param complete nothing follows: a full stop that is the last character is the end
+ * @param isWhole the text will not go on: its last word is whole
  */
-export function sentenceEnd(text: string, complete = true): number | null {
-  for (const match of text.matchAll(MARK)) {
-    const [mark] = match;
-    const before = text.slice(0, match.index);
-    const end = match.index + mark.length;
-    const after = text.slice(end);
-    if (!/[\p{L}\p{N}]/u.test(before)) continue;
-    if (mark.startsWith('\n')) {
-      if (!/[:,：，、]\s*$/u.test(before)) return match.index;
-    } else if (/^[。！？]/u.test(mark)) return end;
-    else if (after === '' && !complete) return null;
-    else if (after !== '' && !/^\s/u.test(after)) continue;
-    else if (!mark.startsWith('.') || stops(before, after)) return end;
-  }
-  return null;
+export function sentenceEnd(text: string, isWhole = false): number | undefined {
+  const found = firstEnd(text, isWhole);
+  return found?.isOver === true ? found.end : undefined;
 }
 
-/** The first sentences of a text, one where not said; all of it where it has no more. */
+/** The first sentences of a text that is whole, one where not said, without white space around them; all of it where it has no more. */
 export function firstSentence(text: string, sentences = 1): string {
   let end = 0;
   for (let count = 0; count < sentences; count++) {
-    const length = sentenceEnd(text.slice(end));
-    if (length === null) return text.trim();
+    const length = sentenceEnd(text.slice(end), true);
+    if (length === undefined) return text.trim();
     end += length;
   }
   return text.slice(0, end).trim();
 }
 
-/** The number of sentences; a text without an end is one. */
+/** The number of sentences, at least one. */
 export function countSentences(text: string): number {
   let count = 0;
-  for (let rest = text.trim(); rest !== '';) {
-    const end = sentenceEnd(rest);
-    if (!/[\p{L}\p{N}]/u.test(rest)) break;
+  let rest = text.trim();
+  while (WORD_CHARACTER.test(rest)) {
     count++;
-    if (end === null) break;
+    const end = sentenceEnd(rest, true);
+    if (end === undefined) break;
     rest = rest.slice(end).trim();
   }
   return Math.max(1, count);
+}
+
+/** The beginning of a text that its first sentence has, however it goes on. */
+export function surelyFirstSentence(text: string): string {
+  return text.slice(0, firstEnd(text, false)?.end).trimEnd();
+}
+
+/** The first end of a sentence, or the first place that may turn out to be one. */
+function firstEnd(text: string, isWhole: boolean): { readonly end: number; readonly isOver: boolean } | undefined {
+  const start = text.search(WORD_CHARACTER);
+  if (start === -1) return undefined;
+  for (let at = start; at < text.length; at++) {
+    const isBreak = LINE_BREAK.test(text[at]!);
+    if (!isBreak && !MARKS.includes(text[at]!)) continue;
+    const before = text.slice(start, at).trimEnd();
+    if (isBreak) {
+      if (GOES_ON.test(before)) continue;
+      return { end: start + before.length, isOver: true };
+    }
+    const marksEnd = behindAll(text, at, MARKS);
+    const end = behindAll(text, marksEnd, CLOSERS);
+    if (end === text.length) return undefined;
+    const isOver = endsAt(before, text.slice(at, marksEnd), text.slice(end), isWhole);
+    if (isOver !== false) return { end, isOver: isOver ?? false };
+    at = end - 1;
+  }
+  return undefined;
+}
+
+/** Whether marks end a sentence; undefined where what follows is not known yet. */
+function endsAt(before: string, marks: string, behind: string, isWhole: boolean): boolean | undefined {
+  if ([...marks].some((mark) => WIDE_MARKS.includes(mark))) return true;
+  const isEllipsis = /^(?:\.{2,}|…)[.…]*$/u.test(marks);
+  if (HAN.test(behind)) return !isEllipsis;
+  if (!/^\s/u.test(behind)) return false;
+  const last = marks === '.' ? kindOf(before) : isEllipsis ? 'short' : 'word';
+  if (last !== 'short') return last === 'word';
+  const next = behind.trimStart();
+  // Whatever stands on the next line.
+  if (LINE_BREAK.test(behind.slice(0, behind.length - next.length))) return true;
+  const [, word = '', following = ''] = NEXT_WORD.exec(next)!;
+  if (following === '' && !isWhole) return undefined;
+  return HAN.test(word) || (CAPITAL.test(word) && STARTERS.has(word.toLowerCase()) && following !== '.');
+}
+
+/** A word in front of a point that is never the last, that may be, or any other. @param before a sentence up to a point */
+function kindOf(before: string): 'title' | 'short' | 'word' {
+  const word = LAST_WORD.exec(before)![0];
+  if (NEVER_LAST.has(word)) return 'title';
+  if (MAYBE_LAST.has(word.toLowerCase())) return 'short';
+  if (LETTERS.test(word) && !HAN.test(word)) return 'short';
+  return LIST_NUMBER.test(word) && before === word ? 'short' : 'word';
+}
+
+/** The first index from `at` on at which none of these characters stands. */
+function behindAll(text: string, at: number, characters: string): number {
+  let end = at;
+  while (end < text.length && characters.includes(text[end]!)) end++;
+  return end;
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(' '));
 }

@@ -9,7 +9,9 @@ import { didYouMean } from './nearest-name.ts';
 import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
-import { presetModels } from './models/preset-models.ts';
+import { askedOf, generalPrefixOf } from './models/asked.ts';
+import { presetModelName, presetModels } from './models/preset-models.ts';
+import { languageModelNamed } from './models/registry.ts';
 
 /** Optional file in the working folder. */
 const configFileName = 'dki-bench.config.json';
@@ -203,8 +205,12 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   const environment = sources.environment ?? process.env;
   const dataFile = publicDatasetFiles(dataset, givenFiles, { workingFolder, environment });
   const out = resolve(workingFolder, data.out);
+  // Whoever opens the model puts in how that one is asked, where nobody says.
+  const asked = askedOf(languageModelNamed(presetModelName), false);
   return {
+    ...asked,
     ...options,
+    generalAnswerPrefix: generalPrefixOf(data.answerPrefix ?? asked.answerPrefix, asked),
     given: [...given.keys()],
     dataset,
     ...(Object.keys(dataFile).length === 0 ? {} : { dataFile }),

@@ -5,13 +5,15 @@ export interface GenerationLimits {
   readonly maxTokens: number;
   /** Generation ends where one of these appears. */
   readonly stopTexts?: readonly string[];
+  /** Generation ends behind the first sentence. Default false. @see sentenceEnd for the rule */
+  readonly oneSentence?: boolean;
   /** 0, the default: greedy, no penalties. Above it, tokens are drawn from the whole softmax. */
   readonly temperature?: number;
   /** For temperatures above 0. Default 0. */
   readonly seed?: number;
   /**
-   * Called after each token with its id and the text so far, without an end that may still become a stop text; once with
-   * null where generation ends at its first token.
+   * Called after each token with its id and the text so far, without thoughts, and without an end that may still be cut off;
+   * once with null where generation ends at its first token.
    */
   readonly onToken?: (id: TokenId | null, text: string) => void;
 }
@@ -24,11 +26,16 @@ export interface Retry {
 
 /** A generated continuation, why it ended, and the time that it took. */
 export interface Generation {
-  /** Every token that was sampled, those of a stop text included, the end-of-text token not. */
+  /** Every token that was sampled, those of a thought and behind the end of the text included, the end-of-text token not. */
   readonly tokens: readonly TokenId[];
-  /** Cut before the stop text, without leading white space. */
+  /**
+   * The answer: behind a thought, cut before the stop text or behind the sentence, without leading white space and without a
+   * character that the last token left unfinished.
+   */
   readonly text: string;
-  readonly stop: 'end' | 'stop-text' | 'length' | 'aborted';
+  /** Of `tokens`, those of a thought, `<think>` and `</think>` included. */
+  readonly thoughtTokens: number;
+  readonly stop: 'end' | 'stop-text' | 'sentence' | 'length' | 'aborted';
   /** From the call to the first token. */
   readonly firstTokenMs: number;
   /** From the first token to the end. */

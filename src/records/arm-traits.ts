@@ -31,6 +31,8 @@ export const armSettings = z
     budget: z.enum(['half', 'all']).exactOptional(),
     /** The bench's own words, or the model's own chat template. */
     template: z.enum(['plain', 'chat']).exactOptional(),
+    /** The beginning of the answer that the model is given: none, the run's general one, or the item's own where it has one. */
+    answerPrefix: z.enum(['none', 'general', 'item']).exactOptional(),
   })
   .readonly();
 

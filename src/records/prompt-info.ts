@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all. */
+/**
+ * Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all; `answerPrefix` the
+ * beginning of the answer, where the model is given one.
+ */
 const segmentRoles = [
   'bos',
   'system',
@@ -13,6 +16,7 @@ const segmentRoles = [
   'query',
   'footer',
   'template',
+  'answerPrefix',
 ] as const;
 
 export const segmentRole = z.enum(segmentRoles);
@@ -45,7 +49,7 @@ export const budget = z
   .object({
     windowTokens: z.number(),
     reserveTokens: z.number(),
-    /** BOS, system prompt, query and footer. */
+    /** BOS, system prompt, query, footer and answer prefix. */
     fixedTokens: z.number(),
     memoryLimitTokens: z.number(),
     memoryTokens: z.number(),

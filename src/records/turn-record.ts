@@ -71,9 +71,14 @@ export const promptFacts = z
 /** A generated answer. */
 export const answerRecord = z
   .object({
+    /** Generated, as metrics score it: without the prefix, and without a thought. */
     text: z.string(),
     tokenIds: z.array(z.number()).readonly(),
-    stop: z.enum(['end', 'stop-text', 'length', 'aborted']),
+    stop: z.enum(['end', 'stop-text', 'sentence', 'length', 'aborted']),
+    /** The text that the model was given to begin its answer with, and the white space behind it; absent without one. */
+    prefix: z.string().exactOptional(),
+    /** Of `tokenIds`, those of a thought that was cut off; absent without one. */
+    thoughtTokens: z.number().int().exactOptional(),
   })
   .readonly();
 

@@ -70,8 +70,10 @@ export interface ChatRequest {
   readonly sessionId: string;
   readonly userId?: string;
   readonly topK?: number;
-  /** Default: a preset. */
+  /** Default: that of the system's prompt rules. */
   readonly systemPrompt?: string;
+  /** A beginning for the answer to this very question; given to the model where the rules ask for one of each item. */
+  readonly answerPrefix?: string;
   readonly maxNewTokens?: number;
   readonly temperature?: number;
   /** Default true. */
@@ -89,11 +91,12 @@ export interface ChatRequest {
    * is computed, the call rejects with the signal's reason.
    */
   readonly signal?: AbortSignal;
-  /** Called after every token with the answer so far. */
+  /** Called after every token with the answer so far, its prefix included. */
   readonly onText?: (text: string) => void;
 }
 
 export interface ChatResponse {
+  /** The answer as a reader sees it, behind the prefix that the model was given; `trace.answer.text` is what it generated. */
   readonly text: string;
   /** The memories that stand in the sequence, in the order in which they stand there. */
   readonly memoriesUsed: readonly MemorySearchResult[];

@@ -9,7 +9,7 @@ import type { ChatRequest } from './contracts.ts';
 import { DatabaseConversationLog } from './conversation-log.ts';
 import { RAGSystem } from './rag-system.ts';
 import type { OpenEngine, SystemParts } from './system-parts.ts';
-import { answerLimits } from './turn-pipeline.ts';
+import { answerLimits, answerRecordOf } from './turn-answer.ts';
 
 let opened: OpenEngine;
 let database: BenchDatabase;
@@ -122,10 +122,59 @@ it('shows the text so far, and ends where it is aborted with what there is', asy
 
 it('generates 48 tokens where nobody asks for more, and never more than were reserved', () => {
   const form = { stopTexts: ['\n'] };
-  expect(answerLimits(form, 512)).toEqual({ maxTokens: 48, stopTexts: ['\n'], temperature: 0 });
+  expect(answerLimits(form, 512)).toEqual({ maxTokens: 48, stopTexts: ['\n'], oneSentence: true, temperature: 0 });
   expect(answerLimits(form, 16)).toMatchObject({ maxTokens: 16 });
   expect(answerLimits(form, 16, { maxNewTokens: 99, temperature: 0.5 })).toMatchObject({
     maxTokens: 99,
     temperature: 0.5,
+  });
+});
+
+it('gives the model the beginning of its answer, which the reader sees and no metric', async () => {
+  const general = 'According to your notes,';
+  const asked = async (use: 'none' | 'general' | 'item', answerPrefix?: string) => {
+    const rules = { ...parts.rules, answerPrefix: { general, use } };
+    await using system = new RAGSystem({ ...parts, rules });
+    const told: string[] = [];
+    const onText = (text: string): number => told.push(text);
+    const more = answerPrefix === undefined ? {} : { answerPrefix };
+    const sessionId = `${use} ${answerPrefix}`;
+    return { ...(await system.chat({ ...request, ...more, sessionId, maxNewTokens: 8, onText })), told };
+  };
+  const bare = await asked('none', 'You like');
+  expect(bare.text).toBe(bare.trace.answer.text);
+  expect(bare.trace.answer).not.toHaveProperty('prefix');
+
+  const { text, trace, promptInfo, tokens, told } = await asked('general', 'You like');
+  const last = promptInfo.segments.at(-1)!;
+  expect([last.role, last.text]).toEqual(['answerPrefix', ` ${general}`]);
+  expect(trace.opening).toEqual({ form: 'plain', prefix: general, prefixTokens: last.tokenIds.length });
+  expect(tokens.evaluated - bare.tokens.evaluated).toBe(last.tokenIds.length);
+  expect(text).toBe(trace.answer.prefix! + trace.answer.text);
+  expect(trace.answer.prefix!.trimEnd()).toBe(general);
+  expect(told.every((sofar) => sofar.startsWith(general))).toBe(true);
+  const history = parts.log!.history('general You like', 1);
+  expect(history).toEqual([{ role: 'assistant', content: text }]);
+
+  expect((await asked('item', 'You like')).text.startsWith('You like')).toBe(true);
+  expect((await asked('item')).text.startsWith(general)).toBe(true);
+});
+
+it('counts the tokens of a thought, where there was one', () => {
+  const generation = {
+    tokens: [1, 2, 3, 4],
+    text: 'Lyon',
+    stop: 'end',
+    firstTokenMs: 1,
+    decodeMs: 1,
+    retries: [],
+  } as const;
+  expect(answerRecordOf({ ...generation, thoughtTokens: 3 }, '')).toEqual({
+    ...{ text: 'Lyon', tokenIds: [1, 2, 3, 4], stop: 'end' },
+    thoughtTokens: 3,
+  });
+  expect(answerRecordOf({ ...generation, thoughtTokens: 0 }, 'You moved to')).toEqual({
+    ...{ text: 'Lyon', tokenIds: [1, 2, 3, 4], stop: 'end' },
+    prefix: 'You moved to ',
   });
 });

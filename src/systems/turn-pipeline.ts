@@ -1,27 +1,24 @@
-import { grammars } from '../config/grammar.ts';
 import type { CallOptions } from '../engine/call-options.ts';
-import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
-import type { Generation, GenerationLimits } from '../engine/generation.ts';
+import { meterDifference } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../records/prompt-info.ts';
-import type { Timings } from '../records/timings.ts';
-import type { TokenCounts } from '../records/token-counts.ts';
 import type { TurnAccount } from '../records/turn-account.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories, SystemStats } from './contracts.ts';
 import type { LogEntry } from './conversation-log.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { GateDecision, TurnGate } from './prefill/turn-gate.ts';
+import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
 import { promptFormOf } from './prompt/chat-form.ts';
 import { linesAhead, type MemoryText } from './prompt/lines-ahead.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
+import { systemPromptOf } from './prompt/system-prompt.ts';
 import type { OpenEngine, SystemParts } from './system-parts.ts';
+import { answerLimits, answerRecordOf, openingOf } from './turn-answer.ts';
+import { countTokens, timeOf, timingsOf } from './turn-costs.ts';
 import type { TurnTrace } from './turn-trace.ts';
 
 const MAX_HISTORY_TURNS = 10;
-const MAX_NEW_TOKENS = 48;
-/** Default of a request. */
-const PRESET_SYSTEM_PROMPT = grammars.en.systemPrompts[0]!;
 
 /** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
 export interface TurnParts extends SystemParts {
@@ -66,8 +63,9 @@ export class TurnPipeline {
     const historyMs = performance.now() - historyStart;
     const retrieved = await parts.retrieve(request, history);
     const meterBefore = await session.meter();
-    const systemPrompt = request.systemPrompt ?? PRESET_SYSTEM_PROMPT;
     const rules = this.#rules(opened);
+    const systemPrompt = request.systemPrompt ?? systemPromptOf(rules);
+    const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
     // Each turn pays for tokenising its own prompt.
     const tokenizer = new PromptTokenizer(engine);
     const gateStart = performance.now();
@@ -75,7 +73,7 @@ export class TurnPipeline {
       session,
       retrieved.memories,
       async () => {
-        const bare = { query: request.query, systemPrompt, memories: [], history: [] };
+        const bare = { query: request.query, systemPrompt, memories: [], history: [], answerPrefix };
         return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
       },
       signalOf(request),
@@ -83,7 +81,8 @@ export class TurnPipeline {
     const assembleStart = performance.now();
     const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
     const memories = gated?.inject === false ? [] : retrieved.memories;
-    const prompt = await buildPrompt({ query: request.query, systemPrompt, memories, history }, rules, tokenizer, form);
+    const content = { query: request.query, systemPrompt, memories, history, answerPrefix };
+    const prompt = await buildPrompt(content, rules, tokenizer, form);
     prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
     const assemble = historyMs + performance.now() - assembleStart;
 
@@ -96,7 +95,7 @@ export class TurnPipeline {
       ...signalOf(request),
     });
     const prefixPositions = session.tokens.length;
-    const limits = answerLimits(form, prompt.info.budget.reserveTokens, request);
+    const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
     const generation = await session.generate(prefilled.suffix, limits, signalOf(request));
     const sessionTokens = session.tokens.slice(0, prompt.tokenIds.length);
     const keepMs = await timeOf(prefilled.keep);
@@ -112,13 +111,13 @@ export class TurnPipeline {
       account,
       gating: gated?.details ?? null,
       suffix: prefilled.suffix,
+      opening: openingOf(form, answerPrefix, prompt),
       prefixPositions,
       sessionTokens,
-      answer: { text: generation.text, tokenIds: generation.tokens, stop: generation.stop },
-      answerLead: form.answerLead,
+      answer: answerRecordOf(generation, answerPrefix),
     };
     const response: ChatResponse = {
-      text: generation.text,
+      text: withPrefix(answerPrefix, generation.text),
       memoriesUsed: prompt.kept,
       latencyMs: timings.total,
       inputTokens: prompt.tokenIds.length,
@@ -143,7 +142,7 @@ export class TurnPipeline {
       memories,
       {
         form,
-        systemPrompt: PRESET_SYSTEM_PROMPT,
+        systemPrompt: systemPromptOf(rules),
         labels: rules.labels,
         places: topK,
         windowTokens: engine.info.contextTokens,
@@ -241,65 +240,8 @@ export function logEntry(request: ChatRequest, response: ChatResponse, action: L
   };
 }
 
-/** The end of an answer: 48 tokens by default, and never more than the prompt reserved where nothing else is asked for. */
-export function answerLimits(
-  { stopTexts }: Pick<PromptForm, 'stopTexts'>,
-  reserveTokens: number,
-  request: Pick<ChatRequest, 'maxNewTokens' | 'temperature' | 'onText'> = {},
-): GenerationLimits {
-  const { maxNewTokens, temperature = 0, onText } = request;
-  return {
-    maxTokens: maxNewTokens ?? Math.min(MAX_NEW_TOKENS, reserveTokens),
-    stopTexts,
-    temperature,
-    ...(onText === undefined ? {} : { onToken: (id, text) => (id === null ? undefined : onText(text)) }),
-  };
-}
-
 function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
-}
-
-/** Milliseconds of an action; exactly 0 where there is none. */
-async function timeOf(action: (() => Promise<void>) | undefined): Promise<number> {
-  if (action === undefined) return 0;
-  const start = performance.now();
-  await action();
-  return performance.now() - start;
-}
-
-function timingsOf(
-  before: Pick<Timings, 'retrieve' | 'gate' | 'assemble'>,
-  { kvLoadMs, kvComputeMs }: Prefilled,
-  { firstTokenMs, decodeMs }: Generation,
-  after: { readonly keepMs: number; readonly answerMs: number },
-): Timings {
-  const beforeMs = before.retrieve + before.gate + before.assemble;
-  return {
-    ...before,
-    kvLoad: kvLoadMs,
-    kvCompute: kvComputeMs + after.keepMs,
-    prefill: firstTokenMs,
-    firstToken: beforeMs + kvLoadMs + kvComputeMs + firstTokenMs,
-    decode: decodeMs,
-    total: beforeMs + after.answerMs,
-  };
-}
-
-function countTokens(
-  prompt: BuiltPrompt,
-  { cache, resident, positions }: TurnAccount,
-  { evaluated }: TokenMeter,
-  { tokens }: Generation,
-): TokenCounts {
-  const injected = cache === 'bypass' ? 0 : prompt.prefixTokens;
-  return {
-    prompt: prompt.tokenIds.length - injected,
-    kvResident: resident,
-    evaluated: evaluated ?? Number.NaN,
-    generated: tokens.length,
-    positions,
-  };
 }
 
 function withOrigins(prompt: BuiltPrompt, residentTokens: number): PromptSegment[] {

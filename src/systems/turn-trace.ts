@@ -4,6 +4,7 @@ import type { PrefillRecord } from '../records/prefill-record.ts';
 import type { RetrievalRecord } from '../records/retrieval-record.ts';
 import type { TurnAccount } from '../records/turn-account.ts';
 import type { AnswerRecord } from '../records/turn-record.ts';
+import type { AnswerOpening } from './prompt/answer-place.ts';
 
 /** One turn as its system made it. */
 export interface TurnTrace {
@@ -16,11 +17,11 @@ export interface TurnTrace {
   readonly gating: Readonly<Record<string, unknown>> | null;
   /** The tokens that were evaluated behind the prefix: the end of the prompt. */
   readonly suffix: readonly TokenId[];
+  /** The way in which the prompt opens the answer: its form, and the prefix that the model was given. */
+  readonly opening: AnswerOpening;
   /** Positions of the session in front of the suffix: where scoring begins again. */
   readonly prefixPositions: number;
   /** The prompt's tokens, as the session holds them after the turn. */
   readonly sessionTokens: readonly TokenId[];
   readonly answer: AnswerRecord;
-  /** The text between the prompt and an answer that follows it. */
-  readonly answerLead: string;
 }

@@ -89,7 +89,7 @@ export class LlamaCppSession implements EngineSession {
       } catch (error) {
         if (signal?.aborted !== true || error !== signal.reason) throw error;
         const firstTokenMs = performance.now() - start;
-        return { tokens: [], text: '', stop: 'aborted', firstTokenMs, decodeMs: 0, retries: [] };
+        return { tokens: [], text: '', thoughtTokens: 0, stop: 'aborted', firstTokenMs, decodeMs: 0, retries: [] };
       }
     });
   }

@@ -1,10 +1,11 @@
 import { BenchError } from '../../config/bench-error.ts';
+import { firstSentence } from '../../config/first-sentence.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { likeliestTokens } from '../../engine/sequence-score.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import { promptFormOf } from '../../systems/prompt/chat-form.ts';
-import { answerLimits } from '../../systems/turn-pipeline.ts';
+import { answerLimits } from '../../systems/turn-answer.ts';
 import { likeliestTexts } from '../run/observe/turn-observer.ts';
 import type { StoredSequence } from './stored-sequence.ts';
 import type { TurnReplay } from './turn-replay.ts';
@@ -33,7 +34,11 @@ export async function answerAgain(
   engine: Engine,
   session: EngineSession,
 ): Promise<AnswerAgain> {
-  const limits = answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens);
+  const limits = {
+    ...answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens),
+    // Of several sentences are answers of an earlier release, which did not end them there.
+    oneSentence: firstSentence(turn.answer) === turn.answer.trim(),
+  };
   const { tokens, text, stop } = await session.generate(await replay.begin(), limits);
   if (text !== turn.answer || tokens.length !== turn.generatedTokens) {
     throw cannot(`it now answers ${JSON.stringify(text)}, not ${JSON.stringify(turn.answer)}`);

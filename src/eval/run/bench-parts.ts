@@ -80,8 +80,13 @@ export class BenchParts implements AsyncDisposable {
 }
 
 /** The settings by which every prompt of the run is built. */
-export function promptRules({ placement, labels, template, reserve }: BenchConfig): Omit<PromptRules, 'windowTokens'> {
-  return { placement, labels, template, ...(reserve === undefined ? {} : { reserveTokens: reserve }) };
+export function promptRules({ reserve, ...config }: BenchConfig): Omit<PromptRules, 'windowTokens'> {
+  const { placement, labels, template, systemPrompt, answerPrefix, generalAnswerPrefix: general } = config;
+  const use = answerPrefix === 'none' || answerPrefix === 'item' ? answerPrefix : 'general';
+  return {
+    ...{ placement, labels, template, systemPrompt, answerPrefix: { general, use } },
+    ...(reserve === undefined ? {} : { reserveTokens: reserve }),
+  };
 }
 
 /** The retrieval strategy of the run, empty. @param runFolder the folder of the run's report */

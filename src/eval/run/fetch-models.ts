@@ -1,7 +1,7 @@
 import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { DownloadOptions } from '../../config/hub/hub-file.ts';
-import { askedOf } from '../../config/models/asked.ts';
+import { askedOf, generalPrefixOf } from '../../config/models/asked.ts';
 import { entryOfFile } from '../../config/models/entry-of-file.ts';
 import { fetchEntry } from '../../config/models/fetch-entry.ts';
 import { presetModelName } from '../../config/models/preset-models.ts';
@@ -30,7 +30,10 @@ export async function withFetchedModels(
   const entry = await askedAs(config.model, engines);
   const asked = askedOf(entry, entry === undefined && (await hasChatTemplate(config.model, engines)));
   const embedder = entry === undefined || config.given.includes('embedder') ? config.embedder : entry.embedder;
-  return { ...config, ...open(asked, config), embedder: await embedderFolderOf(embedder, options) };
+  const filled = { ...config, ...open(asked, config), embedder: await embedderFolderOf(embedder, options) };
+  const generalAnswerPrefix = generalPrefixOf(filled.answerPrefix, asked);
+  // A run that goes on has the one with which it began.
+  return config.given.includes('generalAnswerPrefix') ? filled : { ...filled, generalAnswerPrefix };
 }
 
 /** The registry's entry of a model, found by the bytes of its file; undefined for one without. */

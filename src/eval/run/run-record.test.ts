@@ -13,3 +13,14 @@ test('a run goes on with the data sets that it began with, one or several', () =
   expect(resumed('one', ['/data/a.jsonl'])).toMatchObject({ dataset: ['/data/a.jsonl'], seed: 3, threads: 1 });
   expect(resumed('both', ['/data/a.jsonl', '/data/b.jsonl']).dataset).toEqual(['/data/a.jsonl', '/data/b.jsonl']);
 });
+
+test('a run goes on asking as it began, whatever the registry and the command say now', () => {
+  using folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  const begun = { systemPrompt: 'Be brief.', answerPrefix: 'item', generalAnswerPrefix: 'You said', template: 'chat' };
+  const config = smallConfig(folder, { answerPrefix: 'none', systemPrompt: 'Be long.' });
+  const resumed = resumedConfig(config, storeRun(database, { name: 'begun', turns: [], settings: begun }));
+  expect(resumed).toMatchObject(begun);
+  // What is filled in from the registry goes behind what is given.
+  expect(resumed.given).toEqual(expect.arrayContaining(Object.keys(begun)));
+});

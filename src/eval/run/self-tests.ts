@@ -1,8 +1,9 @@
-import { grammars } from '../../config/grammar.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { answerPrefixBy, noAnswerPrefix } from '../../systems/prompt/answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from '../../systems/prompt/build-prompt.ts';
 import { promptFormOf } from '../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../systems/prompt/prompt-tokenizer.ts';
+import { systemPromptOf } from '../../systems/prompt/system-prompt.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
 import { groupBy } from '../../config/group-by.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
@@ -29,9 +30,10 @@ async function samplePrompts(
       prompt: await buildPrompt(
         {
           query: item.query,
-          systemPrompt: grammars.en.systemPrompts[0]!,
+          systemPrompt: systemPromptOf(rules),
           memories: user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory })),
           history: item.history,
+          answerPrefix: answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix),
         },
         { ...rules, windowTokens: engine.info.contextTokens },
         tokenizer,

@@ -123,6 +123,7 @@ export class UserRun {
         sessionId: 'warm-up',
         userId: 'warm-up',
         history: item.history,
+        ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
         ...givenMemories(arm.traits, prepared.sources),
       };
       const response = await system.chat({ ...request, signal });
@@ -187,6 +188,7 @@ export class UserRun {
       sessionId,
       userId,
       history,
+      ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
       ...givenMemories(arm.traits, sources),
     };
     const { clock } = this.#bench;
@@ -225,7 +227,7 @@ export class UserRun {
     return scoreTurn(
       item,
       {
-        answer: response.text,
+        answer: response.trace.answer.text,
         storedIds: visible.map((memory) => memory.memoryId),
         retrievedIds: response.trace.retrieved.map((memory) => memory.memoryId),
         keptIds: kept,

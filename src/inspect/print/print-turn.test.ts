@@ -24,6 +24,19 @@ describe('a turn in the terminal', () => {
     expect(text).toContain('footer            3  evaluated  \\n\\nAI:');
   });
 
+  it('shows the text that the model was given to begin its answer with, and what was cut off', () => {
+    const given = changed(rag, ({ prompt, answer }) => {
+      prompt.segments.push({ role: 'answerPrefix', text: ' You live in', tokenIds: [9, 9, 9], origin: 'evaluated' });
+      answer.prefix = 'You live in ';
+      answer.thoughtTokens = 7;
+    });
+    const text = printTurn('r', given, page);
+    expect(text).toContain('answerPrefix      3  evaluated   You live in\n');
+    expect(text).toContain('answer    [You live in] ');
+    expect(text).toContain('behind a thought of 7 tokens, cut off');
+    expect(printTurn('r', rag, page)).not.toMatch(/thought|\[You/);
+  });
+
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
     expect(printTurn('r', rag, page)).toContain('Answer (right)');
     expect(printTurn('r', dki, page)).toContain('Answer (wrong: stale, failed at: answered)');

@@ -4,7 +4,7 @@ import { padText, wrapText } from '../../report/render/text-width.ts';
 import type { AttributionRecord } from '../../records/attribution-record.ts';
 import type { Budget } from '../../records/prompt-info.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { judgementOf, kindsOfItem, scoresInWords } from '../turn/answer-in-words.ts';
+import { judgementOf, kindsOfItem, scoresInWords, thoughtInWords } from '../turn/answer-in-words.ts';
 import { budgetParts, droppedRule } from '../turn/budget-part.ts';
 import { checksOf } from '../turn/checks-part.ts';
 import { funnelNote, funnelOf } from '../turn/funnel.ts';
@@ -30,11 +30,18 @@ const kindColours = { system: 'gray', memory: 'yellow', history: 'green', query:
 function answerSection(turn: AnsweredTurn, { width }: Page, unjudged: boolean): Section {
   const { answer, prompt, item } = turn;
   const inWords = scoresInWords(turn);
+  const thought = thoughtInWords(answer);
   return {
     heading: `Answer (${judgementOf(turn)})`,
     lines: [
       ...beside('question', prompt.originalQuery, 10, width),
-      ...beside('answer', answer.text, 10, width),
+      ...beside(
+        'answer',
+        `${answer.prefix === undefined ? '' : `[${answer.prefix.trimEnd()}] `}${answer.text}`,
+        10,
+        width,
+      ),
+      ...(thought === undefined ? [] : beside('', thought, 10, width)),
       ...(unjudged ? [] : beside('gold', item.gold ?? '(none: abstaining is right)', 10, width)),
       ...(inWords === '' ? [] : beside('scores', inWords, 10, width)),
       ...(unjudged ? [] : beside('kind', kindsOfItem(item), 10, width)),

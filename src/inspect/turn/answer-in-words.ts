@@ -30,6 +30,11 @@ export function judgementOf({ scores, unknownQuality }: Pick<AnsweredTurn, 'scor
   return `wrong: ${scores.wrongClass ?? 'not classified'}${stage}`;
 }
 
+/** What was cut off in front of an answer; undefined where nothing was. */
+export function thoughtInWords({ thoughtTokens }: AnsweredTurn['answer']): string | undefined {
+  return thoughtTokens === undefined ? undefined : `behind a thought of ${thoughtTokens} tokens, cut off`;
+}
+
 /** The reason of a failed turn: `context-overflow: 600 tokens`. */
 export function failureInWords({ error: { code, message } }: FailedTurn): string {
   return code === null ? message : `${code}: ${message}`;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { judgementOf, kindsOfItem, scoresInWords } from './answer-in-words.ts';
+import { judgementOf, kindsOfItem, scoresInWords, thoughtInWords } from './answer-in-words.ts';
 import { funnelNote, funnelOf } from './funnel.ts';
 import { shownText } from './shown-text.ts';
 
@@ -24,7 +24,8 @@ export function answerPart(turn: AnsweredTurn): Html {
       <dd>${shownText(prompt.originalQuery, MOST)}</dd>
       <dt>answer</dt>
       <dd class="answer">
-        ${answer.text === '' ? html`<span class="soft">(empty)</span>` : shownText(answer.text, MOST)}
+        ${givenPrefix(answer)}${answer.text === '' ? html`<span class="soft">(empty)</span>` : shownText(answer.text, MOST)}
+        ${thoughtNote(answer)}
       </dd>
       <dt>gold</dt>
       <dd>
@@ -47,6 +48,18 @@ export function answerPart(turn: AnsweredTurn): Html {
     </dl>
     ${funnel(turn)}
   </section>`;
+}
+
+/** The text that the model was given to begin its answer with: no word of its own. */
+function givenPrefix({ prefix }: AnsweredTurn['answer']): Html | string {
+  return prefix === undefined
+    ? ''
+    : html`<span class="soft" title="given to the model">${shownText(prefix, MOST)}</span>`;
+}
+
+function thoughtNote(answer: AnsweredTurn['answer']): Html | string {
+  const words = thoughtInWords(answer);
+  return words === undefined ? '' : html`<small class="soft">${words}</small>`;
 }
 
 function funnel(turn: AnsweredTurn): Html {

@@ -37,6 +37,7 @@ const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
   historyFooter: 'history',
   query: 'query',
   footer: 'query',
+  answerPrefix: 'query',
 };
 
 /** The part to which a segment belongs; all that precedes the memories belongs to the system. */
@@ -50,6 +51,7 @@ const labels: Readonly<Partial<Record<SegmentRole, string>>> = {
   memoryFooter: 'memory footer',
   historyHeader: 'history header',
   historyFooter: 'history footer',
+  answerPrefix: 'answer prefix',
 };
 
 /** The name of a segment for readers. */

@@ -60,6 +60,19 @@ function faultsOf(page: string): string[] {
 }
 
 describe('the page of a turn', () => {
+  it('shows the text that the model was given to begin its answer with apart from the answer', async () => {
+    const turn = changed(answered('dki'), ({ prompt, answer }) => {
+      prompt.segments.push({ role: 'answerPrefix', text: ' You <b>live', tokenIds: [9, 9], origin: 'evaluated' });
+      answer.prefix = 'You <b>live ';
+      answer.thoughtTokens = 7;
+    });
+    const page = await pageOf(modelOf(turn));
+    expect(faultsOf(page)).toEqual([]);
+    expect(page).toContain('title="given to the model"><span class="text">You &lt;b&gt;live </span>');
+    expect(page).toContain('behind a thought of 7 tokens, cut off');
+    expect(page).toContain('answer prefix');
+  });
+
   it('shows text of data as text', async () => {
     const turn = filledWith(markup);
     const page = await pageOf(modelOf(turn, { rag: turn, against: filledWith('other') }));

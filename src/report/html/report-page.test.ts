@@ -91,6 +91,20 @@ it('names the commands that make the runs again: what is common to all, and no f
   ]);
 });
 
+it('says how a model was asked where that is not as its entry says', () => {
+  const of = (settings: Readonly<Record<string, unknown>>): string =>
+    reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, ...settings } } }])[1]!;
+  const shipped = { model: 'recall-base-f16.gguf', template: 'plain', labels: 'index', answerPrefix: 'none' };
+  expect(of(shipped)).not.toMatch(/--template|--labels|--answer-prefix|--system-prompt/);
+  const prefix = 'According to your notes,';
+  const real = { model: 'SmolLM2-135M-Instruct.Q4_1.gguf', template: 'chat', labels: 'index' };
+  expect(of({ ...real, answerPrefix: 'none' })).toContain('--answer-prefix none');
+  expect(of({ ...real, answerPrefix: prefix })).not.toMatch(/--template|--answer-prefix/);
+  expect(of({ ...real, model: 'mine.gguf', answerPrefix: prefix, systemPrompt: 'Be brief.' })).toContain(
+    "--system-prompt 'Be brief.' --answer-prefix 'According to your notes,' --labels index --template chat",
+  );
+});
+
 it('names several data sets as they were named, and each with its hash', async () => {
   const of = (dataset: unknown): string[] =>
     reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, dataset } } }]);

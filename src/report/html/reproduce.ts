@@ -50,14 +50,21 @@ function registryName(word: string): string {
   return languageModels.find(({ source }) => basename(source) === word)?.name ?? word;
 }
 
+/** How the model of the runs is asked where nobody says; of a file without an entry nothing is known. */
+function askedAsRegistered(runs: readonly RunResults[]): Readonly<Record<string, unknown>> {
+  const file = common(runs, ({ run }) => run.settings['model']);
+  return languageModels.find(({ source }) => file !== undefined && basename(source) === basename(file))?.asked ?? {};
+}
+
 /** Options that differ from the defaults, as words of a command; of a file the name alone, since folders differ. */
 function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
   const dataset = common(runs, datasetNames);
+  const asked = askedAsRegistered(runs);
   const plain = configOptions().flatMap(({ key, flag, default: preset }) => {
     if (givenOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
-    return value === undefined || value === String(preset) ? [] : [flag, value];
+    return value === undefined || value === String(asked[key] ?? preset) ? [] : [flag, value];
   });
   const file = (flag: string, shipped: string, name: (results: RunResults) => unknown): string[] => {
     const value = common(runs, name);

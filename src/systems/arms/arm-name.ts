@@ -13,13 +13,19 @@ export interface ArmName {
 
 /** The settings, for help and for messages. */
 export const armSettingsHelp =
-  '@alpha=N, @labels=index|bullet, @placement=chronological|rank, @budget=half|all, @template=plain|chat';
+  '@alpha=N, @labels=index|bullet, @placement=chronological|rank, @budget=half|all, @template=plain|chat,' +
+  ' @answer-prefix=none|general|item';
 
 const knownSettings = z.strictObject(armSettings.unwrap().shape);
+/** The one setting of two words, as names spell it. */
+const PREFIX_SETTING = 'answer-prefix';
 const DECIMAL = /^\d+(\.\d+)?$/;
 
 function settingOf(text: string): readonly [string, string | number] {
   const [key = '', value = ''] = text.split('=', 2);
+  if (key === PREFIX_SETTING) return ['answerPrefix', value];
+  // In a name each setting is spelt in one way.
+  if (key === 'answerPrefix') return [text, value];
   return [key, key === 'alpha' && DECIMAL.test(value) ? Number(value) : value];
 }
 
@@ -39,5 +45,5 @@ export function parseArmName(name: string): ArmName | undefined {
 
 /** The name of an arm with one more setting. */
 export function withSetting(arm: string, setting: keyof ArmSettings, value: string | number): string {
-  return `${arm}@${setting}=${value}`;
+  return `${arm}@${setting === 'answerPrefix' ? PREFIX_SETTING : setting}=${value}`;
 }

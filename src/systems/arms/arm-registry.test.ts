@@ -3,6 +3,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { hasCapability } from '../../engine/engine-capabilities.ts';
 import type { BenchSystem } from '../contracts.ts';
 import type { ArmDefinition, ArmParts } from './arm-definition.ts';
+import { withSetting } from './arm-name.ts';
 import { armRegistry, type Arm } from './arm-registry.ts';
 
 const defaults = { alpha: 1, gatingThreshold: 0.7 };
@@ -130,6 +131,32 @@ describe('a name', () => {
     });
     expect(template).toBe('chat');
     expect(named('dki').template).toBeUndefined();
+  });
+
+  it('has a setting of two words in one spelling, over the general prefix of the run', () => {
+    const { definition, opened } = ownArm();
+    const arms = armRegistry.with(definition);
+    const rules = {
+      ...bareParts.rules,
+      answerPrefix: { general: 'According to your notes,', use: 'general' },
+    } as const;
+    for (const use of ['none', 'item', 'general']) {
+      const [arm] = arms.named([`own@answer-prefix=${use}`], defaults);
+      expect(arm!.traits.settings).toEqual({ answerPrefix: use });
+      expect(withSetting('own', 'answerPrefix', use)).toBe(arm!.traits.name);
+      arm!.open({ ...bareParts, rules });
+      expect(opened.at(-1)!.parts.rules).toEqual({
+        ...bareParts.rules,
+        answerPrefix: { general: 'According to your notes,', use },
+      });
+    }
+    expect(armRegistry.has('dki@answerPrefix=none')).toBe(false);
+    expect(armRegistry.has('dki@answer-prefix=some')).toBe(false);
+    expect(referencesOf('rag', 'rag@answer-prefix=none', 'dki@answer-prefix=none')).toEqual([
+      ['rag', null],
+      ['rag@answer-prefix=none', null],
+      ['dki@answer-prefix=none', 'rag@answer-prefix=none'],
+    ]);
   });
 
   it.each([

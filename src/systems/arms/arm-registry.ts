@@ -3,6 +3,7 @@ import { didYouMean } from '../../config/nearest-name.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmSettings, ArmTraits } from '../../records/arm-traits.ts';
 import type { BenchSystem } from '../contracts.ts';
+import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../system-parts.ts';
 import type { ArmDefinition, ArmParts } from './arm-definition.ts';
 import { type ArmName, armSettingsHelp, parseArmName } from './arm-name.ts';
@@ -112,7 +113,6 @@ export class ArmRegistry {
     if (settings.alpha !== undefined && traits.injects === 'nothing') {
       throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no K/V to scale`, 'drop @alpha');
     }
-    const rules = promptRulesOf(settings);
     const isPlain = Object.keys(settings).length === 0;
     return {
       arm: {
@@ -126,9 +126,9 @@ export class ArmRegistry {
         template: settings.template,
         gated: definition.gated ?? false,
         open: (parts) =>
-          definition.open({ ...parts, ...defaults, alpha, rules: { ...parts.rules, ...rules } }, argument),
+          definition.open({ ...parts, ...defaults, alpha, rules: rulesBy(settings, parts.rules) }, argument),
       },
-      rulesKey: JSON.stringify(Object.entries(rules).sort()),
+      rulesKey: JSON.stringify(Object.entries({ ...settings, alpha: undefined }).sort()),
       isBaseline: definition.name === BASELINE,
     };
   }
@@ -144,12 +144,19 @@ function exampleName({ name, argument }: ArmDefinition): string {
   return argument === undefined ? name : `${name}:${argument.example}`;
 }
 
-/** The settings that decide how an arm's prompt is built. */
-function promptRulesOf({ labels, placement, budget, template }: ArmSettings): Partial<SystemParts['rules']> {
+/** The rules by which an arm's prompt is built: the run's, but for its own settings. */
+function rulesBy(
+  { labels, placement, budget, template, answerPrefix }: ArmSettings,
+  rules: SystemParts['rules'],
+): SystemParts['rules'] {
   return {
+    ...rules,
     ...(labels === undefined ? {} : { labels }),
     ...(placement === undefined ? {} : { placement }),
     ...(template === undefined ? {} : { template }),
     ...(budget === undefined ? {} : { memoryShare: budget === 'all' ? 1 : 0.5 }),
+    ...(answerPrefix === undefined
+      ? {}
+      : { answerPrefix: { ...(rules.answerPrefix ?? noAnswerPrefix), use: answerPrefix } }),
   };
 }

@@ -1,6 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from '../../records/prompt-info.ts';
+import type { AnswerPrefixRule } from './answer-prefix.ts';
 import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import { plainForm, type PromptForm } from './prompt-form.ts';
@@ -20,6 +21,8 @@ export interface PromptParts {
   readonly memories: readonly MemorySearchResult[];
   /** In order of time. */
   readonly history: readonly HistoryMessage[];
+  /** The beginning of the answer. Default: none. */
+  readonly answerPrefix?: string;
 }
 
 /** The settings by which a prompt is built. */
@@ -30,6 +33,10 @@ export interface PromptRules {
   readonly labels: LabelStyle;
   /** The bench's own template, or the model's chat template. Default `plain`. */
   readonly template?: PromptForm['name'];
+  /** What the system message says of every question, where a turn brings none. Default: that of the shipped models. */
+  readonly systemPrompt?: string;
+  /** Default: none. */
+  readonly answerPrefix?: AnswerPrefixRule;
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
   /**
@@ -131,8 +138,8 @@ function plannedPrompt(
   const { windowTokens } = rules;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
   const maxPromptTokens = windowTokens - reserveTokens;
-  const { systemPrompt, query } = parts;
-  const fixed = form.segments({ systemPrompt, lines: [], history: [], query });
+  const { systemPrompt, query, answerPrefix = '' } = parts;
+  const fixed = form.segments({ systemPrompt, lines: [], history: [], query, answerPrefix });
   const fixedTokens = tokenizer.bosTokens + tokenizer.countAll(fixed);
   const remainingTokens = Math.max(0, maxPromptTokens - fixedTokens);
   const remainingCells = (rules.cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
@@ -163,7 +170,9 @@ function plannedPrompt(
     warnings,
   };
 
-  const segments = tokenizer.tokenize(form.segments({ systemPrompt, lines, history: history.kept, query }));
+  const segments = tokenizer.tokenize(
+    form.segments({ systemPrompt, lines, history: history.kept, query, answerPrefix }),
+  );
   const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
   return total - sharedTokens <= maxPromptTokens
     ? finished(parts, segments, inOrder, history.kept, budget, rules.prefix)
@@ -180,7 +189,7 @@ function forced(
   memories: readonly MemorySearchResult[],
   history: readonly HistoryMessage[],
 ): BuiltPrompt {
-  const segments = tokenizer.tokenize(form.forced(parts.query));
+  const segments = tokenizer.tokenize(form.forced(parts.query, parts.answerPrefix ?? ''));
   const tokens = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
   const maxPromptTokens = budget.windowTokens - budget.reserveTokens;
   if (tokens > maxPromptTokens) {

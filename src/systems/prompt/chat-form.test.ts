@@ -58,7 +58,9 @@ describe('a chat template', () => {
     const form = await ChatForm.open(engineOf(turns('')));
     const lines = [{ role: 'memory', text: '[1] I ski.\n', memoryId: 'a' }] as const;
     const { query, systemPrompt, history } = parts();
-    expect(form.segments({ systemPrompt, lines, history, query }).map(({ role, text }) => [role, text])).toEqual([
+    expect(
+      form.segments({ systemPrompt, lines, history, query, answerPrefix: '' }).map(({ role, text }) => [role, text]),
+    ).toEqual([
       ['template', '<system>'],
       ['system', 'Help.'],
       ['memoryHeader', '\n\nRelevant information:\n'],
@@ -71,13 +73,13 @@ describe('a chat template', () => {
       ['query', 'Who?'],
       ['template', '#\n<answer>'],
     ]);
-    expect(joinSegments(form.forced('Who?'))).toBe('<user>Who?#\n<answer>');
+    expect(joinSegments(form.forced('Who?', ''))).toBe('<user>Who?#\n<answer>');
     expect(form.stopTexts).toEqual([]);
   });
 
   it('writes BOS once: itself, or by the tokenizer where that does it for every text', async () => {
     const opening = async (bosToken: number | null): Promise<string> =>
-      (await ChatForm.open(engineOf(turns('{{ bos_token }}'), bosToken))).forced('q')[0]!.text;
+      (await ChatForm.open(engineOf(turns('{{ bos_token }}'), bosToken))).forced('q', '')[0]!.text;
     expect(await opening(null)).toBe('^<user>');
     expect(await opening(94)).toBe('<user>');
   });
@@ -108,7 +110,6 @@ describe('a chat template', () => {
       'it puts the query twice',
     ],
     ['that changes contents', '{% for m in messages %}{{ m.content | upper }}#{% endfor %}', 'it leaves out'],
-    ['that writes the date', `{{ strftime_now("%d %b %Y") }}${turns('')}`, "it writes today's date"],
     [
       'whose end of turn the engine does not know',
       turns('', '@'),
@@ -126,10 +127,33 @@ describe('a chat template', () => {
     expect((await promptFormOf('plain', engineOf(null))).name).toBe('plain');
   });
 
+  it('that writes the date has a fixed one, in the form that it asks for', async () => {
+    const dated = "{{ strftime_now('%A, %d %B %Y (%Y-%m-%d, %b) %H:%M %Z') }}";
+    expect((await ChatForm.open(engineOf(dated + turns('')))).forced('q', '')[0]!.text).toBe(
+      'Friday, 26 July 2024 (2024-07-26, Jul) 12:00 %Z<user>',
+    );
+  });
+
+  it.each([
+    // Qwen 3 and SmolLM 3 have a switch, on where nobody says; DeepSeek V3.1 another, off; R1 opens a thought itself.
+    [
+      'enable_thinking',
+      '{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}',
+    ],
+    ['enable_thinking by default', '{% if enable_thinking %}{% else %}<think>\n\n</think>\n\n{% endif %}'],
+    ['thinking', '{% if thinking is defined and thinking %}<think>{% else %}<think>\n\n</think>\n\n{% endif %}'],
+    ['no switch, and an open thought', '<think>\n'],
+    ['no switch, and an open thought on its line', '<think>'],
+  ])('with %s begins the answer behind a closed thought', async (_, opening) => {
+    const form = await ChatForm.open(engineOf(turns('').replace('<answer>', `<answer>${opening}`)));
+    const texts = form.forced('q', 'You said').map(({ text }) => text);
+    expect(texts.slice(-2)).toEqual(['#\n<answer><think>\n\n</think>\n\n', 'You said']);
+  });
+
   it("of Llama 3 has its own fallback's date, every day the same", async () => {
     const dated =
       '{% if not date_string is defined %}{% set date_string = strftime_now("%d") %}{% endif %}{{ date_string }}';
-    expect((await ChatForm.open(engineOf(dated + turns('')))).forced('q')[0]!.text).toBe('26 Jul 2024<user>');
+    expect((await ChatForm.open(engineOf(dated + turns('')))).forced('q', '')[0]!.text).toBe('26 Jul 2024<user>');
   });
 });
 

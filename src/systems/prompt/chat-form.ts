@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ChatTemplate, type ChatMessage } from './chat-template.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { withoutOpenThought } from '../../engine/thought.ts';
 import type { HistoryMessage } from '../../records/prompt-info.ts';
 import { BenchError } from '../../config/bench-error.ts';
+import { answerPrefixSegments } from './answer-prefix.ts';
 import { type FormParts, plainForm, type PromptForm } from './prompt-form.ts';
 import { chatMemoryHeaderSegment, contentSegment, type Segment } from './segments.ts';
 
@@ -28,7 +30,6 @@ interface Place {
  */
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
-  readonly answerLead = '';
   readonly memoryFrame: readonly Segment[] = [chatMemoryHeaderSegment];
   #stopTexts: readonly string[] = [];
   readonly #template: ChatTemplate;
@@ -60,7 +61,7 @@ export class ChatForm implements PromptForm {
     return this.#stopTexts;
   }
 
-  segments({ systemPrompt, lines, history, query }: FormParts): Segment[] {
+  segments({ systemPrompt, lines, history, query, answerPrefix }: FormParts): Segment[] {
     const roles = history.map(({ role }) => role);
     const [opening = '', ...rest] = this.#piecesOf(roles, true);
     const contents = [...history.map((message) => this.message(message)), contentSegment('query', query)];
@@ -70,12 +71,18 @@ export class ChatForm implements PromptForm {
       ...(lines.length > 0 ? [chatMemoryHeaderSegment, ...lines] : []),
       ...templateSegments(rest[0]!),
       ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index + 1]!)]),
+      ...answerPrefixSegments('chat', answerPrefix),
     ];
   }
 
-  forced(query: string): Segment[] {
+  forced(query: string, answerPrefix: string): Segment[] {
     const [opening = '', end = ''] = this.#piecesOf([], false);
-    return [...templateSegments(opening), contentSegment('query', query), ...templateSegments(end)];
+    return [
+      ...templateSegments(opening),
+      contentSegment('query', query),
+      ...templateSegments(end),
+      ...answerPrefixSegments('chat', answerPrefix),
+    ];
   }
 
   system(content: string): Segment {
@@ -129,7 +136,8 @@ export class ChatForm implements PromptForm {
       pieces.push(text.slice(end, at));
       end = at + mark.length;
     }
-    pieces.push(text.slice(end));
+    // A thought that the template opens itself would take the prefix of the answer, and all of its few tokens.
+    pieces.push(withoutOpenThought(text.slice(end)));
     const [opening = ''] = pieces;
     if (this.#bos !== '' && opening.startsWith(this.#bos)) pieces[0] = opening.slice(this.#bos.length);
     return pieces;

@@ -7,11 +7,31 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** The date of Llama 3's own template where nobody gives one: today's would make every prompt another tomorrow. */
+/** The day of Llama 3's own template where nobody gives one: today's would make every prompt another tomorrow. */
+const FIXED_DAY = new Date('2024-07-26T12:00:00Z');
 const FIXED_DATE = '26 Jul 2024';
 
 /** In place of the engine's clock; the line break behind it is dropped, as behind every statement. */
 const OWN_CLOCK = '{% set strftime_now = today %}\n';
+
+/** A date in the form that `strftime` is given, of the fixed day. */
+function fixedDay(format: string): string {
+  const part = (options: Intl.DateTimeFormatOptions): string =>
+    FIXED_DAY.toLocaleDateString('en', { ...options, timeZone: 'UTC' });
+  const parts: Readonly<Record<string, string>> = {
+    Y: part({ year: 'numeric' }),
+    B: part({ month: 'long' }),
+    b: part({ month: 'short' }),
+    m: part({ month: '2-digit' }),
+    d: part({ day: '2-digit' }),
+    A: part({ weekday: 'long' }),
+    a: part({ weekday: 'short' }),
+    H: '12',
+    M: '00',
+    S: '00',
+  };
+  return format.replaceAll(/%(.)/gu, (directive, letter: string) => parts[letter] ?? directive);
+}
 
 /** A model's own Jinja template: messages in, text with control tokens out. Never for text from outside. */
 export class ChatTemplate {
@@ -30,12 +50,12 @@ export class ChatTemplate {
       bos_token: tokens.bos,
       eos_token: tokens.eos,
       tools: null,
-      // Where a model can think first, the few tokens of an answer would all be thoughts.
+      // Where a model can think first, the few tokens of an answer would all be thoughts. Families name the switch differently.
       enable_thinking: false,
+      thinking: false,
+      thinking_mode: 'disabled',
       date_string: FIXED_DATE,
-      today: () => {
-        throw new Error("it writes today's date, so that no prompt could be repeated");
-      },
+      today: fixedDay,
     };
     try {
       this.#template = new Template(OWN_CLOCK + source);

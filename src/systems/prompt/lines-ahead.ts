@@ -42,7 +42,9 @@ export function linesAhead(
     labelled.map((place) => memorySegment(memoryId, content, place, labels)),
   );
   return tokenizer.settle(() => {
-    const segments = tokenizer.tokenize(form.segments({ systemPrompt, lines, history: [], query: '' }));
+    const segments = tokenizer.tokenize(
+      form.segments({ systemPrompt, lines, history: [], query: '', answerPrefix: '' }),
+    );
     const first = segments.findIndex(({ memoryId }) => memoryId !== undefined);
     const header = segments.slice(0, first).flatMap(({ tokenIds }) => tokenIds);
     const fits = (tokenIds: readonly TokenId[]): boolean => header.length + tokenIds.length < windowTokens;

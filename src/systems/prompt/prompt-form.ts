@@ -1,4 +1,5 @@
 import type { HistoryMessage } from '../../records/prompt-info.ts';
+import { answerPrefixSegments, type FormName } from './answer-prefix.ts';
 import type { Segment } from './segments.ts';
 import {
   forcedSegments,
@@ -18,19 +19,19 @@ export interface FormParts {
   /** In order of time. */
   readonly history: readonly HistoryMessage[];
   readonly query: string;
+  /** The beginning of the answer; empty without one. */
+  readonly answerPrefix: string;
 }
 
 /** Turns the parts of a prompt into segments: with the bench's own template, or with a model's chat template. */
 export interface PromptForm {
-  readonly name: 'plain' | 'chat';
+  readonly name: FormName;
   /** Texts at which generation ends, besides the end of text. */
   readonly stopTexts: readonly string[];
-  /** The text between the prompt and an answer that follows it. */
-  readonly answerLead: string;
   /** The whole prompt. The first memory line stands right after the system prompt and the memory header. */
   segments(parts: FormParts): Segment[];
-  /** The prompt of a forced truncation: the query alone. */
-  forced(query: string): Segment[];
+  /** The prompt of a forced truncation: the query alone, and the beginning of the answer. */
+  forced(query: string, answerPrefix: string): Segment[];
   system(content: string): Segment;
   message(message: HistoryMessage): Segment;
   /** Segments around the memory lines, which memories cost besides their lines. */
@@ -46,14 +47,14 @@ export const plainForm: PromptForm = {
   name: 'plain',
   // Where a model that knows no end-of-text would start to write the user's next line.
   stopTexts: ['\nUser:', '\n\n'],
-  answerLead: ' ',
-  segments: ({ systemPrompt, lines, history, query }) => [
+  segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
     systemSegment(systemPrompt),
     ...(lines.length > 0 ? [memoryHeaderSegment, ...lines, memoryFooterSegment] : []),
     ...historySegments(history),
     ...querySegments(query),
+    ...answerPrefixSegments('plain', answerPrefix),
   ],
-  forced: forcedSegments,
+  forced: (query, answerPrefix) => [...forcedSegments(query), ...answerPrefixSegments('plain', answerPrefix)],
   system: systemSegment,
   message: historyMessageSegment,
   memoryFrame: [memoryHeaderSegment, memoryFooterSegment],

@@ -35,7 +35,7 @@ export const memoryHeaderSegment: Segment = { role: 'memoryHeader', text: texts.
 export const chatMemoryHeaderSegment: Segment = { role: 'memoryHeader', text: `\n\n${texts.memoryHeader}` };
 
 /** Text from outside without a word of the bench around it, on one line. */
-export function contentSegment(role: 'system' | 'history' | 'query', content: string): Segment {
+export function contentSegment(role: 'system' | 'history' | 'query' | 'answerPrefix', content: string): Segment {
   return { role, text: fill('{content}', content) };
 }
 

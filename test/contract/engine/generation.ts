@@ -35,7 +35,7 @@ export function generationPromises(subject: Subject): void {
     const start = performance.now();
     const { tokens, text, firstTokenMs, decodeMs, retries } = await session.generate(prompt(), { maxTokens: 8 });
     const elapsedMs = performance.now() - start;
-    expect(text).toBe((await engine.detokenize([tokens]))[0]!.trimStart());
+    expect(text).toBe((await engine.detokenize([tokens]))[0]!.trimStart().replace(/\ufffd+$/, ''));
     expect(firstTokenMs).toBeGreaterThan(0);
     expect(decodeMs).toBeGreaterThan(0);
     expect(firstTokenMs + decodeMs).toBeLessThanOrEqual(elapsedMs + 1);
@@ -88,7 +88,7 @@ export function generationPromises(subject: Subject): void {
     });
     expect(told.map(({ id }) => id)).toEqual(tokens);
     for (const { text: sofar } of told) expect(text.startsWith(sofar)).toBe(true);
-    expect(told.at(-1)!.text).toBe(text.replace(/\ufffd+$/, ''));
+    expect(told.at(-1)!.text).toBe(text);
   });
 
   test('above temperature 0 the seed decides', async () => {

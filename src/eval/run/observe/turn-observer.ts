@@ -16,6 +16,7 @@ import type { UserLanguage } from '../../../data/user-language.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
+import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
@@ -122,8 +123,8 @@ export class TurnObserver {
 
   /** Where the gold answer stands: behind the item's own prefix, where it has one, else behind the prompt. */
   async #goldPlace({ trace }: ChatResponse): Promise<ScoredTexts['gold']> {
-    const [answer = []] = await this.#parts.engine.tokenize([{ text: `${trace.answerLead}${this.#gold}`, as: 'text' }]);
-    return { suffix: trace.suffix, answer };
+    const gold = { answer: this.#gold, ownPrefix: this.#item.answerPrefix };
+    return (await answerPlaces(trace, gold, this.#parts.engine)).own;
   }
 
   #isClosed({ promptInfo, memoriesUsed }: ChatResponse): boolean {

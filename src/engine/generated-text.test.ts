@@ -1,0 +1,148 @@
+import { describe, expect, it, test } from 'vitest';
+import { decodeTokens } from './decode-tokens.ts';
+import { endWatcher, generatedText, textThatStays } from './generated-text.ts';
+import type { GenerationLimits } from './generation.ts';
+
+/** One byte a token, so that a character outside ASCII is split over tokens. */
+const detokenize = (tokens: readonly number[]): string => Buffer.from(tokens).toString('utf8');
+const tokens = (text: string): number[] => [...Buffer.from(text)];
+
+function firstEnd(
+  limits: Omit<GenerationLimits, 'maxTokens'>,
+  text: string,
+): { after: number; text: string } | undefined {
+  const endOf = endWatcher(limits, detokenize);
+  const all = tokens(text);
+  for (let end = 1; end <= all.length; end++) {
+    const read = endOf(all.slice(0, end));
+    if (read !== undefined) return { after: end, text: read.text };
+  }
+  return undefined;
+}
+
+/** What is decoded of a model that would write this text, and every text that is told on the way. */
+async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
+  const all = tokens(text);
+  const told: string[] = [];
+  let at = 0;
+  const nextToken = async (): Promise<IteratorResult<number, void>> =>
+    at < all.length ? { done: false, value: all[at++]! } : { done: true, value: undefined };
+  const onToken = (_: number | null, sofar: string): number => told.push(sofar);
+  const {
+    tokens: taken,
+    firstTokenAt: _,
+    ...rest
+  } = await decodeTokens(nextToken, { maxTokens: 1000, onToken, ...limits }, detokenize, undefined);
+  return { ...rest, count: taken.length, told };
+}
+
+describe('stop texts', () => {
+  test('end it as soon as one is complete, cut off', () => {
+    expect(firstEnd({ stopTexts: ['\nUser:'] }, ' In Oslo.\nUser: thanks')).toEqual({ after: 15, text: 'In Oslo.' });
+  });
+
+  test('the first of several wins, at the very beginning too', () => {
+    expect(firstEnd({ stopTexts: ['\nUser:', '\n\n'] }, 'a\n\nUser:')).toEqual({ after: 3, text: 'a' });
+    expect(firstEnd({ stopTexts: ['\n\n'] }, '\n\nUser:')).toEqual({ after: 2, text: '' });
+  });
+
+  test('of several bytes a character are found far behind the start', () => {
+    const text = `${'我喜欢喝茶，'.repeat(20)}是的`;
+    expect(firstEnd({ stopTexts: ['。用户'] }, `${text}。用户：`)?.text).toBe(text);
+  });
+
+  test('that do not occur end nothing', () => {
+    expect(firstEnd({ stopTexts: ['\nUser:'] }, 'User: \nUse')).toBeUndefined();
+    expect(firstEnd({}, 'anything. Anything\n\n')).toBeUndefined();
+  });
+
+  test.each([
+    ['In Oslo.', 'In Oslo.'],
+    ['In Oslo.\n', 'In Oslo.'],
+    ['In Oslo.\nUse', 'In Oslo.'],
+    ['In Oslo.\nUsual', 'In Oslo.\nUsual'],
+    ['In Oslo\ufffd', 'In Oslo'],
+    ['In Oslo\n\ufffd', 'In Oslo'],
+  ])('of %j, %j stays whatever comes', (text, stays) => {
+    expect(textThatStays(text, { stopTexts: ['\nUser:', '\n\n'] })).toBe(stays);
+  });
+});
+
+describe('one sentence', () => {
+  const oneSentence = true;
+
+  it.each([
+    // [written, answer, why it ended, tokens]
+    [' Dr. Dubois. He is', 'Dr. Dubois.', 'sentence', 13],
+    [' Dr. Dubois', 'Dr. Dubois', 'end', 11],
+    [' Dr. Dubois.', 'Dr. Dubois.', 'end', 12],
+    ['At 9 a.m. Monday in Lyon. Yes', 'At 9 a.m. Monday in Lyon.', 'sentence', 26],
+    ['At 9 a.m. You know', 'At 9 a.m.', 'sentence', 14],
+    ['Lyon\n\nUser: no', 'Lyon', 'sentence', 5],
+    ['\nLyon', 'Lyon', 'end', 5],
+    ['在里昂。他', '在里昂。', 'sentence', 15],
+    ['他说：“里昂。”', '他说：“里昂。”', 'end', 24],
+    ['', '', 'end', 0],
+  ])('of %j is %j', async (written, text, stop, count) => {
+    const limits = { oneSentence, stopTexts: ['\n\n'] };
+    expect(await decoded(written, limits)).toMatchObject({ text, stop, count, thoughtTokens: 0 });
+    // As an engine cuts it that only gives whole texts.
+    expect(generatedText(written, limits, true).text).toBe(text);
+  });
+
+  it('is cut at the limit of tokens too, where the limit comes before the end is known', async () => {
+    const written = 'At 9 a.m. You know.';
+    expect(await decoded(written, { oneSentence, maxTokens: 13 })).toMatchObject({ text: 'At 9 a.m.', stop: 'length' });
+    expect(await decoded(written, { oneSentence, maxTokens: 5 })).toMatchObject({ text: 'At 9 ', stop: 'length' });
+  });
+
+  it('is told as it grows, and never more than stays', async () => {
+    for (const written of [
+      'At 9 a.m. You know',
+      'J. The end',
+      'J. Then. Yes',
+      '里昂。”他说',
+      'Lyon  \nParis',
+      'Well... no. So',
+    ]) {
+      const { text, told } = await decoded(written, { oneSentence });
+      for (const sofar of told) expect([written, text.startsWith(sofar), sofar]).toEqual([written, true, sofar]);
+      expect(told.at(-1)).toBe(text);
+    }
+  });
+});
+
+describe('a limit in the middle of a character', () => {
+  it('leaves the character out', async () => {
+    for (let maxTokens = 1; maxTokens <= 13; maxTokens++) {
+      const { text } = await decoded('在 里昂 😀', { maxTokens });
+      expect('在 里昂 😀'.startsWith(text)).toBe(true);
+      expect(text).not.toContain('\ufffd');
+    }
+  });
+});
+
+describe('a thought', () => {
+  const written = '<think>\nOslo? No.\n\nLyon.\n</think>\n\nIn Lyon. Yes.';
+
+  it('is cut, counted, and no end of it ends the answer', async () => {
+    const limits = { oneSentence: true, stopTexts: ['\n\n'] };
+    const { text, stop, thoughtTokens, told } = await decoded(written, { oneSentence: true });
+    expect({ text, stop, thoughtTokens }).toEqual({
+      text: 'In Lyon.',
+      stop: 'sentence',
+      thoughtTokens: written.indexOf('</think>') + '</think>'.length,
+    });
+    expect(told.every((sofar) => text.startsWith(sofar))).toBe(true);
+    expect(generatedText(written.replace('>\n\nIn', '>In'), limits, true)).toMatchObject({ text: 'In Lyon.' });
+  });
+
+  it('that is never closed leaves no answer', async () => {
+    expect(await decoded(written, { maxTokens: 20 })).toMatchObject({ text: '', stop: 'length', thoughtTokens: 20 });
+  });
+
+  it('is one at the beginning alone', async () => {
+    expect(await decoded('Lyon <think>x</think>')).toMatchObject({ text: 'Lyon <think>x</think>', thoughtTokens: 0 });
+    expect(await decoded('<thin')).toMatchObject({ text: '<thin', thoughtTokens: 0 });
+  });
+});

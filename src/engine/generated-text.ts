@@ -1,0 +1,88 @@
+import { sentenceEnd, surelyFirstSentence } from '../config/first-sentence.ts';
+import type { Generation, GenerationLimits } from './generation.ts';
+import { answerStart } from './thought.ts';
+import type { TokenId } from './token-id.ts';
+
+/** The limits that a text is read by. */
+export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
+
+/** A generated text without thought, cut where it ends. */
+export interface GeneratedText {
+  /** Without leading white space, and without a character that is split at its end. */
+  readonly text: string;
+  /** The rule by which it ends before what was generated does; undefined without one. */
+  readonly end: Extract<Generation['stop'], 'stop-text' | 'sentence'> | undefined;
+  /** The thought in front of it, marks included; empty without one. */
+  readonly thought: string;
+}
+
+/** A character split over tokens adds at most this many of them to what an end can span. */
+const SPLIT_CHARACTER_TOKENS = 4;
+/** An end of a sentence, and the word behind it that shows it: at most some tokens. */
+const SENTENCE_TOKENS = 16;
+const SENTENCE_MARK = /[.!?…。！？｡\n\r\v\f\u0085\u2028\u2029]/u;
+const SPLIT_CHARACTER = /\ufffd+$/u;
+
+/**
+ * Reads what was generated so far: the one rule for every engine, by which those in the process stop, and by which texts that
+ * come over HTTP are cut. An answer ends at the first stop text, and, where it is to be one sentence, at the sentence's end.
+ *
+ * @param isWhole nothing will follow
+ */
+export function generatedText(generated: string, limits: TextLimits, isWhole: boolean): GeneratedText {
+  const whole = generated.replace(SPLIT_CHARACTER, '');
+  const start = answerStart(whole) ?? (isWhole ? 0 : whole.length);
+  const answer = whole.slice(start);
+  const stops = (limits.stopTexts ?? []).map((stopText) => answer.indexOf(stopText)).filter((index) => index >= 0);
+  const stopText = Math.min(...stops, Infinity);
+  const sentence = (limits.oneSentence === true ? sentenceEnd(answer, isWhole) : undefined) ?? Infinity;
+  return {
+    text: answer.slice(0, Math.min(stopText, sentence)).replace(SPLIT_CHARACTER, '').trimStart(),
+    end: stopText <= sentence ? (stopText === Infinity ? undefined : 'stop-text') : 'sentence',
+    thought: whole.slice(0, start),
+  };
+}
+
+/**
+ * Watches generated tokens for the end of their text; gives the text once it is over, and undefined until then. Only the end
+ * of the tokens is looked at each time, so that it costs the same at each.
+ */
+export function endWatcher(
+  limits: TextLimits,
+  detokenize: (tokens: readonly TokenId[]) => string,
+): (tokens: readonly TokenId[]) => GeneratedText | undefined {
+  const { stopTexts = [], oneSentence = false } = limits;
+  if (stopTexts.length === 0 && !oneSentence) return () => undefined;
+  const longest = Math.max(oneSentence ? SENTENCE_TOKENS : 0, ...stopTexts.map((text) => Buffer.byteLength(text)));
+  const mayEnd = (tail: string): boolean =>
+    stopTexts.some((stopText) => tail.includes(stopText)) || (oneSentence && SENTENCE_MARK.test(tail));
+  return (tokens) => {
+    if (!mayEnd(detokenize(tokens.slice(-longest - SPLIT_CHARACTER_TOKENS)))) return undefined;
+    const read = generatedText(detokenize(tokens), limits, false);
+    return read.end === undefined ? undefined : read;
+  };
+}
+
+/** The text so far without an end that is part of a character, and that may be cut off later. */
+export function textThatStays(generated: string, limits: TextLimits): string {
+  const { text } = generatedText(generated, limits, false);
+  const beginnings = (limits.stopTexts ?? []).flatMap((stopText) =>
+    Array.from(stopText, (_, index) => stopText.slice(0, index + 1)),
+  );
+  const held = Math.max(0, ...beginnings.filter((beginning) => text.endsWith(beginning)).map(({ length }) => length));
+  const stays = text.slice(0, text.length - held);
+  return limits.oneSentence === true ? surelyFirstSentence(stays) : stays;
+}
+
+/** Number of the first tokens whose text holds a thought. */
+export function tokensOfThought(
+  thought: string,
+  tokens: readonly TokenId[],
+  detokenize: (tokens: readonly TokenId[]) => string,
+): number {
+  if (thought === '') return 0;
+  const count = tokens.findIndex(
+    (_, index) => detokenize(tokens.slice(0, index + 1)).replace(SPLIT_CHARACTER, '').length >= thought.length,
+  );
+  return count === -1 ? tokens.length : count + 1;
+}

@@ -1,0 +1,51 @@
+import type { Generation } from '../engine/generation.ts';
+import type { TokenMeter } from '../engine/token-meter.ts';
+import type { Timings } from '../records/timings.ts';
+import type { TokenCounts } from '../records/token-counts.ts';
+import type { TurnAccount } from '../records/turn-account.ts';
+import type { Prefilled } from './prefill/prefill-strategy.ts';
+import type { BuiltPrompt } from './prompt/build-prompt.ts';
+
+/** Milliseconds of an action; exactly 0 where there is none. */
+export async function timeOf(action: (() => Promise<void>) | undefined): Promise<number> {
+  if (action === undefined) return 0;
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
+
+/** The times of a turn, by phase. */
+export function timingsOf(
+  before: Pick<Timings, 'retrieve' | 'gate' | 'assemble'>,
+  { kvLoadMs, kvComputeMs }: Prefilled,
+  { firstTokenMs, decodeMs }: Generation,
+  after: { readonly keepMs: number; readonly answerMs: number },
+): Timings {
+  const beforeMs = before.retrieve + before.gate + before.assemble;
+  return {
+    ...before,
+    kvLoad: kvLoadMs,
+    kvCompute: kvComputeMs + after.keepMs,
+    prefill: firstTokenMs,
+    firstToken: beforeMs + kvLoadMs + kvComputeMs + firstTokenMs,
+    decode: decodeMs,
+    total: beforeMs + after.answerMs,
+  };
+}
+
+/** The tokens of a turn. */
+export function countTokens(
+  prompt: BuiltPrompt,
+  { cache, resident, positions }: TurnAccount,
+  { evaluated }: TokenMeter,
+  { tokens }: Generation,
+): TokenCounts {
+  const injected = cache === 'bypass' ? 0 : prompt.prefixTokens;
+  return {
+    prompt: prompt.tokenIds.length - injected,
+    kvResident: resident,
+    evaluated: evaluated ?? Number.NaN,
+    generated: tokens.length,
+    positions,
+  };
+}
