@@ -84,7 +84,7 @@ function read(language: FactGrammar['language']): FactGrammar {
 }
 
 /** Fact grammars by language. */
-export const factGrammars = { en: read('en') } as const;
+export const factGrammars = { en: read('en'), zh: read('zh') } as const;
 
 /** Languages that have a fact grammar. */
 export type FactLanguage = keyof typeof factGrammars;

@@ -2,6 +2,7 @@ import type { SeededRandom } from '../../../config/seeded-random.ts';
 import type { HistoryMessage } from '../../schema.ts';
 import { exchange } from '../exchange.ts';
 import { fill } from '../fill.ts';
+import { sharedWords } from './content-words.ts';
 import type { FactValue } from './fact-values.ts';
 import type { PlannedQuestion } from './planned-question.ts';
 import type { Note, UserNotes } from './user-notes.ts';
@@ -56,7 +57,7 @@ export class QuestionWriter {
     const evidence = category === 'two memories' ? [about.link!, note!] : [note!];
     return {
       ...planned,
-      query: planned.query ?? this.#ask(planned, naming),
+      query: planned.query ?? (category === 'plain' ? this.#askInItsWords(planned, note!) : this.#ask(planned, naming)),
       gold: note!.value,
       answerPrefix: worded(grammar, fact.prefix, about.subject, naming === 'mine' ? 'yours' : naming),
       evidence,
@@ -100,7 +101,7 @@ export class QuestionWriter {
     const mention = exchange(worded(grammar, user, about.subject, 'mine'), assistant);
     return {
       ...planned,
-      query: worded(grammar, this.#random.pick(pronounAsks(grammar, fact)), about.subject, 'pronoun'),
+      query: worded(grammar, this.#random.pick(pronounAsks(grammar, fact, about.subject)), about.subject, 'pronoun'),
       gold: note.value,
       answerPrefix: worded(grammar, fact.prefix, about.subject, 'pronoun'),
       evidence: [note],
@@ -110,6 +111,16 @@ export class QuestionWriter {
 
   #ask({ about, fact }: PlannedQuestion, naming: Naming): string {
     return worded(this.#notes.grammar, this.#random.pick(fact.asks), about.subject, naming);
+  }
+
+  /** One of the questions that share most words with the memory. */
+  #askInItsWords({ about, fact }: PlannedQuestion, { content }: Note): string {
+    const { grammar } = this.#notes;
+    const asked = fact.asks
+      .map((ask) => worded(grammar, ask, about.subject, about.naming))
+      .map((query) => ({ query, shared: sharedWords(grammar, query, content).length }));
+    const most = Math.max(...asked.map(({ shared }) => shared));
+    return this.#random.pick(asked.filter(({ shared }) => shared === most)).query;
   }
 
   #chatter(): HistoryMessage[] {

@@ -4,6 +4,7 @@ import { Cluster } from './cluster.ts';
 import type { FactCategory, PlannedQuestion } from './planned-question.ts';
 import { TopicWheel } from './topic-wheel.ts';
 import type { Acquaintance, Note, UserNotes } from './user-notes.ts';
+import { pronounAsks } from './wording.ts';
 
 /** The category of which a user has two questions, the second a repetition of the first. */
 export type Extra = Extract<FactCategory, 'updated' | 'absent' | 'two memories'>;
@@ -149,10 +150,14 @@ export class UserPlanner {
   /** A question about a told fact with a pronoun, or about one that only the conversation says. */
   #history(cluster: Cluster): PlannedQuestion {
     const { about } = cluster;
-    const known =
-      about.subject.pronoun === undefined ? [] : cluster.notes.filter(({ replaces }) => replaces === undefined);
     const replaced = new Set(cluster.notes.map(({ replaces }) => replaces));
-    const notes = known.filter((note) => !replaced.has(note));
+    const notes = cluster.notes.filter(
+      (note) =>
+        about.subject.pronoun !== undefined &&
+        note.replaces === undefined &&
+        !replaced.has(note) &&
+        pronounAsks(this.#grammar, note.fact, about.subject).length > 0,
+    );
     const [free] = this.#free(about);
     if (notes.length > 0 && (free === undefined || this.#random.chance(0.5))) {
       const note = this.#random.pick(notes);

@@ -59,8 +59,15 @@ export function worded(
 }
 
 /** Lists the questions that read well with a pronoun in the place of the subject. */
-export function pronounAsks({ prepositions }: FactGrammar, { asks }: FactTemplate): string[] {
-  const behind = new RegExp(String.raw`(^|\s)(${prepositions.join('|')}) \{s\}`, 'i');
-  const fit = asks.filter((ask) => /\{[sp]\}/.test(ask) && (prepositions.length === 0 || !behind.test(ask)));
-  return fit.length > 0 ? fit : asks.filter((ask) => ask.includes('{o}'));
+export function pronounAsks(
+  { language, prepositions }: FactGrammar,
+  { asks }: FactTemplate,
+  subject: Subject,
+): string[] {
+  const thing = subject.pronoun === 'it';
+  if (language === 'zh') return asks.filter((ask) => (thing ? /^\{[SP]\}/ : /\{[spo]\}/i).test(ask));
+  // "Who waters it?", but not "What do I bring to it?"
+  const slot = thing ? '[so]' : 's';
+  const behind = new RegExp(String.raw`(^|\s)(${prepositions.join('|')}) \{${slot}\}`, 'i');
+  return asks.filter((ask) => /\{[spo]\}/i.test(ask) && !behind.test(ask));
 }
