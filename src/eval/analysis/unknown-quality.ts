@@ -38,6 +38,7 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
       goldTokens: [],
       freeLogProbability: null,
       agreement: null,
+      goldKl: null,
     },
   };
 }

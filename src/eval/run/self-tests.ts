@@ -6,6 +6,7 @@ import { PromptTokenizer } from '../../systems/prompt/prompt-tokenizer.ts';
 import { systemPromptOf } from '../../systems/prompt/system-prompt.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
 import { groupBy } from '../../config/group-by.ts';
+import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
 import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';
@@ -88,7 +89,7 @@ export async function selfTests(
       samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),
       options,
     ),
-    metrics: metricsCheck(golds, { seed: settings.seed }),
+    metrics: metricsCheck(golds, { seed: settings.seed, own: registeredMetrics() }),
     tokenisation: {
       prompts: samples.length,
       tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),

@@ -24,6 +24,7 @@ export const qualityEstimates = z
     rougeL: metric,
     bleu: metric,
     goldLogProb: added,
+    goldKl: added,
     goldLogProbability: metric,
     freeLogProbability: metric,
     klDivergence: metric,

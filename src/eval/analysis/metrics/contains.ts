@@ -1,6 +1,7 @@
 import { countSentences, firstSentence } from '../../../config/first-sentence.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 import { isAbstention } from './abstention.ts';
+import { exactMatch } from './exact-match.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { holdsWords, type Span, spansOf, type Word, wordsOf } from './words.ts';
 
@@ -69,6 +70,8 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
   const { unknownAnswer, language } = setting;
   const hit = golds.some((gold) => {
+    // "?!" has no words to look for.
+    if (wordsOf(gold, language).length === 0) return exactMatch(answer, [gold], language) === 1;
     const sentence = firstSentence(answer, countSentences(gold));
     return (
       !isAbstention(sentence, unknownAnswer, language) &&

@@ -36,6 +36,10 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   score('taskSuccess', 'binary', 'task success'),
   nats({ name: 'goldLogProb', label: 'gold answer', direction: 'higher', margin: 0.05 }, goldLogProb),
   nats(
+    { name: 'goldKl', label: 'KL over the gold', direction: 'lower', margin: 0.05 },
+    ({ observed }) => observed.goldKl ?? null,
+  ),
+  nats(
     { name: 'goldLogProbability', label: 'gold answer, sum', direction: 'higher', margin: 0.1 },
     ({ observed }) => observed.goldLogProbability,
   ),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { MetricDefinition } from './metric-definition.ts';
 import { metricsCheck } from './self-test.ts';
 
 const checked = (golds: readonly string[], language: 'en' | 'zh') =>
@@ -9,6 +10,9 @@ test('passes for sound golds and shows its numbers', () => {
   expect(result.status).toBe('passed');
   expect(result.evidence).toContain('data set (4 golds): gold 1, derangement 0.0 %, empty 0');
   expect(result.evidence).toMatch(/zh \(8 golds\): gold 1.*least paraphrase 0\.\d*[1-9]/);
+  expect(result.evidence).toContain(
+    'contains is fooled by none of all values recited, two of a relation, old and new together, a negation',
+  );
 });
 
 test('fails where golds contain one another so often that the metrics cannot tell them apart', () => {
@@ -33,4 +37,32 @@ test('golds are tried in each language by itself', () => {
   const nested = Array.from({ length: 30 }, (_, index) => '记'.repeat(index + 1));
   expect(both(nested).status).toBe('failed');
   expect(checked(nested, 'en').status).toBe('passed');
+});
+
+const declared = { name: 'mine', label: 'mine', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const;
+const withOwn = (of: MetricDefinition['of'], changes: Partial<MetricDefinition> = {}) =>
+  metricsCheck(new Map(), { seed: 1, own: [{ ...declared, of, ...changes }] });
+
+test('a metric that cannot fail, cannot be right, or goes the wrong way fails the check', () => {
+  expect(withOwn(({ scores }) => scores.contains).status).toBe('passed');
+  expect(withOwn(() => 1)).toMatchObject({
+    status: 'failed',
+    evidence: expect.stringContaining('cannot fail: mine gives golds 1, exchanged golds 1') as string,
+  });
+  expect(withOwn(() => 0).status).toBe('failed');
+  expect(withOwn(() => null).evidence).toContain('mine is defined of no planted answer');
+  // Everything but silence is right.
+  expect(withOwn(({ answer }) => Number(answer.text !== '')).status).toBe('failed');
+  const nats = { unit: 'nats', kind: 'continuous' } as const;
+  expect(withOwn(({ observed }) => observed.goldLogProbability, nats).status).toBe('passed');
+  expect(withOwn(({ observed }) => observed.goldLogProbability, { ...nats, direction: 'lower' }).status).toBe('failed');
+});
+
+test('fails where contains lets a recital, a rival, the old value or a negation pass', () => {
+  // Golds that begin with a conjunction end the clause of the denial.
+  const golds = ['because it rains', 'because it snows', 'because of you', 'and so on', 'or never'];
+  expect(checked(golds, 'en')).toMatchObject({
+    status: 'failed',
+    evidence: expect.stringMatching(/contains is fooled in \d+\.\d % by a negation/) as string,
+  });
 });

@@ -1,11 +1,11 @@
 import { SeededRandom } from '../../../config/seeded-random.ts';
+import { grammars } from '../../../config/grammar.ts';
+import { containsTokens, normalise, type Language } from '../../../data/normalise.ts';
 import type { CheckResult } from '../../../records/results.ts';
-import { bleu } from './bleu.ts';
-import { exactMatch } from './exact-match.ts';
-import { memoryRecall } from './memory-recall.ts';
-import { normalise, type Language } from '../../../data/normalise.ts';
-import { rougeL } from './rouge-l.ts';
-import { tokenF1 } from './token-f1.ts';
+import type { MetricDefinition } from './metric-definition.ts';
+import { builtInMetrics } from './metrics.ts';
+import { type PlantedAnswer, plantedTurn } from './planted-turn.ts';
+import { textMetrics } from './text-metrics.ts';
 
 /** Golds and answers that say them in other words. */
 interface Probe {
@@ -30,11 +30,12 @@ const PROBES: Readonly<Record<Language, Probe>> = {
   },
 };
 
+const LANGUAGES = ['en', 'zh'] as const;
 const MOST_BY_CHANCE = 0.02;
 
-const STRICT = [exactMatch, memoryRecall] as const;
-/** Golds of a data set may share words ("May 5", "May 6"), which these rightly count: they are tried on ours alone. */
-const OVERLAPS = [tokenF1, rougeL, bleu] as const;
+/** Tried on the golds of the data, too: these may share words ("May 5", "May 6"), which the others rightly count. */
+const STRICT = ['exactMatch', 'memoryRecall', 'contains'];
+const TEXT_NAMES = Object.keys(textMetrics);
 
 function mean(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0) / values.length;
@@ -56,10 +57,9 @@ interface Rates {
   readonly empty: number;
 }
 
-type Metric = (answer: string, golds: readonly string[], language: Language) => number;
-
-function rates(golds: readonly string[], language: Language, metrics: readonly Metric[], seed: number): Rates {
+function rates(golds: readonly string[], language: Language, names: readonly string[], seed: number): Rates {
   const wrong = deranged(golds, seed);
+  const metrics = names.map((name) => textMetrics[name]!);
   return {
     gold: Math.min(...metrics.flatMap((metric) => golds.map((gold) => metric(gold, [gold], language)))),
     deranged: Math.max(
@@ -78,44 +78,140 @@ function shown(label: string, count: number, found: Rates): string {
   return `${label} (${count} golds): gold ${found.gold}, derangement ${chance}, empty ${found.empty}`;
 }
 
+/** Ways to hold the gold and not to answer, by which `contains` must not be fooled. */
+const FOOLING: Readonly<
+  Record<
+    string,
+    (gold: string, others: readonly string[], language: Language) => Omit<PlantedAnswer, 'gold' | 'language'>
+  >
+> = {
+  'all values recited': (gold, others, language) => ({
+    answer: [...others, gold].join(language === 'zh' ? '、' : ', '),
+    bystanders: others,
+  }),
+  'two of a relation': (gold, [other = ''], language) => ({
+    answer: language === 'zh' ? `${gold}和${other}。` : `${gold} and ${other}.`,
+    rivals: [other],
+  }),
+  'old and new together': (gold, [other = ''], language) => ({
+    answer: language === 'zh' ? `以前是${other}，现在是${gold}。` : `It was ${other} and is ${gold} now.`,
+    superseded: [other],
+  }),
+  'a negation': (gold, _others, language) => ({
+    answer: language === 'zh' ? `不是${gold}。` : `It is not ${gold}.`,
+  }),
+};
+
+/** A value without the mark that would end the planted sentence. */
+function bare(value: string): string {
+  return value.replace(/[\s.!?。！？]+$/u, '');
+}
+
+/** The largest share of golds for which each way of fooling `contains` succeeds. */
+function fooled(golds: readonly string[], language: Language, seed: number): { way: string; share: number } {
+  const order = new SeededRandom(seed).shuffled(golds);
+  const apart = (a: string, b: string): boolean => !containsTokens(a, b, language) && !containsTokens(b, a, language);
+  const shares = Object.entries(FOOLING).map(([way, plant]) => {
+    const scores = order.flatMap((gold, index) => {
+      const others = [1, 2, 3]
+        .map((step) => order[(index + step) % order.length]!)
+        .filter((other) => apart(gold, other));
+      if (others.length < 2) return [];
+      const planted = plant(bare(gold), others.map(bare), language);
+      return plantedTurn({ ...planted, gold, language }, 'contains').scores.contains!;
+    });
+    return { way, share: scores.length === 0 ? 0 : mean(scores) };
+  });
+  return shares.reduce((worst, one) => (one.share > worst.share ? one : worst));
+}
+
+/** The mean of a metric over planted answers, of those of which it is defined; null where it is of none. */
+function meanOf(metric: MetricDefinition, planted: readonly PlantedAnswer[]): number | null {
+  const values = planted.flatMap((one) => metric.of(plantedTurn(one, 'contains')) ?? []);
+  return values.length === 0 ? null : mean(values);
+}
+
 /**
- * The check `metrics`: exact match, memory recall, token F1, ROUGE-L and BLEU must give 1 to every gold, 0 to the empty
- * answer, on average less than 2 % to golds exchanged with each other; all but exact match more than 0 to a paraphrase.
- * Tried on built-in golds in English and Chinese; exact match and memory recall also on the distinct golds of the data, in
- * each language that has at least two of them.
+ * The reason why a metric cannot fail, or cannot be right; null for one that tells right from wrong on the planted answers: golds
+ * against exchanged ones and silence, refusals against answers, expected golds against unexpected ones.
+ */
+function blindness(metric: MetricDefinition, seed: number): string | null {
+  const better = (a: number, b: number): boolean => (metric.direction === 'higher' ? a > b : a < b);
+  const golds = PROBES.en.golds;
+  const plant = (pairs: readonly { gold: string | null; answer: string }[], sure: boolean) =>
+    meanOf(metric, pairs.map((pair) => ({ ...pair, language: 'en', sure }))); // prettier-ignore
+  const absent = (answer: string) => ({ gold: null, answer });
+  const right = [...golds.map((gold) => ({ gold, answer: gold })), absent(grammars.en.unknownAnswer)];
+  const wrong = [...deranged(golds, seed), ...golds.map(absent)];
+  const silent = [...golds.map((gold) => ({ gold, answer: '' })), absent('')];
+  const best = plant(right, true);
+  if (best === null) return `${metric.name} is defined of no planted answer`;
+  for (const [words, planted] of [
+    ['exchanged golds', wrong],
+    ['silence', silent],
+  ] as const) {
+    const other = plant(planted, false);
+    if (other !== null && !better(best, other)) return `${metric.name} gives golds ${best}, ${words} ${other}`;
+    const isShare = metric.unit === '%' && metric.direction === 'higher';
+    if (isShare && (best < 1 || (other ?? 0) >= MOST_BY_CHANCE)) {
+      return `${metric.name} gives golds ${best}, ${words} ${other}`;
+    }
+  }
+  return null;
+}
+
+/**
+ * The check `metrics`. Text metrics must give 1 to every gold, 0 to the empty answer, on average less than 2 % to golds exchanged
+ * with each other; all but exact match more than 0 to a paraphrase. `contains` must give 0 to a recital of all values, to two values
+ * of a relation, to old and new together and to a negation. Every metric in use, those of the calling program included, must tell
+ * planted right answers from wrong ones. Tried on built-in golds in English and Chinese; exact match, memory recall and `contains`
+ * also on the distinct golds of the data, in each language that has at least two of them.
+ * @param options.own metrics of the calling program
  */
 export function metricsCheck(
   golds: ReadonlyMap<Language, readonly string[]>,
-  options: { readonly seed: number },
+  { seed, own = [] }: { readonly seed: number; readonly own?: readonly MetricDefinition[] },
 ): CheckResult {
-  const own = [...golds].map(([language, all]) => ({
+  const ofData = [...golds].map(([language, all]) => ({
     language,
     label: golds.size === 1 ? 'data set' : `data in ${language}`,
     golds: distinct(all, language),
   }));
   const tried = [
-    ...(['en', 'zh'] as const).map((probe) => ({
-      label: probe,
-      golds: PROBES[probe].golds,
-      found: rates(PROBES[probe].golds, probe, [...STRICT, ...OVERLAPS], options.seed),
-    })),
-    ...own
-      .filter((one) => one.golds.length >= 2)
-      .map((one) => ({ ...one, found: rates(one.golds, one.language, STRICT, options.seed) })),
-  ];
+    ...LANGUAGES.map((language) => ({ language, label: language, names: TEXT_NAMES, golds: PROBES[language].golds })),
+    ...ofData.filter((one) => one.golds.length >= 2).map((one) => ({ ...one, names: STRICT })),
+  ].map((trial) => ({
+    ...trial,
+    found: rates(trial.golds, trial.language, trial.names, seed),
+    fooled: fooled(trial.golds, trial.language, seed),
+  }));
   const paraphrase = Math.min(
-    ...(['en', 'zh'] as const).flatMap((probe) =>
-      PROBES[probe].paraphrases.map(({ gold, answer }) =>
-        Math.min(...[...OVERLAPS, memoryRecall].map((metric) => metric(answer, [gold], probe))),
+    ...LANGUAGES.flatMap((language) =>
+      PROBES[language].paraphrases.map(({ gold, answer }) =>
+        Math.min(
+          ...TEXT_NAMES.filter((name) => name !== 'exactMatch').map((name) =>
+            textMetrics[name]!(answer, [gold], language),
+          ),
+        ),
       ),
     ),
   );
+  const blind = [...builtInMetrics, ...own].flatMap((metric) => blindness(metric, seed) ?? []);
+  const worst = tried.map((trial) => trial.fooled).reduce((a, b) => (b.share > a.share ? b : a));
+  const passed =
+    paraphrase > 0 && worst.share < MOST_BY_CHANCE && blind.length === 0 && tried.every(({ found }) => holds(found));
   return {
     check: 'metrics',
-    status: paraphrase > 0 && tried.every(({ found }) => holds(found)) ? 'passed' : 'failed',
+    status: passed ? 'passed' : 'failed',
     evidence: [
       ...tried.map((trial) => shown(trial.label, trial.golds.length, trial.found)),
       `least paraphrase ${paraphrase.toFixed(2)}`,
+      worst.share === 0
+        ? `contains is fooled by none of ${Object.keys(FOOLING).join(', ')}`
+        : `contains is fooled in ${(100 * worst.share).toFixed(1)} % by ${worst.way}`,
+      blind.length === 0
+        ? `${builtInMetrics.length + own.length} metrics tell right from wrong`
+        : `cannot fail: ${blind.join(', ')}`,
     ].join('; '),
   };
 }
