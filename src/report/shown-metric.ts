@@ -72,6 +72,11 @@ export function primaryMetric(run: Run): ShownMetric {
   return new ShownMetric(metricsOfRun(run).primary, run);
 }
 
+/** True of data that name the metric they are judged by: natural language, whose tables show more than those of the made grammar. */
+export function namesItsMetric({ dataset }: Run): boolean {
+  return dataset.primaryMetric !== undefined;
+}
+
 /** The metric that decides whether an answer of a run is right. */
 export function successOf(run: Run): ShownMetric {
   return new ShownMetric(successMetric(metricsOfRun(run)), run);

@@ -4,10 +4,14 @@ import { checksTable } from './tables/checks-table.ts';
 import { printable } from './render/printable.ts';
 import { coloured, emphasised, type Page, renderTerminal } from './render/terminal.ts';
 import { phrasingTable } from './tables/breakdown-table.ts';
+import { namesItsMetric } from './shown-metric.ts';
 import { shownTables } from './tables/report-tables.ts';
 import { formatNumber, lackOfProof } from './table.ts';
 import { wrapText } from './render/text-width.ts';
 import { verdictSentences } from './verdict.ts';
+
+/** Shown in the report alone where data name no metric. */
+const GOLD_COMPARISON = 'comparisons-gold-log-prob';
 
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
 
@@ -45,7 +49,7 @@ export function renderSummary(results: RunResults, page: Page): string {
   const tables = [
     ...shownTables(results),
     phrasingTable(results),
-    ...comparisonsTables(results),
+    ...comparisonsTables(results).filter(({ id }) => namesItsMetric(run) || id !== GOLD_COMPARISON),
     checksTable(results),
   ].filter(({ blocks }) => blocks.length > 0);
   const heading = (text: string) => emphasised(text, page);

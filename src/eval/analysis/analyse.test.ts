@@ -150,4 +150,43 @@ describe('the results of a run', () => {
     expect(notes).toEqual(['a note', 'forced truncation to the query alone: rag in 3 turns']);
     expect(startedAt).toBe('1970-01-01T00:00:00.000Z');
   });
+
+  it('follow the metric that the data name, in its own unit and margin, each metric a family of tests', () => {
+    const { answered, failed } = turns(6);
+    const goldTokens = [{ token: 'Turin', logProbability: 0 }];
+    const said = answered.map((turn) => ({
+      ...turn,
+      scores: { ...turn.scores, contains: turn.arm === 'rag' ? 1 : 0 },
+      observed: { ...turn.observed, goldTokens, parity: null, goldLogProbability: turn.arm === 'rag' ? -1 : -1.04 },
+    }));
+    const judgedBy = (primaryMetric: string) =>
+      analyse(run({ dataset: { ...run().dataset, primaryMetric } }), { answered: said, failed });
+    const of = (results: RunResults, metric: string) =>
+      results.comparisons.find((one) => one.a === 'dki' && one.metric === metric);
+    const byContains = judgedBy('contains');
+    expect(of(byContains, 'contains')).toMatchObject({ delta: -1, verdict: 'lost', losses: 18, p: 2 / 64 });
+    expect(of(byContains, 'exactMatch')).toBeUndefined();
+    // Within its margin of 0.05 nats, and without a share's exact interval.
+    expect(of(byContains, 'goldLogProb')).toMatchObject({ verdict: 'kept', pAdjusted: 2 / 64 });
+    expect(of(byContains, 'goldLogProb')!.low).toBeCloseTo(-0.04, 12);
+    const byGold = judgedBy('goldLogProb');
+    expect(byGold.comparisons[0]).toMatchObject({ metric: 'goldLogProb', verdict: 'kept' });
+    expect(byGold.comparisons.filter(({ metric }) => metric === 'goldLogProb')).toHaveLength(2);
+    expect(runResults.parse(written(byContains))).toEqual(byContains);
+  });
+
+  it('count answers that are the same and flips both ways, and compare categories with the text', () => {
+    const { answered, failed } = turns(6);
+    const flipped = answered.map((turn) => {
+      if (turn.arm !== 'dki' || !['u0-q0', 'u1-q2'].includes(turn.itemId)) return turn;
+      const taskSuccess = turn.itemId === 'u0-q0' ? 0 : 1;
+      return { ...turn, answer: { ...turn.answer, text: 'else' }, scores: { ...turn.scores, taskSuccess } };
+    });
+    const [rag, dki] = analyse(run(), { answered: flipped, failed }).arms;
+    expect(rag?.fidelity).toBeUndefined();
+    expect(dki?.fidelity).toMatchObject({ against: 'rag', n: 18, lost: 1, won: 1, sameAnswer: { mean: 16 / 18 } });
+    const [category] = dki!.breakdown.filter(({ field }) => field === 'category');
+    expect(category?.difference).toMatchObject({ against: 'rag', delta: 0, n: 18, users: 6, wins: 1, losses: 1 });
+    expect(rag!.breakdown.every(({ difference }) => difference === undefined)).toBe(true);
+  });
 });

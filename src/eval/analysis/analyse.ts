@@ -24,8 +24,10 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
     ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
   });
   const regime = regimeOf(answered, arms);
+  const baselineName = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(withoutQuality);
+  const baseline = shown.filter((turn) => turn.arm === baselineName);
   return {
     schemaVersion,
     run: describeRun(run, [
@@ -38,7 +40,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
         arm,
         shown.filter((turn) => turn.arm === arm.name),
         failed.filter((turn) => turn.arm === arm.name).length,
-        { metrics, regime, seed, judged },
+        { baseline, metrics, regime, seed, judged },
       ),
     ),
     conditions: conditionResults(shown, failed, names, metrics, seed),

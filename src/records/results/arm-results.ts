@@ -3,7 +3,7 @@ import { armTraits } from '../arm-traits.ts';
 import { wrongClasses } from '../scores.ts';
 import { timings } from '../timings.ts';
 import { tokenCounts } from '../token-counts.ts';
-import { estimate } from './estimate.ts';
+import { estimate, lowerBound, upperBound } from './estimate.ts';
 
 const metric = estimate.nullable();
 /** Missing in documents of older runs. */
@@ -69,6 +69,20 @@ export const breakdownPart = z
       // The primary metric, where it is another, and log-probabilities by category.
       .catchall(metric)
       .readonly(),
+    /** Of categories: task success less that of the baseline, paired by item; missing of the baseline, and in older runs. */
+    difference: z
+      .object({
+        against: z.string(),
+        delta: z.number(),
+        low: lowerBound,
+        high: upperBound,
+        n: z.number(),
+        users: z.number(),
+        wins: z.number(),
+        losses: z.number(),
+      })
+      .readonly()
+      .exactOptional(),
   })
   .readonly();
 
@@ -86,6 +100,14 @@ export const armResults = z
     /** Quality over all items; `ttftMs` and `totalMs` over the cache hits. Null where nothing is defined or known. */
     metrics: qualityEstimates.extend({ ttftMs: metric, totalMs: metric }).readonly(),
     breakdown: z.array(breakdownPart).readonly(),
+    /**
+     * Against the text of the baseline: the share of items with the same answer to the letter, and of `n` items those that
+     * are right there and wrong here (`lost`), and the other way (`won`). Missing of the baseline, and in older runs.
+     */
+    fidelity: z
+      .object({ against: z.string(), sameAnswer: estimate, n: count, lost: count, won: count })
+      .readonly()
+      .exactOptional(),
     /** Means a turn over the cache hits; null without one. */
     tokens: tokenMeans.nullable(),
     /** Counts. An arm that injects nothing has the hits and misses of the primary arm on the same items. */

@@ -1,9 +1,11 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { RunResults } from '../../records/results.ts';
+import { namesItsMetric } from '../shown-metric.ts';
 import type { Table } from '../table.ts';
 import { ablationTable } from './ablation-table.ts';
 import { alphaTable } from './alpha-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
+import { categoryTable } from './category-table.ts';
 import { coherenceTable } from './coherence-table.ts';
 import { contextTable } from './context-table.ts';
 import { coreferenceTable } from './coreference-table.ts';
@@ -21,7 +23,7 @@ interface PaperTable {
   /** Undefined for a table that every run with arms has. */
   readonly suite?: string;
   /** Shown if no table is named. */
-  readonly shown: boolean;
+  readonly shown: boolean | ((run: RunResults['run']) => boolean);
   /** Undefined if the run has no data for it. */
   readonly of: (results: RunResults) => Table | undefined;
 }
@@ -29,6 +31,7 @@ interface PaperTable {
 const paperTables: readonly PaperTable[] = [
   { name: '1', shown: true, of: tableOne },
   { name: '1b', shown: true, of: tableOneB },
+  { name: '1c', shown: namesItsMetric, of: categoryTable },
   { name: 'breakdown', shown: false, of: tableBreakdown },
   { name: '2', suite: 'context', shown: true, of: contextTable },
   { name: '3', suite: 'ablation', shown: true, of: ablationTable },
@@ -80,10 +83,11 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
   );
 }
 
-/** The tables that are shown first: those of the suite, or tables 1 and 1b of a suite without its own. */
+/** The tables that are shown first: those of the suite, or tables 1 and 1b, and 1c of data that name their metric. */
 export function shownTables(results: RunResults): Table[] {
   const own = paperTables.filter((table) => table.suite === results.run.suite);
-  const wanted = own.length > 0 ? own : paperTables.filter(({ suite, shown }) => suite === undefined && shown);
+  const isShown = ({ shown }: PaperTable): boolean => (typeof shown === 'boolean' ? shown : shown(results.run));
+  const wanted = own.length > 0 ? own : paperTables.filter((table) => table.suite === undefined && isShown(table));
   return wanted.flatMap((entry) => entry.of(results) ?? []);
 }
 

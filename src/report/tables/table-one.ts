@@ -1,5 +1,6 @@
 import type { ArmResults, RunResults } from '../../records/results.ts';
-import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { namesItsMetric, primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { fidelityBlock, fidelityCells } from './fidelity-block.ts';
 import { primaryOf } from '../verdict.ts';
 import { languageBlocks, languageCells } from './language-blocks.ts';
 import {
@@ -68,7 +69,8 @@ function blocksFor({ run, arms }: RunResults): readonly Block[] {
   const extended = arms.some(sharesPositions)
     ? blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block))
     : blocks;
-  return [...extended.slice(0, 1), ...languageBlocks({ run, arms }), ...extended.slice(1)];
+  const fidelity = arms.some((arm) => arm.fidelity !== undefined) && namesItsMetric(run) ? [fidelityBlock(run)] : [];
+  return [...extended.slice(0, 1), ...fidelity, ...languageBlocks({ run, arms }), ...extended.slice(1)];
 }
 
 function cellsOf(
@@ -126,6 +128,7 @@ export function tableOne(results: RunResults): Table {
       label: arm.arm,
       cells: {
         ...cellsOf(run, arm),
+        ...(namesItsMetric(run) ? fidelityCells(results, arm) : {}),
         ...languageCells(run, arm),
         ...(sharesPositions(arm) ? { positions: meanCell(arm.tokens?.positions) } : {}),
       },

@@ -6,6 +6,8 @@ import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { retrievalTable } from './retrieval-table.ts';
+import { categoryTable } from './category-table.ts';
+import { shownTables } from './report-tables.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { tableOne } from './table-one.ts';
 import { tableOneB } from './table-one-b.ts';
@@ -218,4 +220,83 @@ describe('the verdict', () => {
     expect(text).toContain('No cache hits in this run: savings were not measured.');
     expect(text).not.toContain('evaluated');
   });
+});
+
+describe('a run whose data name their metric', () => {
+  const value = (mean: number) => ({ mean, low: mean - 0.02, high: mean + 0.02, n: 320, users: 40 });
+  const nats = (mean: number) => ({ mean, low: mean - 0.1, high: mean + 0.1, n: 320, users: 40 });
+  const difference = { against: 'rag', delta: -0.1, low: -0.2, high: 0, n: 60, users: 40, wins: 1, losses: 7 };
+  const [rag, dki] = runResults.arms;
+  const part = (category: string, compared: boolean) => ({
+    ...{ field: 'category' as const, value: category, n: 60 },
+    metrics: { exactMatch: null, taskSuccess: { ...value(0.8), n: 60 } },
+    ...(compared ? { difference } : {}),
+  });
+  const named: RunResults = {
+    ...runResults,
+    run: { ...runResults.run, dataset: { ...runResults.run.dataset, primaryMetric: 'contains' } },
+    arms: [
+      {
+        ...rag!,
+        metrics: { ...rag!.metrics, contains: value(0.9), goldLogProb: nats(-0.5) },
+        breakdown: [part('plain', false), part('absent', false)],
+      },
+      {
+        ...dki!,
+        metrics: { ...dki!.metrics, contains: value(0.8), goldLogProb: nats(-1.25), goldKl: nats(0.125) },
+        breakdown: [part('plain', true), part('absent', true)],
+        fidelity: { against: 'rag', sameAnswer: value(0.7), n: 320, lost: 40, won: 8 },
+      },
+    ],
+    comparisons: [
+      { ...runResults.comparisons[0]!, metric: 'contains', delta: -0.1, low: -0.12, high: -0.08, verdict: 'lost' },
+      { ...runResults.comparisons[0]!, metric: 'goldLogProb', delta: -0.75, low: -0.9, high: -0.6, verdict: 'lost' },
+    ],
+  };
+
+  it('has it first in table 1, and beside it how near each arm is to the text', () => {
+    const table = tableOne(named);
+    expect(table.blocks[0]!.columns[0]).toMatchObject({ key: 'contains', heading: 'contains', unit: '%' });
+    expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toEqual([
+      ...['gold answer', 'less that of rag', 'KL over the gold', 'same answer', 'right → wrong', 'wrong → right'],
+    ]);
+    expect(shown(table, 'dki')).toMatchObject({
+      contains: '80.0 [78.0, 82.0]',
+      goldLogProb: '−1.250 [−1.350, −1.150]',
+      goldDifference: '−0.750 [−0.900, −0.600]',
+      goldKl: '0.125 [0.025, 0.225]',
+      sameAnswer: '70.0 [68.0, 72.0]',
+      lost: '40',
+      won: '8',
+    });
+    expect(shown(table, 'rag')).toMatchObject({ goldDifference: '–', sameAnswer: '–', lost: '–' });
+    expect(table.notes.join(' ')).toContain('Contains is over answerable items');
+  });
+
+  it('has a table by category with the difference to the text, and verdicts on its metric', () => {
+    const table = categoryTable(named)!;
+    expect(table.blocks.map(({ title }) => title)).toEqual(['plain, 60 items', 'absent, 60 items']);
+    expect(shown(table, 'dki')).toMatchObject({
+      'plain:success': '80.0 [78.0, 82.0]',
+      'plain:difference': '−10.0 [−20.0, 0.0]',
+    });
+    expect(shown(table, 'rag')).toMatchObject({ 'plain:difference': '–' });
+    expect(shownTables(named).map(({ id }) => id)).toEqual(['table-1', 'table-1b', 'table-1c']);
+    const lost = verdictSentences(named).join(' ');
+    expect(lost).toContain('Lost answers: dki (−10.0 points [−12.0, −8.0])');
+    expect(comparisonsTables(named).map(({ id }) => id)).toEqual(['comparisons-contains', 'comparisons-gold-log-prob']);
+    expect(shown(comparisonsTables(named)[1]!, 'dki : rag')).toMatchObject({ difference: '−0.750 [−0.900, −0.600]' });
+  });
+
+  it('is judged in nats where that is its metric', () => {
+    const inNats = { ...named, run: { ...named.run, dataset: { ...named.run.dataset, primaryMetric: 'goldLogProb' } } };
+    expect(verdictSentences(inNats).join(' ')).toContain('dki (−0.750 nats [−0.900, −0.600])');
+    expect(tableOne(inNats).blocks[0]!.columns[0]).toMatchObject({ key: 'goldLogProb', unit: 'nats' });
+  });
+});
+
+it('data that name no metric have the tables of always', () => {
+  expect(shownTables(runResults).map(({ id }) => id)).toEqual(['table-1', 'table-1b']);
+  expect(tableOne(runResults).blocks.map(({ title }) => title)).not.toContain('Against the text of rag');
+  expect(categoryTable(runResults)).toBeUndefined();
 });

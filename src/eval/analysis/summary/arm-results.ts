@@ -4,6 +4,7 @@ import type { ArmResults, BreakdownPart, Cost } from '../../../records/results.t
 import { funnelStages, wrongClasses } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { fidelityTo, successDifference } from './fidelity.ts';
 import type { Regime } from './regime.ts';
 import { estimateOf, latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
 
@@ -17,7 +18,13 @@ function cost(turns: readonly AnsweredResult[], seed: number): Cost | null {
 /** Metrics of the parts by language, beside those of all parts. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
-function breakdown(turns: readonly AnsweredResult[], { all, primary }: RunMetrics, seed: number): BreakdownPart[] {
+/** @param baseline turns of the arm that categories are compared with; none of that arm itself */
+function breakdown(
+  turns: readonly AnsweredResult[],
+  baseline: readonly AnsweredResult[],
+  { all, primary }: RunMetrics,
+  seed: number,
+): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
     const groups = [...groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
@@ -26,7 +33,11 @@ function breakdown(turns: readonly AnsweredResult[], { all, primary }: RunMetric
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([value, some]) => {
         const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateOf(metric, some, seed)]));
-        return { field, value, n: some.length, metrics: metrics as BreakdownPart['metrics'] };
+        const difference = field === 'category' ? successDifference(baseline, some, seed) : undefined;
+        return {
+          ...{ field, value, n: some.length, metrics: metrics as BreakdownPart['metrics'] },
+          ...(difference === undefined ? {} : { difference }),
+        };
       });
   });
 }
@@ -47,6 +58,8 @@ function aheadOf(turns: readonly AnsweredResult[]): Pick<ArmResults, 'ahead'> {
 
 /** Settings that all arms of a run share. */
 interface ResultsSettings {
+  /** Turns of the arm that the others are compared with; none where it did not run. */
+  readonly baseline: readonly AnsweredResult[];
   readonly metrics: RunMetrics;
   readonly regime: Regime;
   readonly seed: number;
@@ -59,8 +72,10 @@ export function armResults(
   arm: ArmTraits,
   answered: readonly AnsweredResult[],
   errors: number,
-  { metrics, regime, seed, judged }: ResultsSettings,
+  { baseline, metrics, regime, seed, judged }: ResultsSettings,
 ): ArmResults {
+  const others = arm.comparison === 'baseline' || !judged ? [] : baseline;
+  const fidelity = fidelityTo(others, answered, seed);
   const hits = answered.filter(regime.isHit);
   const misses = answered.filter(regime.isMiss);
   const injects = arm.injects !== 'nothing';
@@ -88,7 +103,8 @@ export function armResults(
       ttftMs: latencyOf(hits, 'firstToken', seed),
       totalMs: latencyOf(hits, 'total', seed),
     },
-    breakdown: breakdown(answered, metrics, seed),
+    breakdown: breakdown(answered, others, metrics, seed),
+    ...(fidelity === undefined ? {} : { fidelity }),
     tokens: hits.length === 0 ? null : tokenMeans(hits),
     turns,
     costHit: cost(hits, seed),

@@ -1,0 +1,49 @@
+import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { estimateShare } from '../statistics/estimate.ts';
+import { differences, meanOf } from '../statistics/observations.ts';
+import { paired, perItem } from '../statistics/per-item.ts';
+import { pairKey } from '../turns-of-run.ts';
+import { differenceInterval, tally } from './comparisons.ts';
+
+const success = ({ scores }: AnsweredResult): number | null => scores.taskSuccess;
+
+function isRight(turn: AnsweredResult): number | null {
+  return turn.scores.taskSuccess === null ? null : Number(turn.scores.taskSuccess === 1);
+}
+
+/**
+ * Fidelity of an arm to the text of the baseline: answers that are the same to the letter, and items that flip, right to wrong
+ * and wrong to right. Undefined without a common item that is judged.
+ */
+export function fidelityTo(
+  baseline: readonly AnsweredResult[],
+  turns: readonly AnsweredResult[],
+  seed: number,
+): ArmResults['fidelity'] {
+  const others = new Map(baseline.map((turn) => [pairKey(turn), turn.answer.text]));
+  const same = perItem(turns, (turn) => {
+    const other = others.get(pairKey(turn));
+    return other === undefined ? null : Number(other === turn.answer.text);
+  });
+  const sameAnswer = estimateShare(same, seed);
+  const flips = paired(perItem(turns, isRight), perItem(baseline, isRight));
+  if (sameAnswer === null || flips.length === 0) return undefined;
+  const { n, wins, losses } = tally(flips, 'higher');
+  return { against: baseline[0]!.arm, sameAnswer, n, lost: losses, won: wins };
+}
+
+/** Task success of an arm less that of the baseline on the same items; undefined without one that is judged. */
+export function successDifference(
+  baseline: readonly AnsweredResult[],
+  turns: readonly AnsweredResult[],
+  seed: number,
+): BreakdownPart['difference'] {
+  const pairs = paired(perItem(turns, success), perItem(baseline, success));
+  if (pairs.length === 0) return undefined;
+  const { n, users, wins, losses } = tally(pairs, 'higher');
+  return {
+    ...{ against: baseline[0]!.arm, delta: meanOf(differences(pairs)), ...differenceInterval(pairs, seed) },
+    ...{ n, users, wins, losses },
+  };
+}
