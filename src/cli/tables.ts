@@ -1,14 +1,20 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
+import type { BenchDatabase } from '../db/database.ts';
+import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
 import { groupOf } from '../db/run-name.ts';
-import { resultsOfRuns } from '../eval/analysis/stored-results.ts';
+import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/stored-results.ts';
+import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { tableAsJson } from '../report/render/json.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
-import { lackOfProof } from '../report/table.ts';
+import { lackOfProof, progressText } from '../report/table.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
+import { type TurnFormat, turnFormats, turnLines } from '../report/turns/turn-lines.ts';
 import { shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
@@ -19,6 +25,7 @@ interface TablesFlags {
   readonly out?: string;
   readonly db?: string;
   readonly table?: string;
+  readonly perTurn?: TurnFormat;
   readonly format: keyof typeof renderers;
   readonly check?: true;
   readonly write?: true;
@@ -26,11 +33,12 @@ interface TablesFlags {
 
 /** Declares `tables`. */
 export function declareTables(command: Command): void {
-  command.description('draw the tables of a run from its stored turns');
+  command.description('draw the tables of a run from its stored turns, those of one under way included');
   addConfigOptions(command, ['out', 'db'])
     .option('--run <name>', 'name of the run, or of several suites (default: the latest)')
     .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
     .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
+    .addOption(new Option('--per-turn <format>', 'a line a turn in place of tables').choices(turnFormats))
     .option('--check', 'compare with the report that the run wrote')
     .option('--write', 'write the report again')
     .action(async (flags: TablesFlags) => {
@@ -38,12 +46,22 @@ export function declareTables(command: Command): void {
     });
 }
 
-async function tables({ run, out, db, table, format, check, write }: TablesFlags): Promise<number> {
+async function tables({ run, out, db, table, format, perTurn, check, write }: TablesFlags): Promise<number> {
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db);
-  const runs = resultsOfRuns(database, run);
-  if (check === true) return await checked(config.out, runs);
-  if (write === true) return await written(config.out, runs);
+  if (perTurn !== undefined) {
+    const other = [table === undefined ? undefined : '--table', check && '--check', write && '--write'].find(Boolean);
+    if (other === undefined) return await listed(database, run, perTurn);
+    throw new BenchError(
+      'bad-option',
+      `--per-turn lists turns, and ${other} is about tables`,
+      'give one of them',
+    );
+  }
+  if (check === true) return await checked(config.out, resultsOfRuns(database, run));
+  if (write === true) return await written(config.out, resultsOfRuns(database, run));
+  const runs = storedSoFar(database, run);
+  if (runs.length === 0) return exitCodes.ok;
   const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
   if (format === 'json' && chosen.length > 1) process.stdout.write(printableJson(chosen.map(tableAsJson)));
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));
@@ -52,7 +70,55 @@ async function tables({ run, out, db, table, format, check, write }: TablesFlags
     return lack === undefined ? [] : `${results.run.name}: ${lack}\n`;
   });
   process.stderr.write(lacking.join(''));
-  return lacking.length === 0 ? exitCodes.ok : exitCodes.checkFailed;
+  // To be unfinished is no failure: who asks for it knows.
+  const isProven = ({ checks }: RunResults): boolean => checks.every(({ status }) => status !== 'failed');
+  return runs.every(isProven) ? exitCodes.ok : exitCodes.checkFailed;
+}
+
+/** The results of runs, of unfinished ones over the users whose turns are all there; says which have no such user. */
+function storedSoFar(database: BenchDatabase, name: string | undefined): RunResults[] {
+  const turns = new TurnRepository(database);
+  return runsNamed(database, name).flatMap((run) => {
+    if (hasEnded(run)) return resultsOf(database, run);
+    if (!isUnfinished(run)) {
+      throw new BenchError('not-found', `run "${run.name}" has asked nothing yet`, goOn(run.name));
+    }
+    const { progress, results } = resultsSoFar(run, turns.listForResults(run.id));
+    if (results === null) process.stderr.write(`${run.name}: ${progressText(progress)}: nothing to show yet\n`);
+    return results ?? [];
+  });
+}
+
+/** Writes a line a turn to standard output, as fast as its reader takes them. */
+async function listed(database: BenchDatabase, name: string | undefined, format: TurnFormat): Promise<number> {
+  const turns = new TurnRepository(database);
+  const runs = runsNamed(database, name);
+  const listedRuns = runs.map((run) => ({ run, turns: turns.listForResults(run.id) }));
+  // What a file holds goes on as it is; a terminal obeys control characters.
+  const shown = process.stdout.isTTY ? printableLines : (text: string) => text;
+  let chunk = '';
+  for (const line of turnLines(listedRuns, format)) {
+    chunk += shown(line);
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    chunk = '';
+  }
+  process.stdout.write(chunk);
+  const unfinished = runs.filter((run) => !hasEnded(run)).map((run) => `${run.name}: UNFINISHED: ${goOn(run.name)}\n`);
+  process.stderr.write(unfinished.join(''));
+  return exitCodes.ok;
+}
+
+const CHUNK_CHARACTERS = 65_536;
+
+const printableLines = (text: string): string =>
+  text
+    .split(/(\r?\n)/)
+    .map((part, index) => (index % 2 === 0 ? printable(part) : part))
+    .join('');
+
+function goOn(run: string): string {
+  return `wait for it, or go on with it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
 /** The reports by folder: one for each run, and one for all if there are several. */

@@ -114,11 +114,22 @@ export function headingOf(column: Column): string {
   return column.unit === undefined ? column.heading : `${column.heading}, ${column.unit}`;
 }
 
+/** How far an unfinished run has come: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
+export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {
+  return `UNFINISHED: ${users} of ${ofUsers} users, ${turns} of ${ofTurns} turns`;
+}
+
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
-export function lackOfProof(results: Pick<RunResults, 'run' | 'checks'>): string | undefined {
-  const failed = results.checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
-  if (failed.length > 0) return `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`;
-  return results.run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${results.run.status}`;
+export function lackOfProof({ run, checks }: Pick<RunResults, 'run' | 'checks'>): string | undefined {
+  const failed = checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
+  const lacks = [
+    ...(failed.length > 0
+      ? [`NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`]
+      : []),
+    ...(run.progress === undefined ? [] : [progressText(run.progress)]),
+  ];
+  if (lacks.length > 0) return lacks.join('; ');
+  return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
 }
 
 /** A caption, marked if the numbers must not be quoted. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { runResults } from '../../src/records/results.ts';
+import { turnColumns } from '../../src/report/turns/turn-columns.ts';
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -18,7 +19,17 @@ function fieldsOf({ properties = {}, propertyNames, items, anyOf = [] }: JsonSch
   return [...Object.keys(properties), ...(propertyNames?.enum ?? []), ...below.flatMap(fieldsOf)];
 }
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/results.md'), 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+const whole = readFileSync(join(import.meta.dirname, '../../docs/results.md'), 'utf8').replaceAll(
+  /^```[^]*?^```/gm,
+  '',
+);
+/** The document, and the list of turns. */
+const [page = '', ofTurns = ''] = whole.split(/^## A line a turn$/m);
+it('documents every column of the list of turns in order, and none that it has not', () => {
+  const cells = [...ofTurns.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => cell!);
+  expect(cells.flatMap((cell) => cell.match(/(?<=`)\w+(?=`)/g) ?? [])).toEqual(turnColumns.map(({ name }) => name));
+});
+
 const schema = z.toJSONSchema(runResults, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
 
 it('documents every field of results.json, and none that it has not', () => {

@@ -135,7 +135,16 @@ describe('a run', () => {
     expect(interrupted.stdout).toBe('');
     expect(interrupted.stderr).toMatch(/interrupted; continue with: .* --resume second\n$/);
     const unfinished = await dkiBench(['tables', '--run', 'second']);
-    expect([unfinished.code, unfinished.stderr.split('\n')[0]]).toEqual([
+    const progress = /UNFINISHED: (\d+) of (\d+) users, (\d+) of (\d+) turns/.exec(unfinished.stderr)!.map(Number);
+    const [, users = 0, ofUsers = 0, turns = 0, ofTurns = 0] = progress;
+    expect([unfinished.code, users < ofUsers, turns < ofTurns, turns > 0]).toEqual([0, true, true, true]);
+    expect(unfinished.stdout.includes('UNFINISHED')).toBe(users > 0);
+    expect(unfinished.stdout).not.toMatch(/kept|lost|identical/);
+    const listed = await dkiBench(['tables', '--run', 'second', '--per-turn', 'jsonl']);
+    expect(listed.stderr).toMatch(/^second: UNFINISHED: .* --resume second\n$/);
+    expect(listed.stdout.trimEnd().split('\n')).toHaveLength(turns);
+    const checked = await dkiBench(['tables', '--run', 'second', '--check']);
+    expect([checked.code, checked.stderr.split('\n')[0]]).toEqual([
       2,
       'error: run "second" is not finished: it has no results yet',
     ]);

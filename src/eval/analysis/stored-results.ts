@@ -11,12 +11,10 @@ import { readStoredTurns } from './stored-turns.ts';
 import type { EndedRun } from './summary/describe-run.ts';
 
 /**
- * Computes the results of a run from its stored turns, or of all runs `NAME/SUITE` that were made together under a name; of
- * the latest without a name.
- * @throws BenchError `not-found` where there is no such run, or one was ended before its last turn; `database` for a run of
- * another version
+ * Finds a run by name, or all runs `NAME/SUITE` that were made together under a name; the latest without a name.
+ * @throws BenchError `not-found` where there is no such run; `database` for a run of another version
  */
-export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
+export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
   const runs = new RunRepository(database);
   const names = runs.names();
   const found = runs.listGroup(name ?? groupOf(names.at(-1) ?? ''));
@@ -30,7 +28,15 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
       lastRunsHint(groups),
     );
   }
-  return found.map((run) => {
+  return found;
+}
+
+/**
+ * Computes the results of runs, found as by `runsNamed`, from their stored turns.
+ * @throws BenchError as `runsNamed`, and `not-found` where a run was ended before its last turn
+ */
+export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
+  return runsNamed(database, name).map((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
     throw new BenchError(
       'not-found',
@@ -40,7 +46,8 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
   });
 }
 
-function hasEnded(run: RunRecord): run is EndedRun {
+/** A run whose turns are all there, and whose results are final. */
+export function hasEnded(run: RunRecord): run is EndedRun {
   return run.status !== 'running' && run.status !== 'interrupted' && run.probes !== null;
 }
 

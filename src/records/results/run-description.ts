@@ -118,7 +118,12 @@ export const runDescription = z
     name: z.string(),
     suite: z.string(),
     seed: z.number(),
-    status: z.enum(['finished', 'interrupted', 'failed']),
+    status: z.enum(['finished', 'running', 'interrupted', 'failed']),
+    /** Of an unfinished run: users whose turns are all there, turns that are written, and how many there shall be. */
+    progress: z
+      .object({ users: z.number(), ofUsers: z.number(), turns: z.number(), ofTurns: z.number() })
+      .readonly()
+      .exactOptional(),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable(),
     model: modelDescription,

@@ -2,7 +2,7 @@ import { printable } from './printable.ts';
 import type { Cell, Table } from '../table.ts';
 
 function quoted(field: string): string {
-  return /[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 
 function fieldsOf(cell: Cell | undefined, interval: boolean): string[] {

@@ -11,10 +11,14 @@ export function printable(text: string): string {
   });
 }
 
-/** Renders a value as indented JSON that is safe in a terminal: control characters that JSON allows are escaped, too. */
+/** Escapes the control characters that JSON allows in its texts; line breaks between its parts stay. */
+export function escapedControls(json: string): string {
+  return json.replace(unprintable, (character) =>
+    character === '\n' ? character : `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Renders a value as indented JSON that is safe in a terminal. */
 export function printableJson(value: unknown): string {
-  const text = JSON.stringify(value, null, 2);
-  return `${text.replace(unprintable, (character) => {
-    return character === '\n' ? character : `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
-  })}\n`;
+  return `${escapedControls(JSON.stringify(value, null, 2))}\n`;
 }

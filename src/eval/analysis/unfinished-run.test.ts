@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
+import { openDatabase } from '../../db/database.ts';
+import { TurnRepository } from '../../db/turn-repository.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import { isUnfinished, type ResultsSoFar, resultsSoFar, type UnfinishedRun } from './unfinished-run.ts';
+
+const arms = ['rag', 'dki'];
+const users = ['ann', 'bob', 'eve'];
+const ITEMS = 2;
+
+/** The turns of a run of three users with two items each, in the order of writing; `bob` answers all wrong. */
+const whole = users.flatMap((userId) =>
+  Array.from({ length: ITEMS }, (_, item) => `${userId}-q${item}`).flatMap((itemId) =>
+    arms.map((arm): HandmadeTurn => ({ itemId, userId, arm, right: userId !== 'bob' })),
+  ),
+);
+
+function soFar(turns: readonly HandmadeTurn[], settings = {}): ResultsSoFar {
+  using database = openDatabase({ path: ':memory:' });
+  const stored = storeRun(database, { name: 'r', turns, status: 'running', settings });
+  const dataset: RunRecord['dataset'] = { ...stored.dataset, items: users.length * ITEMS, users: users.length };
+  const run = { ...stored, dataset };
+  expect(isUnfinished(run)).toBe(true);
+  return resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id));
+}
+
+test('only users whose turns are all there count', () => {
+  const { progress, results } = soFar(whole.slice(0, 6));
+  expect(progress).toEqual({ users: 1, ofUsers: 3, turns: 6, ofTurns: 12 });
+  expect(results!.run).toMatchObject({ status: 'running', progress });
+  const [rag] = results!.arms;
+  // Of bob there are two turns, both wrong.
+  expect(rag).toMatchObject({ arm: 'rag', n: 2, metrics: { exactMatch: { mean: 1, n: 2, users: 1 } } });
+});
+
+test('the last user counts when every turn is there, and so do repeats', () => {
+  expect(soFar(whole).progress).toEqual({ users: 3, ofUsers: 3, turns: 12, ofTurns: 12 });
+  expect(soFar(whole).results!.arms[0]!.metrics.exactMatch).toMatchObject({ n: 6, users: 3 });
+  expect(soFar(whole, { repeats: 2 }).progress).toEqual({ users: 2, ofUsers: 3, turns: 12, ofTurns: 24 });
+});
+
+test('a user whose last turn failed counts like any other', () => {
+  const failing = whole.map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
+  const { progress, results } = soFar(failing.slice(0, 6));
+  expect(progress.users).toBe(1);
+  expect(results!.arms.map(({ errors }) => errors)).toEqual([0, 0]);
+  const later = soFar(failing.slice(0, 9));
+  expect(later.progress.users).toBe(2);
+  expect(later.results!.arms.map(({ errors }) => errors)).toEqual([0, 1]);
+});
+
+test('nothing is judged, and no check is decided that needs the end', () => {
+  const { checks, comparisons } = soFar(whole).results!;
+  expect(comparisons.every(({ verdict, p }) => verdict === 'not judged' && p === null)).toBe(true);
+  const unfinished = checks.filter(({ evidence }) => evidence === 'the run is unfinished');
+  expect(unfinished.map(({ check, status }) => [check, status])).toEqual([
+    ['negative controls', 'undecided'],
+    ['isolation', 'undecided'],
+    ['effect', 'undecided'],
+  ]);
+  expect(checks.find(({ check }) => check === 'metrics')!.status).toBe('passed');
+});
+
+test('before the first user is complete there is nothing to show', () => {
+  expect(soFar(whole.slice(0, 3))).toEqual({
+    progress: { users: 0, ofUsers: 3, turns: 3, ofTurns: 12 },
+    results: null,
+  });
+});

@@ -1,0 +1,72 @@
+import type { CheckResult, Comparison, RunResults } from '../../records/results.ts';
+import type { RunProbes } from '../../records/run-probes.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import type { TurnResult } from '../../records/turn-result.ts';
+import { analyse } from './analyse.ts';
+import type { TurnsOfRun } from './turns-of-run.ts';
+
+/** A run that is under way, or was ended before its last turn, once its self-tests have passed. */
+export type UnfinishedRun = RunRecord & { readonly status: 'running' | 'interrupted'; readonly probes: RunProbes };
+
+/** What an unfinished run comes to so far. */
+export interface ResultsSoFar {
+  readonly progress: NonNullable<RunResults['run']['progress']>;
+  /** Over the users whose turns are all there; null where there is none. */
+  readonly results: RunResults | null;
+}
+
+/** Checks that hold or fail turn by turn: what they find does not wait for the end. */
+const TURN_BY_TURN: readonly CheckResult['check'][] = [
+  'token identity',
+  'token accounting',
+  'numerical parity',
+  'metrics',
+  'errors',
+];
+
+/** True for a run that has turns, or will have some, and no results yet. */
+export function isUnfinished(run: RunRecord): run is UnfinishedRun {
+  return (run.status === 'running' || run.status === 'interrupted') && run.probes !== null;
+}
+
+/**
+ * Computes what can be said of a run before its end: no verdict, no p value, and no check that needs every turn. Users are
+ * asked one after the other, so that the turns of all but the last one are all there.
+ * @param written its turns in the order of writing
+ */
+export function resultsSoFar(run: UnfinishedRun, written: Iterable<TurnResult>): ResultsSoFar {
+  const turns = [...written];
+  const { dataset, plan } = run;
+  const { repeats = 1 } = plan.settings as { readonly repeats?: number };
+  const ofTurns = dataset.items * plan.arms.length * repeats;
+  const complete = new Set(turns.map(({ userId }) => userId));
+  if (turns.length < ofTurns && turns.length > 0) complete.delete(turns.at(-1)!.userId);
+  const progress = { users: complete.size, ofUsers: dataset.users, turns: turns.length, ofTurns };
+  if (complete.size === 0) return { progress, results: null };
+  const results = analyse(run, split(turns.filter(({ userId }) => complete.has(userId))));
+  return {
+    progress,
+    results: {
+      ...results,
+      run: { ...results.run, progress },
+      comparisons: results.comparisons.map(unjudged),
+      checks: results.checks.map((check) =>
+        TURN_BY_TURN.includes(check.check)
+          ? check
+          : { check: check.check, status: 'undecided', evidence: 'the run is unfinished' },
+      ),
+    },
+  };
+}
+
+function split(turns: readonly TurnResult[]): TurnsOfRun {
+  return {
+    answered: turns.filter((turn) => turn.state === 'answered'),
+    failed: turns.filter((turn) => turn.state === 'failed'),
+  };
+}
+
+/** A difference whose test would be made again and again while the run goes on. */
+function unjudged({ neededItems: _, ...comparison }: Comparison): Comparison {
+  return { ...comparison, p: null, pAdjusted: null, verdict: 'not judged' };
+}
