@@ -148,7 +148,7 @@ export const benchConfigSchema = z.strictObject({
   dataFile: describe(z.union([z.string().min(1), z.record(z.string(), z.string().min(1))]), {
     value: '<files>',
     help: 'file of a public data set as published; of several sets NAME=FILE, comma-separated',
-    preset: 'as fetched by data fetch',
+    preset: 'data/NAME.json in the cache folder',
     allowed: 'a path, or NAME=FILE, comma-separated',
   }).exactOptional(),
   errata: path(

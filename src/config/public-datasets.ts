@@ -39,7 +39,7 @@ export function isPublicDataset(name: string): name is PublicDatasetName {
   return (publicDatasetNames as readonly string[]).includes(name);
 }
 
-/** The place of a public data set that was fetched. */
+/** The place in the cache folder where a public data set is found without `--data-file`. */
 export function fetchedFileOf(
   name: PublicDatasetName,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -106,7 +106,7 @@ export function publicDatasetFiles(
       const { published, licence } = publicDatasetOrigins[name];
       throw refused(
         `--dataset ${name}: does not ship, and no file of it was given`,
-        `bring it with --data-file FILE (${published}; ${licence}), or fetch it once: dki-bench data fetch ${name} --from URL`,
+        `bring it with --data-file FILE (${published}; ${licence}), or keep it as ${fetched}`,
       );
     }),
   );

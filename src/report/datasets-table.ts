@@ -52,7 +52,7 @@ export function broughtTable(entries: readonly BroughtEntry[]): Table {
           { key: 'summary', heading: 'what', align: 'left' },
           { key: 'published', heading: 'published', align: 'left' },
           { key: 'licence', heading: 'licence', align: 'left' },
-          { key: 'fetched', heading: 'fetched', align: 'left' },
+          { key: 'fetched', heading: 'in the cache', align: 'left' },
         ],
       },
     ],
@@ -65,6 +65,6 @@ export function broughtTable(entries: readonly BroughtEntry[]): Table {
         fetched: textCell(fetched === null ? 'no' : 'yes'),
       },
     })),
-    notes: ['--dataset NAME --data-file FILE, or once: dki-bench data fetch NAME --from URL. docs/data.md says more.'],
+    notes: ['--dataset NAME --data-file FILE. docs/data.md says more.'],
   };
 }
