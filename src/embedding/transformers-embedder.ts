@@ -39,13 +39,14 @@ export class TransformersEmbedder implements Embedder {
 
   /**
    * Loads the model of a folder and tries it on one text.
+   * @param runtime the only ONNX runtime to try, as `openOnnxSession`
    * @throws BenchError `bad-model` if files are missing or broken, or do not name the pooling
    */
-  static async open(folder: string): Promise<TransformersEmbedder> {
+  static async open(folder: string, runtime?: string): Promise<TransformersEmbedder> {
     const { path, name, weightsPath, config, tokenizer, tokenizerConfig } = readModelFolder(folder);
     const { pooling, dimension: written, maxTokens, prompts } = readSentenceLayout(path);
     try {
-      const session = await openOnnxSession(weightsPath);
+      const session = await openOnnxSession(weightsPath, runtime);
       const longest = Math.min(
         limit(tokenizerConfig['model_max_length']),
         limit(config['max_position_embeddings']),
