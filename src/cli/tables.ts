@@ -52,11 +52,7 @@ async function tables({ run, out, db, table, format, perTurn, check, write }: Ta
   if (perTurn !== undefined) {
     const other = [table === undefined ? undefined : '--table', check && '--check', write && '--write'].find(Boolean);
     if (other === undefined) return await listed(database, run, perTurn);
-    throw new BenchError(
-      'bad-option',
-      `--per-turn lists turns, and ${other} is about tables`,
-      'give one of them',
-    );
+    throw new BenchError('bad-option', `--per-turn lists turns, and ${other} is about tables`, 'give one of them');
   }
   if (check === true) return await checked(config.out, resultsOfRuns(database, run));
   if (write === true) return await written(config.out, resultsOfRuns(database, run));

@@ -1,4 +1,4 @@
-import { metrics } from '../../eval/analysis/metrics/metrics.ts';
+import { builtInMetrics } from '../../eval/analysis/metrics/metrics.ts';
 import type { AnsweredResult, TurnResult } from '../../records/turn-result.ts';
 
 /** A value of a turn: null where there is none, a list where there may be several. */
@@ -31,7 +31,7 @@ export const turnColumns: readonly TurnColumn[] = [
   answered('answerPrefix', ({ item }) => item.answerPrefix),
   answered('answer', ({ answer }) => answer.text),
   answered('cache', ({ account }) => account.cache),
-  ...metrics.map((metric) => answered(metric.name, (turn) => metric.of(turn))),
+  ...builtInMetrics.map((metric) => answered(metric.name, (turn) => metric.of(turn))),
   answered('wrongClass', ({ scores }) => scores.wrongClass),
   answered('failedStage', ({ scores }) => scores.failedStage),
   answered('evidenceRank', ({ scores }) => scores.evidenceRank),
