@@ -50,6 +50,7 @@ describe('the first sentence', () => {
     ['You use Node.js. It is fine.', 'You use Node.js.'],
     ['1. Lyon is the city. 2. Paris', '1. Lyon is the city.'],
     ['1. Lyon.\n2. Oslo.', '1. Lyon.'],
+    ['You like:\n1. Lyon.\n2. Oslo.', 'You like:\n1. Lyon.'],
     ['12. You have many.', '12.'],
     // Points that go on.
     ['Well... it is Lyon. Yes.', 'Well... it is Lyon.'],

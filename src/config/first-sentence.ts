@@ -14,6 +14,7 @@ const GOES_ON = /[:,：，、]$/u;
 /** One letter, or letters with points between them: initials, `U.S`, `a.m`. */
 const LETTERS = /^\p{L}(?:\.\p{L})*$/u;
 const LIST_NUMBER = /^\p{Nd}{1,3}$/u;
+const LINE_START = /(?:^|[\n\r])\s*$/u;
 
 /** The word in front of a point; what follows a dash, a colon or a bracket is a word of its own. */
 const LAST_WORD = /[^\s"'“‘「『（([【［《〈*_,;:/–—-]*$/u;
@@ -123,7 +124,7 @@ function kindOf(before: string): 'title' | 'short' | 'word' {
   if (NEVER_LAST.has(word)) return 'title';
   if (MAYBE_LAST.has(word.toLowerCase())) return 'short';
   if (LETTERS.test(word) && !HAN.test(word)) return 'short';
-  return LIST_NUMBER.test(word) && before === word ? 'short' : 'word';
+  return LIST_NUMBER.test(word) && LINE_START.test(before.slice(0, -word.length)) ? 'short' : 'word';
 }
 
 /** The first index from `at` on at which none of these characters stands. */

@@ -23,7 +23,7 @@ export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['
 }
 
 /** What a run spent its time on: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %), warm-up 1 s`; undefined for older runs. */
-export function spentLine({ spent }: RunResults['run']['profile']): string | undefined {
+function spentLine({ spent }: RunResults['run']['profile']): string | undefined {
   if (spent === undefined) return undefined;
   const { turns, scoring, checks, warmUp, measure } = spent;
   const all = turns + scoring + checks + warmUp + measure;

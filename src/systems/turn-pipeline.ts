@@ -195,8 +195,9 @@ export class TurnPipeline {
   }
 
   async #openParts(): Promise<Opened> {
+    const { rules } = this.#parts;
     const opened = await this.#parts.open();
-    const form = await promptFormOf(this.#parts.rules.template, opened.engine);
+    const form = await promptFormOf(rules.template, opened.engine, rules.memoryHeader);
     return { ...opened, form, strategy: await this.#parts.openStrategy(opened) };
   }
 

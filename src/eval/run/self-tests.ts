@@ -21,7 +21,7 @@ async function samplePrompts(
   topK: number,
 ): Promise<readonly { readonly user: DatasetUser; readonly prompt: BuiltPrompt }[]> {
   const tokenizer = new PromptTokenizer(engine);
-  const form = await promptFormOf(rules.template, engine);
+  const form = await promptFormOf(rules.template, engine, rules.memoryHeader);
   const questions = users.flatMap((user) => user.items.map((item) => ({ user, item })));
   const step = Math.max(1, Math.floor(questions.length / PROMPTS));
   const samples = questions.filter((_, index) => index % step === 0).slice(0, PROMPTS);

@@ -33,6 +33,8 @@ export interface PromptRules {
   readonly labels: LabelStyle;
   /** The bench's own template, or the model's chat template. Default `plain`. */
   readonly template?: PromptForm['name'];
+  /** The line above the memories. Default: `Relevant information:`. */
+  readonly memoryHeader?: string;
   /** What the system message says of every question, where a turn brings none. Default: that of the shipped models. */
   readonly systemPrompt?: string;
   /** Default: none. */

@@ -5,8 +5,8 @@ import { withoutOpenThought } from '../../engine/thought.ts';
 import type { HistoryMessage } from '../../records/prompt-info.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';
-import { type FormParts, plainForm, type PromptForm } from './prompt-form.ts';
-import { chatMemoryHeaderSegment, contentSegment, type Segment } from './segments.ts';
+import { type FormParts, plainFormWith, type PromptForm } from './prompt-form.ts';
+import { chatMemoryHeaderOf, contentSegment, type Segment } from './segments.ts';
 
 /** The engine as a chat form sees it. */
 export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
@@ -30,13 +30,14 @@ interface Place {
  */
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
-  readonly memoryFrame: readonly Segment[] = [chatMemoryHeaderSegment];
+  readonly memoryFrame: readonly [Segment];
   #stopTexts: readonly string[] = [];
   readonly #template: ChatTemplate;
   readonly #bos: string;
   readonly #pieces = new Map<string, readonly string[]>();
 
-  private constructor(name: string, source: string, info: ChatEngine['info']) {
+  private constructor(name: string, source: string, info: ChatEngine['info'], memoryHeader: string | undefined) {
+    this.memoryFrame = [chatMemoryHeaderOf(memoryHeader)];
     this.#template = new ChatTemplate(name, source, info.markers);
     // Where the tokenizer puts one in front of every text, the template's own would be a second.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
@@ -44,13 +45,14 @@ export class ChatForm implements PromptForm {
 
   /**
    * Reads the model's template.
+   * @param memoryHeader the line above the memories, where it is not the usual one
    * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, knows
    * no system message, or writes the date
    */
-  static async open(engine: ChatEngine): Promise<ChatForm> {
+  static async open(engine: ChatEngine, memoryHeader?: string): Promise<ChatForm> {
     const { name, chatTemplate } = engine.info.model;
     if (chatTemplate === null) throw withoutTemplate(name);
-    const form = new ChatForm(name, chatTemplate, engine.info);
+    const form = new ChatForm(name, chatTemplate, engine.info, memoryHeader);
     form.#piecesOf([], false);
     const behindAnswer = form.#piecesOf(['user', 'assistant'], true).at(-2)!;
     form.#stopTexts = await form.#stopTextsOf(behindAnswer, engine);
@@ -68,7 +70,7 @@ export class ChatForm implements PromptForm {
     return [
       ...templateSegments(opening),
       this.system(systemPrompt),
-      ...(lines.length > 0 ? [chatMemoryHeaderSegment, ...lines] : []),
+      ...(lines.length > 0 ? [...this.memoryFrame, ...lines] : []),
       ...templateSegments(rest[0]!),
       ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index + 1]!)]),
       ...answerPrefixSegments('chat', answerPrefix),
@@ -170,6 +172,10 @@ function withoutTemplate(name: string): BenchError {
 }
 
 /** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
-export async function promptFormOf(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
-  return name === 'chat' ? ChatForm.open(engine) : plainForm;
+export async function promptFormOf(
+  name: PromptForm['name'] | undefined,
+  engine: ChatEngine,
+  memoryHeader?: string,
+): Promise<PromptForm> {
+  return name === 'chat' ? ChatForm.open(engine, memoryHeader) : plainFormWith(memoryHeader);
 }

@@ -6,7 +6,7 @@ import {
   historyMessageSegment,
   historySegments,
   memoryFooterSegment,
-  memoryHeaderSegment,
+  memoryHeaderOf,
   querySegments,
   systemSegment,
 } from './segments.ts';
@@ -42,23 +42,29 @@ export interface PromptForm {
   mayBegin(message: HistoryMessage): boolean;
 }
 
-/** The bench's own template, which every model can read. */
-export const plainForm: PromptForm = {
-  name: 'plain',
-  // Where a model that knows no end-of-text would start to write the user's next line.
-  stopTexts: ['\nUser:', '\n\n'],
-  segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
-    systemSegment(systemPrompt),
-    ...(lines.length > 0 ? [memoryHeaderSegment, ...lines, memoryFooterSegment] : []),
-    ...historySegments(history),
-    ...querySegments(query),
-    ...answerPrefixSegments('plain', answerPrefix),
-  ],
-  forced: (query, answerPrefix) => [...forcedSegments(query), ...answerPrefixSegments('plain', answerPrefix)],
-  system: systemSegment,
-  message: historyMessageSegment,
-  memoryFrame: [memoryHeaderSegment, memoryFooterSegment],
-  historyFrameTokens: (messages, count) =>
-    count(historySegments(messages).filter((segment) => segment.role !== 'history')),
-  mayBegin: () => true,
-};
+/** The bench's own template, which every model can read. @param memoryHeader the line above the memories, where it is not the usual one */
+export function plainFormWith(memoryHeader?: string): PromptForm {
+  const header = memoryHeaderOf(memoryHeader);
+  return {
+    name: 'plain',
+    // Where a model that knows no end-of-text would start to write the user's next line.
+    stopTexts: ['\nUser:', '\n\n'],
+    segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
+      systemSegment(systemPrompt),
+      ...(lines.length > 0 ? [header, ...lines, memoryFooterSegment] : []),
+      ...historySegments(history),
+      ...querySegments(query),
+      ...answerPrefixSegments('plain', answerPrefix),
+    ],
+    forced: (query, answerPrefix) => [...forcedSegments(query), ...answerPrefixSegments('plain', answerPrefix)],
+    system: systemSegment,
+    message: historyMessageSegment,
+    memoryFrame: [header, memoryFooterSegment],
+    historyFrameTokens: (messages, count) =>
+      count(historySegments(messages).filter((segment) => segment.role !== 'history')),
+    mayBegin: () => true,
+  };
+}
+
+/** That template as it ships. */
+export const plainForm = plainFormWith();

@@ -31,8 +31,15 @@ export function systemSegment(content: string): Segment {
 /** `Relevant information:\n` */
 export const memoryHeaderSegment: Segment = { role: 'memoryHeader', text: texts.memoryHeader };
 
+/** Another header of the memories, on a line of its own; without a text the one above. */
+export function memoryHeaderOf(text?: string): Segment {
+  return text === undefined ? memoryHeaderSegment : { role: 'memoryHeader', text: `${fill('{content}', text)}\n` };
+}
+
 /** The header of the memories where they stand in the system message. */
-export const chatMemoryHeaderSegment: Segment = { role: 'memoryHeader', text: `\n\n${texts.memoryHeader}` };
+export function chatMemoryHeaderOf(text?: string): Segment {
+  return { role: 'memoryHeader', text: `\n\n${memoryHeaderOf(text).text}` };
+}
 
 /** Text from outside without a word of the bench around it, on one line. */
 export function contentSegment(role: 'system' | 'history' | 'query' | 'answerPrefix', content: string): Segment {

@@ -72,7 +72,7 @@ const noTextScores: Readonly<Record<keyof TextScores, null>> = {
 };
 
 /** The score of a text by which an answer is right or wrong; that of `contains` where the metric is none of a text. */
-export function decidingScore(success: string): keyof TextScores {
+function decidingScore(success: string): keyof TextScores {
   return success in noTextScores ? (success as keyof TextScores) : 'contains';
 }
 
