@@ -46,7 +46,7 @@ it.each([
   ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
   [
     'an architecture whose K/V is unknown',
-    ['--model', 'gemma.gguf'],
+    ['--model', 'gemma.gguf', '--arms', 'dki'],
     /K\/V layout of architecture gemma3 is not supported/,
   ],
   ['a model larger than memory', ['--model', 'huge.gguf'], /huge\.gguf: \d+ bytes, and \d+ bytes of memory are free/],

@@ -53,7 +53,7 @@ describe('two runs', () => {
     expect(code).toBe(0);
     expect(flips.map(({ arms, items }) => [arms.a, items.length])).toEqual([['full', 25]]);
     expect(differences.map(({ metric }) => metric)).toEqual([
-      ...['exactMatch', 'tokenF1', 'memoryRecall', 'taskSuccess', 'goldLogProbability', 'evaluatedTokens'],
+      ...['exactMatch', 'contains', 'tokenF1', 'memoryRecall', 'taskSuccess', 'goldLogProbability', 'evaluatedTokens'],
       'ttftLogRatio',
     ]);
   });

@@ -127,6 +127,6 @@ it('a name that nobody knows gets the nearest; a hub that is not reached is name
     /unknown name "smolm2-135m": did you mean smollm2-135m\?/,
   );
   expect((await bench('--model', 'smollm2-135m', '--quiet')).stderr).toMatch(
-    /^error: 127\.0\.0\.1:9 cannot be reached/,
+    /^error: smollm2-135m could not be fetched .*127\.0\.0\.1:9 cannot be reached/,
   );
 });

@@ -20,6 +20,11 @@ test('fails where golds contain one another so often that the metrics cannot tel
   expect(checked(nested, 'en').status).toBe('failed');
 });
 
+test('two golds are too few for a recital, which is tried on more', () => {
+  const { status, evidence } = metricsCheck(new Map([['en', ['Leeds', 'Hull']]]), { seed: 7 });
+  expect([status, evidence]).toEqual(['passed', expect.stringContaining('contains is fooled by none of')]);
+});
+
 test('golds are tried in each language by itself', () => {
   const english = ['Brenko', 'May 5', 'Tirva'];
   const both = (chinese: readonly string[]) =>

@@ -113,9 +113,8 @@ function fooled(golds: readonly string[], language: Language, seed: number): { w
   const apart = (a: string, b: string): boolean => !containsTokens(a, b, language) && !containsTokens(b, a, language);
   const shares = Object.entries(FOOLING).map(([way, plant]) => {
     const scores = order.flatMap((gold, index) => {
-      const others = [1, 2, 3]
-        .map((step) => order[(index + step) % order.length]!)
-        .filter((other) => apart(gold, other));
+      const next = [1, 2, 3].map((step) => order[(index + step) % order.length]!);
+      const others = [...new Set(next)].filter((other) => apart(gold, other));
       if (others.length < 2) return [];
       const planted = plant(bare(gold), others.map(bare), language);
       return plantedTurn({ ...planted, gold, language }, 'contains').scores.contains!;
