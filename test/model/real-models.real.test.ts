@@ -37,7 +37,10 @@ function filledIn(model: string): Promise<BenchConfig> {
 /** Answers from five memories, by question. */
 async function answers(arm: string, model: string): Promise<string[]> {
   await using system = await openSystem({ arm, model });
-  for (const [memory] of facts) await system.addMemory('notes', memory, { userId: 'ann' });
+  // Memories of one moment would stand in the order of their random ids.
+  for (const [index, [memory]] of facts.entries()) {
+    await system.addMemory('notes', memory, { userId: 'ann', memoryId: `note-${index}` });
+  }
   const texts: string[] = [];
   for (const [index, [, query]] of facts.entries()) {
     texts.push((await system.chat({ query, sessionId: `chat-${index}`, userId: 'ann' })).text);
@@ -52,7 +55,7 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
     const texts = await answers('rag', MODEL);
     // Without its memories it could name none.
     const right = texts.filter((text, index) => text.includes(facts[index]![2]));
-    expect(right.length, texts.join(' | ')).toBeGreaterThanOrEqual(3);
+    expect(right.length, texts.join(' | ')).toBeGreaterThanOrEqual(4);
     expect(await answers('dki', MODEL)).toEqual(texts);
   });
 
