@@ -55,7 +55,7 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
     const texts = await answers('rag', MODEL);
     // Without its memories it could name none.
     const right = texts.filter((text, index) => text.includes(facts[index]![2]));
-    expect(right.length, texts.join(' | ')).toBeGreaterThanOrEqual(4);
+    expect(right.length, texts.join(' | ')).toBeGreaterThanOrEqual(3);
     expect(await answers('dki', MODEL)).toEqual(texts);
   });
 
