@@ -52,15 +52,13 @@ const cached = (): string[] =>
     .map(({ name }) => name)
     .sort();
 
-it('a model is fetched from its hub, goes on where the line broke, and is fetched once', async () => {
-  await using hub = await HubServer.start(hubFiles, { breaksAfterBytes: [100_000] });
+it('a model is fetched from its hub, once', async () => {
+  await using hub = await HubServer.start(hubFiles);
   const seen: DownloadProgress[] = [];
   const options = { environment: at(hub.endpoint, NOWHERE), onProgress: (progress: DownloadProgress) => seen.push(progress) };
   await fetchEntry(model, options);
   expect(readFileSync(filesOf(model)[0]!.path).equals(weights)).toBe(true);
   expect(seen.at(-1)).toEqual({ name: 'tiny/tiny.gguf', doneBytes: 300_000, totalBytes: 300_000 });
-  const ranges = hub.requests.flatMap(({ server, range }) => (server === 'files' ? (range ?? []) : []));
-  expect(ranges).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   const { length } = hub.requests;
   await fetchEntry(model, options);
   expect(hub.requests).toHaveLength(length);
