@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-const weights = randomBytes(300_000);
+const weights = randomBytes(3_000_000);
 const config = Buffer.from('{"hidden_size": 384}');
 const common = { summary: 'for a test', licence: 'MIT' };
 const model: LanguageModelEntry = {
@@ -52,13 +52,15 @@ const cached = (): string[] =>
     .map(({ name }) => name)
     .sort();
 
-it('a model is fetched from its hub, once', async () => {
-  await using hub = await HubServer.start(hubFiles);
+it('a model is fetched from its hub, goes on where the line broke, and is fetched once', async () => {
+  await using hub = await HubServer.start(hubFiles, { breaksAfterBytes: [2_000_000] });
   const seen: DownloadProgress[] = [];
   const options = { environment: at(hub.endpoint, NOWHERE), onProgress: (progress: DownloadProgress) => seen.push(progress) };
   await fetchEntry(model, options);
   expect(readFileSync(filesOf(model)[0]!.path).equals(weights)).toBe(true);
-  expect(seen.at(-1)).toEqual({ name: 'tiny/tiny.gguf', doneBytes: 300_000, totalBytes: 300_000 });
+  expect(seen.at(-1)).toEqual({ name: 'tiny/tiny.gguf', doneBytes: 3_000_000, totalBytes: 3_000_000 });
+  const ranges = hub.requests.flatMap(({ server, range }) => (server === 'files' ? (range ?? []) : []));
+  expect(ranges).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   const { length } = hub.requests;
   await fetchEntry(model, options);
   expect(hub.requests).toHaveLength(length);
