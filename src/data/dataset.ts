@@ -45,6 +45,24 @@ export interface Dataset extends UserLanguage {
   readonly users: readonly DatasetUser[];
 }
 
+/**
+ * True where the data say what answers an item: memories, its conversation, or nothing at all. Where they do not, nobody can be
+ * given its evidence, and no rank or stage of it is known.
+ */
+export function evidenceIsKnown({
+  answer,
+  evidence,
+  history,
+  conversation,
+}: {
+  readonly answer: string | null;
+  readonly evidence: readonly string[];
+  readonly history: readonly unknown[];
+  readonly conversation?: string | undefined;
+}): boolean {
+  return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
+}
+
 /** Lists the memories of a user that exist when an item is asked: none that was created later. */
 export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
   const now = Date.parse(item.askedAt);

@@ -24,9 +24,9 @@ export const scores = z
     own: z.record(z.string(), score).readonly().exactOptional(),
     /** Null for a right answer. */
     wrongClass: z.enum(wrongClasses).nullable(),
-    /** The first stage of the evidence funnel that failed; null where none did, and for an absent item. */
+    /** The first stage of the evidence funnel that failed; null where none did, and where there is no funnel. */
     failedStage: z.enum(funnelStages).nullable(),
-    /** Stages that the item passed, up to the first failure; empty for an absent item. */
+    /** Stages that the item passed, up to the first failure; empty of an absent item, and where the evidence is unknown. */
     passedStages: z.array(z.enum(funnelStages)).readonly(),
     /** Rank, from 1, of the evidence that was retrieved last. */
     evidenceRank: z.number().nullable(),

@@ -1,3 +1,4 @@
+import { evidenceIsKnown } from '../dataset.ts';
 import { containsTokens, normalise, type Language } from '../normalise.ts';
 import { shown, type Placed } from '../parse-record.ts';
 import type { DatasetRecords } from '../records.ts';
@@ -34,7 +35,7 @@ function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language)
     const message = `${place}: superseded expected values other than the answer, got ${shown(stale)}`;
     yield draft('error', 'superseded-answer', message, 'a right answer would count as a stale one');
   }
-  if (record.answer !== null && record.evidence.length === 0 && record.history.length === 0) {
+  if (record.answer !== null && !evidenceIsKnown(record)) {
     const message = `${place}: evidence and history are empty, and the answer is ${shown(record.answer)}`;
     const hint = 'name the memories that answer it, or write "answer": null where nothing does';
     yield draft('warning', 'no-evidence', message, hint);

@@ -9,7 +9,7 @@ import { breakEvens } from './summary/break-even.ts';
 import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
-import { exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
+import { evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
 import { regimeOf } from './summary/regime.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
@@ -31,6 +31,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   return {
     schemaVersion,
     run: describeRun(run, [
+      ...evidenceNotes(run.dataset, arms),
       ...retrievalNotes(answered, probes.retriever ?? {}),
       ...promptNotes(answered, names),
       ...exactnessNotes(probes.parity, arms),

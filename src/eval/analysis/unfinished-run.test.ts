@@ -40,6 +40,19 @@ test('the last user counts when every turn is there, and so do repeats', () => {
   expect(soFar(whole, { repeats: 2 }).progress).toEqual({ users: 2, ofUsers: 3, turns: 12, ofTurns: 24 });
 });
 
+test('turns that an arm is not asked, for want of evidence, are not waited for', () => {
+  using database = openDatabase({ path: ':memory:' });
+  const stored = storeRun(database, { name: 'r', turns: whole.slice(0, -1), status: 'running' });
+  const [rag, oracle] = stored.plan.arms;
+  const run = {
+    ...stored,
+    plan: { ...stored.plan, arms: [rag!, { ...oracle!, retrieves: 'evidence' as const }] },
+    dataset: { ...stored.dataset, items: users.length * ITEMS, users: users.length, withoutEvidence: 1 },
+  };
+  const { progress } = resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id));
+  expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
+});
+
 test('a user whose last turn failed counts like any other', () => {
   const failing = whole.map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
   const { progress, results } = soFar(failing.slice(0, 6));

@@ -38,7 +38,9 @@ export function resultsSoFar(run: UnfinishedRun, written: Iterable<TurnResult>):
   const turns = [...written];
   const { dataset, plan } = run;
   const { repeats = 1 } = plan.settings as { readonly repeats?: number };
-  const ofTurns = dataset.items * plan.arms.length * repeats;
+  const { items, withoutEvidence = 0 } = dataset;
+  const asked = plan.arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
+  const ofTurns = repeats * asked.reduce((sum, ofArm) => sum + ofArm, 0);
   const complete = new Set(turns.map(({ userId }) => userId));
   if (turns.length < ofTurns && turns.length > 0) complete.delete(turns.at(-1)!.userId);
   const progress = { users: complete.size, ofUsers: dataset.users, turns: turns.length, ofTurns };

@@ -1,5 +1,5 @@
 import type { AskedData } from '../../data/asked-data.ts';
-import type { Dataset, DatasetUser } from '../../data/dataset.ts';
+import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../data/dataset.ts';
 import type { DatasetPart, RunDescription } from '../../records/results.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {
@@ -17,12 +17,14 @@ export function describeData(
   { name, sha256, parts }: AskedData,
   users: readonly DatasetUser[],
 ): RunDescription['dataset'] {
+  const withoutEvidence = users.flatMap(({ items }) => items).filter((item) => !evidenceIsKnown(item)).length;
   const drawn = new Map(users.map((user) => [user.userId, user]));
   return {
     name,
     sha256,
     items: itemsOf(users),
     users: users.length,
+    ...(withoutEvidence === 0 ? {} : { withoutEvidence }),
     counts: counts(users),
     ...(parts.length === 1 ? saidOf(parts[0]!) : sharedMetric(parts)),
     ...(parts.length === 1

@@ -40,6 +40,17 @@ test('turns and scoring are counted for every question that is left', () => {
   expect(estimate).toEqual({ users: 2, questions: 5, turns: 10, ms: 10_000, smaller: null });
 });
 
+test('an arm that is given the evidence is not asked what has none', () => {
+  const [marked, unmarked] = [user('a', 10, 2), user('b', 10, 3)];
+  const users = [
+    marked,
+    { ...unmarked, items: unmarked.items.map((item) => ({ ...item, answer: 'x', evidence: [], history: [] })) },
+  ];
+  const oracle = { traits: { retrieves: 'evidence', control: null }, turnMs: 500, scoringMs: 100 } as const;
+  const warmUp = { user: marked, item: marked.items[0]!, turns: [turn('nothing', 900), oracle] };
+  expect(estimateRun(users, warmUp, settings)).toMatchObject({ questions: 5, turns: 7, ms: 5 * 1000 + 2 * 600 });
+});
+
 test('an arm that shows all memories takes longer for a user who has more of them', () => {
   const [small, large] = [user('small', 10, 1), user('large', 100, 1)];
   const all = estimateRun([large], warm(small, turn('all', 850)), settings);

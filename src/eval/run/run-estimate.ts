@@ -1,5 +1,6 @@
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
+import { isAskedOf } from './asked-of-arm.ts';
 import { probeBudgetMs } from './isolation-probe.ts';
 
 /** What is left of a run, and about how long it takes. */
@@ -73,12 +74,15 @@ function promptCharacters(
  */
 export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {
   const questions = users.reduce((sum, { items }) => sum + items.length, 0);
+  let turns = 0;
   let turnsMs = 0;
   for (const { traits, turnMs, scoringMs } of warmUp.turns) {
     const measured = promptCharacters(traits.retrieves, warmUp.user, warmUp.item, settings);
     for (const user of users) {
       for (const item of user.items) {
+        if (!isAskedOf(traits, item)) continue;
         const characters = promptCharacters(traits.retrieves, user, item, settings);
+        turns += settings.repeats;
         turnsMs += settings.repeats * ((turnMs * characters) / measured + scoringMs);
       }
     }
@@ -92,7 +96,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
   return {
     users: users.length,
     questions,
-    turns: questions * warmUp.turns.length * settings.repeats,
+    turns,
     ms,
     smaller: isLong ? { limit, ms: withProbe((turnsMs * limit) / questions) } : null,
   };

@@ -11,6 +11,7 @@ import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
+import { isAskedOf } from './asked-of-arm.ts';
 import { donated } from './donor.ts';
 import type { RunClock } from './run-clock.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
@@ -76,7 +77,9 @@ export class UserRun {
 
   /** Turns that the user takes in all. */
   get turns(): number {
-    return this.#user.items.length * this.#bench.arms.length * this.#bench.settings.repeats;
+    const { arms, settings } = this.#bench;
+    const asked = this.#user.items.flatMap((item) => arms.filter(({ arm }) => isAskedOf(arm.traits, item)));
+    return asked.length * settings.repeats;
   }
 
   /**
@@ -95,7 +98,7 @@ export class UserRun {
         const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
         const order = armOrder(arms, settings.seed, this.#position + index + repeat);
         const taken: TakenTurn[] = [];
-        for (const arm of order) {
+        for (const arm of order.filter((open) => isAskedOf(open.arm.traits, item))) {
           signal.throwIfAborted();
           taken.push(await this.#takeTurn(prepared, arm, repeat, observer, signal));
           onTurn();

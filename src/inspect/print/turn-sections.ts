@@ -51,7 +51,7 @@ function answerSection(turn: AnsweredTurn, { width }: Page, unjudged: boolean): 
 
 function funnelSection(turn: AnsweredTurn, { width }: Page): Section {
   const steps = funnelOf(turn);
-  const note = steps === undefined ? 'No evidence: abstaining is right.' : funnelNote(turn);
+  const note = funnelNote(turn);
   const stages = (steps ?? []).map(({ words, state }) => {
     return `${funnelMarks[state]} ${words}${state === 'failed' ? ' (failed here)' : ''}`;
   });

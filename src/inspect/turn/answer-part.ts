@@ -64,7 +64,7 @@ function thoughtNote(answer: AnsweredTurn['answer']): Html | string {
 
 function funnel(turn: AnsweredTurn): Html {
   const steps = funnelOf(turn);
-  const note = steps === undefined ? 'No evidence: abstaining is right.' : funnelNote(turn);
+  const note = funnelNote(turn);
   return html`<h3 id="funnel">Evidence funnel</h3>
     ${note === undefined ? '' : html`<p class="soft">${note}</p>`}
     ${

@@ -17,12 +17,15 @@ const words: Readonly<Record<FunnelStage, string>> = {
   answered: 'answered',
 };
 
-/** Remarks that an item needs no memory, so that every stage is passed; undefined if it needs some. */
-export function funnelNote({ item }: Pick<AnsweredTurn, 'item'>): string | undefined {
-  return item.evidence === 0 ? 'No memory is needed: the conversation holds the answer.' : undefined;
+/** Remarks why there is no funnel, or why every stage is passed; undefined if the item needs memories. */
+export function funnelNote(turn: Pick<AnsweredTurn, 'item' | 'scores'>): string | undefined {
+  const { gold, evidence } = turn.item;
+  if (gold === null) return 'No evidence: abstaining is right.';
+  if (funnelOf(turn) === undefined) return 'The data do not name the evidence of this item.';
+  return evidence === 0 ? 'No memory is needed: the conversation holds the answer.' : undefined;
 }
 
-/** The evidence funnel of a turn; undefined if abstaining is right. */
+/** The evidence funnel of a turn; undefined if abstaining is right, and where the evidence is unknown. */
 export function funnelOf({ scores }: Pick<AnsweredTurn, 'scores'>): FunnelStep[] | undefined {
   const { passedStages, failedStage } = scores;
   if (passedStages.length === 0 && failedStage === null) return undefined;

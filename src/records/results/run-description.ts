@@ -54,6 +54,8 @@ export const datasetDescription = z
     sha256: z.string(),
     items: z.number(),
     users: z.number(),
+    /** Answerable items whose evidence the data do not name; missing where there is none. */
+    withoutEvidence: z.number().exactOptional(),
     /** Items by kind of user, category and phrasing: `{ recurring: 200, large: 200 }` and so on. */
     counts: z.object({ userKind: counts, category: counts, phrasing: counts }).readonly(),
     /** The data sets that were asked together, with the items of each; missing where it is one. */

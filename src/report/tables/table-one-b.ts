@@ -48,6 +48,9 @@ export function tableOneB(results: RunResults): Table {
       'A wrong answer falls into the first class that fits: abstained wrongly; stale, a superseded value; confused, ' +
         'the value of another memory that was shown; near copy; fabricated, a value that was not shown; off topic.',
       'An item leaves the funnel at the first stage that failed.',
+      ...(run.dataset.withoutEvidence === undefined
+        ? []
+        : [`${run.dataset.withoutEvidence} items whose evidence is unknown are not in the funnel.`]),
     ],
   };
 }

@@ -107,6 +107,19 @@ function itemCounts({ run, arms }: RunResults): string {
   return `${most(primary)} answerable and ${most('abstention')} absent items`;
 }
 
+/** The items that arms with the evidence were asked, where it is not known of all. */
+function evidenceNote(
+  { dataset: { items, withoutEvidence = 0 } }: RunResults['run'],
+  arms: readonly ArmResults[],
+): string[] {
+  const given = arms.filter(({ traits }) => traits.retrieves === 'evidence').map(({ arm }) => arm);
+  if (withoutEvidence === 0 || given.length === 0) return [];
+  return [
+    `${given.join(', ')}: over the ${items - withoutEvidence} items whose evidence is known; of ${withoutEvidence} it is not. ` +
+      'Differences are over the items that both arms have.',
+  ];
+}
+
 /** The set of turns that the columns of cost are over. */
 function regimeNote(arms: readonly ArmResults[]): string {
   const primary = primaryOf(arms)?.arm;
@@ -136,6 +149,7 @@ export function tableOne(results: RunResults): Table {
     notes: [
       `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
       `${primaryMetric(run).title} is over answerable items, abstention over absent ones, task success over both.`,
+      ...evidenceNote(run, arms),
       regimeNote(arms),
       'A turn without memories is a bypass. p95 is given from 100 turns.',
     ],

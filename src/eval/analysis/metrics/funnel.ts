@@ -27,7 +27,7 @@ export interface FunnelResult {
 /**
  * Follows the evidence of an answerable item: stored → retrieved → kept → in the sequence → answered. A stage is passed
  * when every piece of evidence passes it; an item without evidence, which the history answers, passes all but the last
- * freely. An answer that is right in spite of a failed stage keeps that stage: the model guessed or knew.
+ * freely; of an item whose evidence is unknown nothing can be followed. An answer that is right in spite of a failed stage keeps that stage: the model guessed or knew.
  */
 export function followEvidence(path: EvidencePath): FunnelResult {
   const all = (ids: readonly string[]): boolean => path.evidence.every((id) => ids.includes(id));

@@ -130,3 +130,14 @@ test('rivals are superseded values and those of the same relation; others spoil 
   expect([of('Brenko and Tirva.', 'pet'), of('Brenko and Tirva.', 'cat'), of('Brenko and Tirva.')]).toEqual([0, 1, 1]);
   expect(of('Brenko, once Oldsku.')).toBe(0);
 });
+
+test('an item whose evidence is unknown is scored, and has neither rank nor funnel', () => {
+  const scores = (changes: Partial<ScoredItem>) => scoreTurn({ ...item, ...changes }, turn, dataset);
+  expect(scores({ evidence: [], history: [] })).toMatchObject({
+    ...{ taskSuccess: 1, contains: 1, abstention: null },
+    ...{ failedStage: null, passedStages: [], evidenceRank: null },
+  });
+  const answered = ['stored', 'retrieved', 'kept', 'sequence', 'answered'];
+  expect(scores({ evidence: [] })).toMatchObject({ passedStages: answered, evidenceRank: null });
+  expect(scores({ evidence: [], history: [], conversation: 'c' })).toMatchObject({ passedStages: answered });
+});

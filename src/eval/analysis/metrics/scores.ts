@@ -1,3 +1,4 @@
+import { evidenceIsKnown } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 import type { Scores } from '../../../records/scores.ts';
@@ -22,6 +23,7 @@ export interface ScoredItem {
   /** Id of the relation that is asked for, where the data set says. */
   readonly relation?: string | undefined;
   readonly history: readonly { readonly content: string }[];
+  readonly conversation?: string | undefined;
 }
 
 /** The answer of the system under test, and the memories on its way. */
@@ -126,9 +128,9 @@ export function scoreTurn(
     ],
     ...languageProfile,
   });
-  if (texts === null) {
-    const noFunnel = { failedStage: null, passedStages: [], evidenceRank: null };
-    return { ...noTextScores, abstention, taskSuccess, wrongClass, ...noFunnel };
+  const judged = { ...(texts ?? noTextScores), abstention, taskSuccess, wrongClass };
+  if (texts === null || !evidenceIsKnown(item)) {
+    return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
   }
   const funnel = followEvidence({
     evidence: item.evidence,
@@ -139,10 +141,7 @@ export function scoreTurn(
     answered: taskSuccess === 1,
   });
   return {
-    ...texts,
-    abstention: null,
-    taskSuccess,
-    wrongClass,
+    ...judged,
     failedStage: funnel.failedStage,
     passedStages: funnel.passed,
     evidenceRank: funnel.rank,

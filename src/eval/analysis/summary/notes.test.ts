@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { AnsweredTurn } from '../../../records/turn-record.ts';
-import { promptNotes, retrievalNotes } from './notes.ts';
+import { evidenceNotes, promptNotes, retrievalNotes } from './notes.ts';
 
 function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null): AnsweredTurn {
   const timingsMs = { embedding: 0, search: 0, ranking: 0 };
@@ -48,4 +48,15 @@ test('says whose prompts were cut, arm by arm', () => {
     'retrieved memories dropped by the budget: full in 2 turns',
     'history cut to the newest: full in 1 turns',
   ]);
+});
+
+test('says of how many items the evidence is unknown, and what leaves them out', () => {
+  const arms = [
+    { name: 'rag', retrieves: 'retrieved' },
+    { name: 'oracle', retrieves: 'evidence' },
+  ] as const;
+  expect(evidenceNotes({ items: 100, withoutEvidence: 24 }, arms)).toEqual([
+    'no evidence is known of 24 of 100 items: they are left out of oracle, ranks of the evidence, the evidence funnel',
+  ]);
+  expect(evidenceNotes({ items: 100 }, arms)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { selfTestText } from '../checks/numerical-parity.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
+import type { RunRecord } from '../../../records/run-record.ts';
 import type { ParitySelfTest } from '../../../records/run-probes.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 
@@ -43,6 +44,17 @@ function filterNote({ wouldBeFiltered }: Readonly<Record<string, unknown>>): str
     : [
         `the ingress filter would have dropped ${dropped} of ${admitted! + dropped} memories, ${ignored!} of them for being short`,
       ];
+}
+
+/** A note on items whose evidence the data do not name: arms that are given the evidence leave them out. */
+export function evidenceNotes(
+  { items, withoutEvidence = 0 }: Pick<RunRecord['dataset'], 'items' | 'withoutEvidence'>,
+  arms: readonly Pick<ArmTraits, 'name' | 'retrieves'>[],
+): string[] {
+  if (withoutEvidence === 0) return [];
+  const given = arms.filter(({ retrieves }) => retrieves === 'evidence').map(({ name }) => name);
+  const left = [...given, 'ranks of the evidence', 'the evidence funnel'].join(', ');
+  return [`no evidence is known of ${withoutEvidence} of ${items} items: they are left out of ${left}`];
 }
 
 /** A note on what may be called bitwise, where the self-test found other bits. */
