@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
 import { presetModels } from '../src/config/models/preset-models.ts';
-import { retrieverNames } from '../src/config/bench-config.ts';
+import { searchingRetrieverNames } from '../src/config/retriever-names.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
 import { MemoryRouter } from '../src/retrieval/memory-router.ts';
@@ -136,7 +136,7 @@ function rowsOf(memories: number, redis: string | undefined, postgres: string | 
   const coldIndex = 'ivfflat';
   const place = postgres === undefined ? 'PGlite' : 'PostgreSQL';
   return [
-    ...retrieverNames.map((retriever): RetrievalRow => ({ name: retriever, retriever, coldIndex, memories })),
+    ...searchingRetrieverNames.map((retriever): RetrievalRow => ({ name: retriever, retriever, coldIndex, memories })),
     ...(redis !== undefined || hasRedisServer()
       ? [
           {

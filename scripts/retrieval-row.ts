@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import type { RetrieverName } from '../src/config/bench-config.ts';
+import type { RetrieverName } from '../src/config/retriever-names.ts';
 import type { Embedder } from '../src/embedding/embedder.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import type { Retriever } from '../src/retrieval/retriever.ts';

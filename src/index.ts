@@ -40,6 +40,7 @@ export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-route
 export type { MemorySearchResult } from './retrieval/memory-search-result.ts';
 export type { NewMemory } from './retrieval/new-memory.ts';
 export type { Retrieval, RetrievalFlag, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
+export { GivenRetriever } from './retrieval/given/given-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
 export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 export { RouterRetriever } from './retrieval/router/router-retriever.ts';

@@ -13,6 +13,7 @@ import { promptRules } from './eval/run/bench-parts.ts';
 import { withFetchedModels } from './eval/run/fetch-models.ts';
 import type { ArmStore } from './systems/prefill/arm-store.ts';
 import { KvStore } from './kv/kv-store.ts';
+import { requireSearching } from './retrieval/given/given-retriever.ts';
 import { MemoryRouter } from './retrieval/memory-router.ts';
 import { RouterRetriever } from './retrieval/router/router-retriever.ts';
 import { chooseVectorBackend } from './retrieval/vectors/vector-backend.ts';
@@ -63,6 +64,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   const named = loadBenchConfig({
     flags: { ...(model === undefined ? {} : { model }), ...(embedder === undefined ? {} : { embedder }) },
   });
+  requireSearching(named.retriever);
   const engines = composeEngine(named);
   const config = await withFetchedModels(named, engines);
   const gatingThreshold = gatingCalibrationOf(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;

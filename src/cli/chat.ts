@@ -5,6 +5,7 @@ import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
 import { printable } from '../report/render/printable.ts';
+import { requireSearching } from '../retrieval/given/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
 import { chatArms } from './chat/chat-arm.ts';
 import { chatLoop } from './chat/chat-loop.ts';
@@ -69,6 +70,7 @@ async function chat(
   config: BenchConfig,
   { arm, user, session }: Pick<ChatFlags, 'arm' | 'user' | 'session'>,
 ): Promise<void> {
+  requireSearching(config.retriever);
   for (const [option, value] of [
     ['--user', user],
     ['--session', session],

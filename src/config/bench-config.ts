@@ -1,12 +1,5 @@
 import { z } from 'zod';
-
-/** Names of the retrieval strategies, as `--retriever` takes them. */
-export const retrieverNames = ['router', 'tiered', 'salience', 'hinted'] as const;
-export type RetrieverName = (typeof retrieverNames)[number];
-
-/** Indexes of PostgreSQL: all lists of vectors, one list, or a graph. */
-const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
-export type ColdIndexName = (typeof coldIndexNames)[number];
+import { coldIndexNames, retrieverNames } from './retriever-names.ts';
 
 /** Description of an option, for its help and for messages about wrong values. */
 export interface OptionDescription {
@@ -171,7 +164,11 @@ export const benchConfigSchema = z.strictObject({
     'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
     "the model's",
   ).exactOptional(),
-  retriever: oneOf('retriever', retrieverNames, 'strategy that retrieves memories').default('router'),
+  retriever: oneOf(
+    'retriever',
+    retrieverNames,
+    'strategy that retrieves memories; given: the passages that each item lists, in their order',
+  ).default('router'),
   hot: describe(z.string().min(1), {
     value: '<url>',
     help: 'working memory of --retriever tiered: redis://…',

@@ -103,6 +103,8 @@ describe('the configuration', () => {
     [{ gpu: 'vulcan' }, '--gpu: unknown gpu "vulcan": did you mean vulkan?'],
     [{ gpu: 'auto', gpuLayers: 'some' }, '--gpu-layers "some": expected a whole number, 0 or more, or max'],
     [{ gpuLayers: '4' }, '--gpu-layers: has no effect in this run'],
+    [{ retriever: 'given', threshold: '0.2' }, '--threshold: has no effect in this run'],
+    [{ retriever: 'givn' }, '--retriever: unknown retriever "givn": did you mean given?'],
     [{ run: 'a', resume: 'b' }, '--run and --resume both name a run'],
   ])('refuses %j by name', (flags, message) => {
     const error = failure({ flags });
@@ -150,7 +152,9 @@ describe('the configuration', () => {
     const described = (wanted: string) => configOptions().find(({ key }) => key === wanted);
     const help = 'most memories retrieved for a question (default: 5)';
     expect(described('topK')).toMatchObject({ flag: '--top-k', default: 5, value: '<n>', help });
-    expect(described('retriever')!.help).toMatch(/\(default: router; choices: router, tiered, salience, hinted\)$/);
+    expect(described('retriever')!.help).toMatch(
+      /\(default: router; choices: router, tiered, salience, hinted, given\)$/,
+    );
     expect(described('kvBytes')!.help).toMatch(/\(default: 256MiB\)$/);
     expect(described('resume')!.help).not.toContain('default');
   });

@@ -174,6 +174,9 @@ function requireUse(
   if (errata !== undefined && !dataset.includes('locomo')) throw unused(errata, 'errata correct --dataset locomo');
   const index = given.get('coldIndex');
   if (index !== undefined && cold === undefined) throw unused(index, 'give --cold postgres://… too');
+  const threshold = given.get('threshold');
+  if (retriever === 'given' && threshold !== undefined)
+    throw unused(threshold, 'passages of --retriever given have no scores: drop it');
 }
 
 /**

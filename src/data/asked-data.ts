@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
@@ -69,13 +70,16 @@ export function joinDatasets(placed: readonly PlacedDataset[]): AskedData {
 }
 
 /**
- * Reads the data sets that one run asks, one or more, and joins them.
- * @throws BenchError as `datasetSources`, `readDataset` and `joinDatasets` do
+ * Reads the data sets that one run asks, one or more, and joins them. With retriever `given` every item lists passages.
+ * @throws BenchError as `datasetSources`, `readSource` and `joinDatasets` do
  */
-export async function readAskedData(options: DatasetOptions): Promise<AskedData> {
+export async function readAskedData(
+  options: DatasetOptions & Partial<Pick<BenchConfig, 'retriever'>>,
+): Promise<AskedData> {
+  const needs = { passages: options.retriever === 'given' };
   const placed: PlacedDataset[] = [];
   for (const source of datasetSources(options)) {
-    placed.push({ file: source.place, dataset: await readSource(source) });
+    placed.push({ file: source.place, dataset: await readSource(source, needs) });
   }
   return joinDatasets(placed);
 }

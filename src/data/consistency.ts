@@ -103,6 +103,16 @@ function checkPassages({ record, place }: Placed<ItemRecord>, memories: Memories
   }
 }
 
+/** @throws BenchError `bad-data` at the first item that lists no passages, with the number of those that list none */
+export function requirePassages(items: readonly Placed<ItemRecord>[]): void {
+  const without = items.filter(({ record }) => record.passages === undefined);
+  const [first] = without;
+  if (first === undefined) return;
+  const message = `${first.place}: passages expected for --retriever given, got nothing (${without.length} of ${items.length} items list none)`;
+  const hint = 'list memoryIds from the best to the last, [] where nothing was found, or choose another --retriever';
+  throw new BenchError('bad-data', message, hint);
+}
+
 function checkUsers({ header, memories, items, questions }: DatasetRecords, report: Report): void {
   if (header === undefined) return;
   const users = new Set([...memories, ...items, ...questions].map(({ record }) => record.userId));

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { BenchError } from '../config/bench-error.ts';
-import { readDataset } from './reader.ts';
+import { datasetFile } from './dataset-source.ts';
+import { readDataset, readSource } from './reader.ts';
 import { visibleMemories } from './dataset.ts';
 import { profileOf } from './user-language.ts';
 
@@ -49,6 +50,20 @@ async function failure(path: string): Promise<{ code: string; message: string }>
   expect(message).not.toContain('\n');
   return { code, message: message.replaceAll(`${folder}/`, '').replace(/data-\d+/, 'f') };
 }
+
+test('requires passages of every item where they are needed, an empty list included', async () => {
+  const read = (...items: readonly object[]) =>
+    readSource(datasetFile(file([memory('m'), ...items])), { passages: true });
+  const { users } = await read(item('q1', { passages: ['m'] }), item('q2', { passages: [] }));
+  expect(users[0]!.items.map(({ passages }) => passages)).toEqual([['m'], []]);
+  const refused = read(item('q1', { passages: [] }), item('q2'), item('q3'));
+  await expect(refused).rejects.toMatchObject({
+    code: 'bad-data',
+    message: expect.stringMatching(
+      /:3: passages expected for --retriever given, got nothing \(2 of 3 items list none\)$/,
+    ),
+  });
+});
 
 test('refuses questions without answers, and names the suite for them', async () => {
   const question = { type: 'question', itemId: 'q', userId: 'u01', query: 'My dog?', evidence: ['m'] };

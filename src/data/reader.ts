@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { grammars } from '../config/grammar.ts';
 import { profileOf, type UserLanguage } from './user-language.ts';
-import { byAge, checkConsistency } from './consistency.ts';
+import { byAge, checkConsistency, requirePassages } from './consistency.ts';
 import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 import { datasetFile, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './records.ts';
@@ -26,8 +26,14 @@ export async function readDataset(path: string): Promise<Dataset> {
   return readSource(datasetFile(path));
 }
 
-/** Reads a data set from its source. @throws BenchError as `readDataset` */
-export async function readSource(source: DatasetSource): Promise<Dataset> {
+/** What a run asks of its data beside their own rules. */
+export interface DatasetNeeds {
+  /** Every item lists passages. */
+  readonly passages?: boolean;
+}
+
+/** Reads a data set from its source. @throws BenchError as `readDataset`, and at the first item that lacks what is needed */
+export async function readSource(source: DatasetSource, needs: DatasetNeeds = {}): Promise<Dataset> {
   const refuse = (_rule: string, problem: BenchError): never => {
     throw problem;
   };
@@ -41,6 +47,7 @@ export async function readSource(source: DatasetSource): Promise<Dataset> {
       'choose a data set with items, or measure retrieval with --suite retrieval --seed N',
     );
   }
+  if (needs.passages === true) requirePassages(records.items);
   const header = records.header?.record;
   const languageProfile: UserLanguage = {
     language: header?.language ?? 'en',

@@ -41,6 +41,7 @@ function requireUsableDatabase(config: BenchConfig): void {
 function plan(config: BenchConfig): SuiteRun[] {
   const suites = suitesNamed(config.suite);
   requireDataThatAreUsed(config, suites);
+  requireListedPassages(config, suites);
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const [only] = suites;
   const name = config.run ?? `${suites.length === 1 ? only!.name : 'suites'}-${time}`;
@@ -58,6 +59,17 @@ function requireDataThatAreUsed({ given, dataset }: BenchConfig, suites: SuiteRu
     'bad-option',
     `--dataset ${dataset.join(',')}: ${suites.map(({ name }) => name).join(', ')} makes its own data`,
     'drop --dataset, or choose a suite that asks it, such as main',
+  );
+}
+
+/** Data that a suite makes for itself list no passages. */
+function requireListedPassages({ retriever }: BenchConfig, suites: SuiteRun['suite'][]): void {
+  const making = suites.filter(({ data }) => data !== undefined).map(({ name }) => name);
+  if (retriever !== 'given' || making.length === 0) return;
+  throw new BenchError(
+    'bad-option',
+    `--retriever given: data that suites make for themselves list no passages (${making.join(', ')})`,
+    'choose suites that ask --dataset, such as main',
   );
 }
 

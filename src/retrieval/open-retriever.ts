@@ -1,8 +1,9 @@
-import type { RetrieverName } from '../config/bench-config.ts';
+import type { RetrieverName } from '../config/retriever-names.ts';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
 import type { Engine } from '../engine/engine.ts';
 import { MemoryRouter } from './memory-router.ts';
 import type { Retriever } from './retriever.ts';
+import { GivenRetriever } from './given/given-retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
 import { EngineQueryModel } from './hinted/engine-query-model.ts';
 import { HintedRetriever } from './hinted/hinted-retriever.ts';
@@ -46,6 +47,7 @@ const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise
     return new HintedRetriever(embeddings, { backend, ...preRetrieval, model });
   },
   tiered: ({ tiers, ...parts }) => openTiered({ ...tiers, ...parts }),
+  given: () => Promise.resolve(new GivenRetriever()),
 };
 
 /**

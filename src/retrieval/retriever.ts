@@ -54,6 +54,8 @@ export interface RetrieveOptions {
   readonly now?: Date | undefined;
   /** The conversation so far, the oldest message first. */
   readonly history?: readonly RetrievalMessage[] | undefined;
+  /** Ids of memories, best first, as a retrieval outside the bench ranked them; strategy `given` alone reads them. */
+  readonly passages?: readonly string[] | undefined;
 }
 
 /** One message of the conversation before a query. */

@@ -1,4 +1,5 @@
-import { retrieverNames, type BenchConfig, type ColdIndexName, type RetrieverName } from '../../config/bench-config.ts';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { type ColdIndexName, type RetrieverName, searchingRetrieverNames } from '../../config/retriever-names.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import { groupBy } from '../../config/group-by.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../analysis/metrics/retrieval.ts';
@@ -119,7 +120,7 @@ type Strategy = readonly [label: string, name: RetrieverName, coldIndex?: ColdIn
 
 /** Every strategy as the run opens it; where long-term memory lies in PostgreSQL, `tiered` by pgvector's own probes, too. */
 function strategiesOf({ cold, coldIndex }: BenchConfig): Strategy[] {
-  return retrieverNames.flatMap((name): Strategy[] =>
+  return searchingRetrieverNames.flatMap((name): Strategy[] =>
     name === 'tiered' && cold !== undefined && coldIndex !== OWN_PROBES
       ? [[name, name] as const, [`${name}, ${OWN_PROBES}`, name, OWN_PROBES] as const]
       : [[name, name] as const],

@@ -12,7 +12,7 @@ const withTemplate = (chatTemplate: string | null): EngineInspection => ({
 });
 const bare = withTemplate(null);
 const chat = withTemplate('{{ messages }}');
-const plain = { template: 'plain' } as const;
+const plain = { template: 'plain', retriever: 'router' } as const;
 const suite = { arms: ['none', 'rag', 'dki'], triesTemplate: ['rag', 'dki'] };
 const tries = (form: string): string[] => ['rag', 'dki'].map((arm) => `${arm}@template=${form}`);
 const armsNamed = (...names: string[]) => armRegistry.named(names, { alpha: 1, gatingThreshold: 0 });
@@ -80,8 +80,9 @@ describe('arms that an engine cannot run', () => {
     expect(of({ cells: why })).toEqual([undefined, undefined, undefined, undefined, why, why, none]);
     expect(of({ checkpoints: why })).toEqual([undefined, undefined, why, why, undefined, undefined, none]);
     expect(of({ sharedPositions: shared }, chat)[5]).toBe(shared);
-    expect(of({}, bare, { template: 'chat' })).toEqual(Array(7).fill(none));
-    expect(of({}, chat, { template: 'chat' })).toEqual(Array(7).fill(undefined));
+    const inChat = { ...plain, template: 'chat' } as const;
+    expect(of({}, bare, inChat)).toEqual(Array(7).fill(none));
+    expect(of({}, chat, inChat)).toEqual(Array(7).fill(undefined));
   });
 
   it('end a run that somebody wanted them for, with every reason, and are left out of a suite', () => {
@@ -110,6 +111,13 @@ describe('arms that an engine cannot run', () => {
     );
     expect(() => requireMeasurable('m.gguf', bare, storage)).not.toThrow();
     expect(() => requireMeasurable('m.gguf', without, { name: 'main' })).not.toThrow();
+  });
+
+  it('read scores of retrieval, and a list of passages has none', () => {
+    const [gated, rag] = armsNamed('dki-gated', 'rag');
+    const given = { ...plain, retriever: 'given' } as const;
+    expect(armObstacle(gated!, bare, given)).toBe('its gate reads scores of retrieval, and --retriever given has none');
+    expect([armObstacle(gated!, bare, plain), armObstacle(rag!, bare, given)]).toEqual([undefined, undefined]);
   });
 
   it('need edited cells where values are scaled', () => {

@@ -10,14 +10,19 @@ import type { Suite } from './suite.ts';
 
 const NO_CHAT_TEMPLATE = 'the model has no chat template';
 
+const NO_SCORES = 'its gate reads scores of retrieval, and --retriever given has none';
+
 type TemplateOption = Pick<BenchConfig, 'template'>;
+/** The options that decide what an arm can run with. */
+type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever'>;
 
 /** The reason why an engine with this model cannot run an arm, in one line; undefined where it can. */
 export function armObstacle(
-  { template, requires }: Pick<Arm, 'template' | 'requires'>,
+  { template, requires, gated }: Pick<Arm, 'template' | 'requires' | 'gated'>,
   { model, missing }: EngineInspection,
-  config: TemplateOption,
+  config: ArmOptions,
 ): string | undefined {
+  if (gated && config.retriever === 'given') return NO_SCORES;
   if ((template ?? config.template) === 'chat' && model.chatTemplate === null) return NO_CHAT_TEMPLATE;
   return requires.map((capability) => missing[capability]).find((why) => why !== undefined);
 }
@@ -70,7 +75,7 @@ export function runnableArms(
   model: string,
   inspection: EngineInspection,
   arms: readonly Arm[],
-  config: TemplateOption,
+  config: ArmOptions,
   isSuites: boolean,
 ): { readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] } {
   const whyNot = new Map(

@@ -55,6 +55,7 @@ export function probeBudgetMs(turnsMs: number): number {
 interface CanaryUser {
   readonly userId: string;
   readonly secret: string;
+  /** The secret is the last. */
   readonly memories: readonly string[];
 }
 
@@ -109,7 +110,7 @@ export async function probeIsolation(
     await subject.keeper.addAll(
       `${subject.runId}/isolation/${user.userId}`,
       user.userId,
-      user.memories.map((content, index) => ({ memoryId: `${user.userId}-m${index}`, content, metadata: {} })),
+      user.memories.map((content, index) => ({ memoryId: memoryIdOf(user, index), content, metadata: {} })),
     );
   }
 
@@ -120,14 +121,18 @@ export async function probeIsolation(
     // An owner before their double, whom the owner's K/V must not serve.
     const round = [users[asked], doubles[asked], strangers[asked]].filter((user) => user !== undefined);
     for (const [index, { system }] of subject.systems.entries()) {
-      for (const { userId } of round) {
-        answers[index]!.set(userId, await ask(subject, system, userId, query, signal));
+      for (const user of round) {
+        answers[index]!.set(user.userId, await ask(subject, system, user, query, signal));
       }
     }
     asked++;
   }
   const who = { users, owners: users.slice(0, asked), strangers: strangers.slice(0, asked), doubles };
   return { arms: subject.systems.map(({ traits }, index) => found(traits, who, answers[index]!)) };
+}
+
+function memoryIdOf({ userId }: CanaryUser, index: number): string {
+  return `${userId}-m${index}`;
 }
 
 interface Askers {
@@ -180,11 +185,14 @@ interface Answer {
 async function ask(
   { keeper, topK, threshold }: IsolationSubject,
   system: BenchSystem,
-  userId: string,
+  user: CanaryUser,
   query: string,
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
-  const retrieved = await keeper.retrieve(query, { userId, topK, threshold });
+  const { userId, memories } = user;
+  // A list of the memories of the asker alone, the secret first, for the strategy that is given one.
+  const passages = memories.map((_, index) => memoryIdOf(user, index)).reverse();
+  const retrieved = await keeper.retrieve(query, { userId, topK, threshold, passages });
   const request = { query, sessionId: 'isolation', userId, retrieved, preferences: [], history: [] };
   const { text, tokens, inputTokens } = await system.chat({ ...request, ...(signal && { signal }) });
   signal?.throwIfAborted();

@@ -1,4 +1,5 @@
-import type { BenchConfig, ColdIndexName, RetrieverName, SuiteName } from '../../config/bench-config.ts';
+import type { BenchConfig, SuiteName } from '../../config/bench-config.ts';
+import type { ColdIndexName, RetrieverName } from '../../config/retriever-names.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';

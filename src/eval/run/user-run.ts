@@ -153,6 +153,7 @@ export class UserRun {
       threshold: settings.threshold,
       now: new Date(item.askedAt),
       history: item.history,
+      passages: item.passages,
     });
     const all = visible.map((memory): MemorySearchResult => ({ ...keeperEntry(memory), score: 1 }));
     const sources: MemorySources = {

@@ -1,4 +1,4 @@
-import type { ColdIndexName } from '../../config/bench-config.ts';
+import type { ColdIndexName } from '../../config/retriever-names.ts';
 import { BenchError } from '../../config/bench-error.ts';
 
 /** Addresses of the stores of `tiered`, from the options. */

@@ -1,0 +1,10 @@
+/** Retrieval strategies that search a user's memories for a query. */
+export const searchingRetrieverNames = ['router', 'tiered', 'salience', 'hinted'] as const;
+
+/** Names of the retrieval strategies, as `--retriever` takes them; `given` takes the list of each item of the data. */
+export const retrieverNames = [...searchingRetrieverNames, 'given'] as const;
+export type RetrieverName = (typeof retrieverNames)[number];
+
+/** Indexes of PostgreSQL: all lists of vectors, one list, or a graph. */
+export const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
+export type ColdIndexName = (typeof coldIndexNames)[number];
