@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { benchConfigSchema, type OptionDescription, optionDescriptions } from './bench-config.ts';
+import { benchConfigSchema } from './bench-config.ts';
+import { type OptionDescription, optionDescriptions } from './option-kinds.ts';
 
 /** Maps `topK` to `--top-k`. */
 export function flagOf(key: string): string {

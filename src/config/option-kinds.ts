@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+/** Description of an option, for its help and for messages about wrong values. */
+export interface OptionDescription {
+  /** Placeholder in the help; undefined for a boolean. */
+  readonly value?: string;
+  /** The value in one phrase, without default and choices, which `configOptions` adds. */
+  readonly help: string;
+  /** Default as shown in the help, if the schema has none or another form of it. */
+  readonly preset?: string;
+  /** Completes "expected …". */
+  readonly allowed: string;
+  /** Noun for a value, and all values, if only certain values are valid. */
+  readonly names?: { readonly kind: string; readonly known: readonly string[] };
+}
+
+/** Descriptions of the options, by schema. */
+export const optionDescriptions = z.registry<OptionDescription>();
+
+/** Gives a schema its description. */
+export function describe<Schema extends z.ZodType>(schema: Schema, description: OptionDescription): Schema {
+  optionDescriptions.add<z.ZodType>(schema, description);
+  return schema;
+}
+
+/** A number, or a text that is one. */
+export const numeric = (schema: z.ZodNumber) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
+
+/** A whole number from `least` on. */
+export const wholeFrom = (least: number, value: string, help: string, preset?: string) =>
+  describe(numeric(z.number().int().min(least)), {
+    value,
+    help,
+    allowed: `a whole number, ${least} or more`,
+    ...(preset === undefined ? {} : { preset }),
+  });
+
+/** True or false. */
+export const toggle = (help: string) =>
+  describe(
+    z.preprocess(
+      (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
+      z.boolean(),
+    ),
+    { help, allowed: 'true or false' },
+  );
+
+/** One of several names. */
+export const oneOf = <const Names extends readonly [string, ...string[]]>(
+  kind: string,
+  known: Names,
+  help: string,
+  preset?: string,
+) =>
+  describe(z.enum(known), {
+    value: '<name>',
+    help,
+    allowed: known.join(' or '),
+    names: { kind, known },
+    ...(preset === undefined ? {} : { preset }),
+  });
+
+/** A text that is not blank. */
+export const text = (help: string, allowed: string, preset: string) =>
+  describe(z.string().regex(/\S/u), { value: '<text>', help, allowed, preset });
+
+/** A path, or what a path may stand for. */
+export const path = (value: string, help: string, preset?: string) =>
+  describe(z.string().min(1), { value, help, allowed: 'a path', ...(preset === undefined ? {} : { preset }) });
+
+/** Splits comma-separated names; any other value is returned unchanged. */
+export const commaSeparated = (value: unknown): unknown =>
+  typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
+
+/** The name of a run, which a folder gets too. */
+export const runName = (help: string, preset?: string) =>
+  describe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
+    value: '<name>',
+    help,
+    ...(preset === undefined ? {} : { preset }),
+    allowed: 'letters, digits, ".", "_" and "-", since a folder gets this name',
+  });
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** Converts `256MiB` to bytes; any other value is returned unchanged, for the schema to refuse. */
+export function toBytes(value: unknown): unknown {
+  const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(KiB|MiB|GiB|)$/.exec(value) : null;
+  return match === null ? value : Math.round(Number(match[1]) * byteUnits[match[2]!]!);
+}
