@@ -11,6 +11,7 @@ const phases: Readonly<Record<Progress['phase'], string>> = {
   turns: 'asking',
   isolation: 'testing isolation',
   measure: 'measuring',
+  judge: 'asking the judge',
   report: 'writing the report',
 };
 const barColumns = 24;

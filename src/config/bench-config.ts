@@ -184,6 +184,19 @@ export const benchConfigSchema = z.strictObject({
     help: 'loss of quality, in points of a metric in %, that still counts as kept',
     allowed: 'a number of points, 0 or more',
   }).default(2),
+  judge: describe(z.string().min(1), {
+    value: '<url>',
+    help:
+      'server with an OpenAI-compatible route /v1/chat/completions, which is asked whether answers are right;' +
+      ' its key is read from DKI_BENCH_JUDGE_KEY or OPENAI_API_KEY',
+    preset: 'none',
+    allowed: 'an address',
+  }).exactOptional(),
+  judgeModel: describe(z.string().regex(/\S/u), {
+    value: '<name>',
+    help: 'model that --judge asks, as its server calls it',
+    allowed: 'a name',
+  }).exactOptional(),
   kvStore: path('<dir>', 'K/V store shared by users and runs', 'one for each user of the run').exactOptional(),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
@@ -217,6 +230,8 @@ export interface BenchConfig
   readonly model: string;
   readonly embedder: string;
   readonly db: string;
+  /** The whole address of the judge's route; missing where no judge is asked. */
+  readonly judge?: string;
   /** The beginning of an answer where a question has none of its own, and in arms that ask for it; empty for none. */
   readonly generalAnswerPrefix: string;
   /** Options that were given; a suite may set its own defaults for the others. */

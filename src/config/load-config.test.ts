@@ -159,3 +159,26 @@ describe('the configuration', () => {
     expect(described('resume')!.help).not.toContain('default');
   });
 });
+
+describe('a judge', () => {
+  const named = { judge: 'http://127.0.0.1:8080', judgeModel: 'grader' };
+
+  it('is in no default, and is asked at the whole address of its route', () => {
+    expect('judge' in load()).toBe(false);
+    expect(load(named)).toMatchObject({ judge: 'http://127.0.0.1:8080/v1/chat/completions', judgeModel: 'grader' });
+    expect(load({}, { DKI_BENCH_JUDGE: 'https://one.example', DKI_BENCH_JUDGE_MODEL: 'm' }).judgeModel).toBe('m');
+    expect(JSON.stringify(load(named, { DKI_BENCH_JUDGE_KEY: 'secret' }))).not.toContain('secret');
+    expect(load({ judge: named.judge, resume: 'begun' }).judge).toContain('/v1/');
+  });
+
+  it.each([
+    [{ judge: named.judge }, '--judge: no model is named', 'give --judge-model NAME too'],
+    [{ judgeModel: 'm' }, '--judge-model: has no effect in this run', 'give --judge URL too'],
+    [{ ...named, judge: 'ftp://one.example' }, '--judge: ftp: is no protocol of a judge', 'http'],
+    [{ ...named, model: 'random:tiny-llama' }, '--judge: has no effect in this run', 'random weights'],
+  ])('%j is refused', (flags, message, hint) => {
+    const error = failure({ flags });
+    expect(error.message).toBe(message);
+    expect(error.hint).toContain(hint);
+  });
+});

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { cacheVariable } from './cache-folder.ts';
-import { type BenchConfig, benchConfigSchema } from './bench-config.ts';
+import { type BenchConfig, benchConfigSchema, randomModelPrefix } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
+import { judgeAddress, judgeKeyVariable } from './judge-address.ts';
 import { didYouMean } from './nearest-name.ts';
 import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
@@ -18,7 +19,12 @@ const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */
-const otherVariables: readonly string[] = ['DKI_BENCH_VECTOR_BACKEND', 'DKI_BENCH_ONNX_RUNTIME', cacheVariable];
+const otherVariables: readonly string[] = [
+  'DKI_BENCH_VECTOR_BACKEND',
+  'DKI_BENCH_ONNX_RUNTIME',
+  cacheVariable,
+  judgeKeyVariable,
+];
 
 /** Sources of options; the defaults are the process's own. */
 export interface ConfigSources {
@@ -156,9 +162,10 @@ const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
 
 /** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use */
 function requireUse(
-  { retriever, cold, dataset, suite, gpu }: Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu'>,
+  config: Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu' | 'judge'> & { readonly model?: string },
   given: ReadonlyMap<string, Given>,
 ) {
+  const { retriever, cold, dataset, suite, gpu, judge, model = '' } = config;
   // Suite `retrieval` runs every strategy.
   const comparesAll = suite.includes('retrieval') || suite.includes('all');
   const unused = ({ name }: Given, hint: string) =>
@@ -177,6 +184,14 @@ function requireUse(
   const threshold = given.get('threshold');
   if (retriever === 'given' && threshold !== undefined)
     throw unused(threshold, 'passages of --retriever given have no scores: drop it');
+  const [judgeGiven, judgeModel] = [given.get('judge'), given.get('judgeModel')];
+  if (judge === undefined && judgeModel !== undefined) throw unused(judgeModel, 'give --judge URL too');
+  if (judgeGiven !== undefined && model.startsWith(randomModelPrefix)) {
+    throw unused(judgeGiven, 'random weights give no answers that could be right: drop it');
+  }
+  if (judgeGiven !== undefined && judgeModel === undefined && !given.has('resume')) {
+    throw new BenchError('bad-option', `${judgeGiven.name}: no model is named`, 'give --judge-model NAME too');
+  }
 }
 
 /**
@@ -217,6 +232,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
     given: [...given.keys()],
     dataset,
     ...(Object.keys(dataFile).length === 0 ? {} : { dataFile }),
+    ...(data.judge === undefined ? {} : { judge: judgeAddress(data.judge) }),
     ...(data.errata === undefined ? {} : { errata: resolve(workingFolder, data.errata) }),
     model: data.model === undefined ? presetModels.model : placeOfModel(data.model, workingFolder),
     embedder: data.embedder === undefined ? presetModels.embedder : placeOfEmbedder(data.embedder, workingFolder),

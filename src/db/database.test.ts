@@ -44,7 +44,7 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 4`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 5`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
   });
@@ -76,7 +76,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 4`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 5`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -219,6 +219,14 @@ export const tokenPieces = sqliteTable(
   (table) => [primaryKey({ columns: [table.modelSha256, table.tokenId] })],
 );
 
+/** Verdicts of judges on answers, by what was asked: a question is sent once, whatever run or arm asks it. */
+export const judgeVerdicts = sqliteTable('judge_verdicts', {
+  /** sha256 of model, prompt, question, golds and answer. */
+  key: text('key').primaryKey(),
+  right: integer('right', { mode: 'boolean' }).notNull(),
+  createdAt,
+});
+
 /** Leave-one-out attributions of the answers of turns: an `AttributionRecord` each. */
 export const attributions = sqliteTable('attributions', {
   turnId: integer('turn_id')

@@ -21,6 +21,13 @@ export interface TurnFilter {
   readonly itemId?: string;
 }
 
+/** The value of a metric on one turn of a run. */
+export interface OwnScore extends Required<Pick<TurnFilter, 'arm' | 'itemId'>> {
+  readonly repeat: number;
+  readonly turn: number;
+  readonly value: number;
+}
+
 const pageSize = 200;
 
 /** The turns of the runs. */
@@ -109,6 +116,19 @@ export class TurnRepository {
         .all(),
     );
     return rows.map(storedTurn);
+  }
+
+  /** Puts values of a metric into turns that are written: those that are known only when all turns are there. */
+  putOwnScores(runId: string, metric: string, values: readonly OwnScore[]): void {
+    this.#database.transaction(() => {
+      for (const { value, ...place } of values) {
+        this.#database.query
+          .update(turns)
+          .set({ scores: sql`json_set(${turns.scores}, ${`$.own.${metric}`}, ${value})` })
+          .where(and(ofRun(runId, place), eq(turns.repeat, place.repeat), eq(turns.turn, place.turn)))
+          .run();
+      }
+    });
   }
 
   /** The number of turns that a run holds of a user. */

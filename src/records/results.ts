@@ -3,6 +3,7 @@ import { armResults } from './results/arm-results.ts';
 import { checkResult } from './results/check-result.ts';
 import { comparison } from './results/comparison.ts';
 import { breakEven, conditionResults } from './results/condition-results.ts';
+import { judgeResults } from './results/judge-results.ts';
 import { measured } from './results/measured.ts';
 import { runDescription } from './results/run-description.ts';
 import { schemaVersion } from './schema-version.ts';
@@ -26,6 +27,8 @@ export const runResults = z
     breakEven: z.array(breakEven).readonly(),
     /** Measurements of the suite beside turns; null where it measures turns alone. */
     measured: measured.nullable(),
+    /** A judge's agreement with `contains`; missing where none was asked. */
+    judge: judgeResults.exactOptional(),
   })
   .readonly();
 
@@ -35,6 +38,7 @@ export type * from './results/check-result.ts';
 export type * from './results/comparison.ts';
 export type * from './results/condition-results.ts';
 export type * from './results/estimate.ts';
+export type * from './results/judge-results.ts';
 export type * from './results/measured.ts';
 export type { ArmNotRun, DatasetPart, RunDescription } from './results/run-description.ts';
 export type { FunnelStage, WrongClass } from './scores.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkResult } from './results/check-result.ts';
+import { judgeProbe } from './results/judge-results.ts';
 import { measured } from './results/measured.ts';
 import { kvStores, profile, tokenisation } from './results/run-description.ts';
 
@@ -59,6 +60,8 @@ export const runProbes = z
     isolation: isolationProbe.nullable(),
     /** Measurements of the suite beside turns; null until then, and where it measures nothing. */
     measured: measured.nullable(),
+    /** After all else; missing until then, and where no judge is asked. */
+    judge: judgeProbe.exactOptional(),
   })
   .readonly();
 

@@ -82,6 +82,12 @@ export function successOf(run: Run): ShownMetric {
   return new ShownMetric(successMetric(metricsOfRun(run)), run);
 }
 
+/** The metrics of the calling program and of a judge, but for the primary one. */
+export function ownMetricsOf(run: Run): ShownMetric[] {
+  const { name } = metricsOfRun(run).primary;
+  return (run.metrics ?? []).filter((metric) => metric.name !== name).map((metric) => new ShownMetric(metric, run));
+}
+
 /** A metric of the bench, or of the calling program, by name; undefined where the run knows none. */
 export function metricNamed(run: Run, name: string): ShownMetric | undefined {
   const declared = [...builtInMetrics, ...(run.metrics ?? [])].find((metric) => metric.name === name);

@@ -25,8 +25,8 @@ export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['
 /** What a run spent its time on: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %), warm-up 1 s`; undefined for older runs. */
 function spentLine({ spent }: RunResults['run']['profile']): string | undefined {
   if (spent === undefined) return undefined;
-  const { turns, scoring, checks, warmUp, measure } = spent;
-  const all = turns + scoring + checks + warmUp + measure;
+  const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;
+  const all = turns + scoring + checks + warmUp + measure + judge;
   const share = all === 0 ? 0 : (checks / all) * 100;
   const parts = [
     `turns ${seconds(turns)}`,
@@ -34,6 +34,7 @@ function spentLine({ spent }: RunResults['run']['profile']): string | undefined 
     `checks and probes ${seconds(checks)} (${formatNumber(share, 0)} %)`,
     `warm-up ${seconds(warmUp)}`,
     ...(measure === 0 ? [] : [`measurements ${seconds(measure)}`]),
+    ...(judge === 0 ? [] : [`judge ${seconds(judge)}`]),
   ];
   return parts.join(', ');
 }

@@ -10,6 +10,7 @@ import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
 import { evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
+import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { regimeOf } from './summary/regime.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
@@ -28,6 +29,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(withoutQuality);
   const baseline = shown.filter((turn) => turn.arm === baselineName);
+  const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
     run: describeRun(run, [
@@ -35,6 +37,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       ...retrievalNotes(answered, probes.retriever ?? {}),
       ...promptNotes(answered, names),
       ...exactnessNotes(probes.parity, arms),
+      ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
     ]),
     arms: arms.map((arm) =>
       armResults(
@@ -47,6 +50,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
     conditions: conditionResults(shown, failed, names, metrics, seed),
     breakEven: breakEvens(answered, arms, seed),
     measured: measuredOf(probes, judged),
+    ...(byJudge === undefined ? {} : { judge: byJudge }),
     comparisons: compareWithBaseline(shown, arms, {
       ...{ metrics, regime, seed },
       margin: plan.settings.margin,

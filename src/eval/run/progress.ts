@@ -6,7 +6,7 @@ import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 export interface Progress {
   /** Given where a suite begins. */
   readonly suite?: string;
-  readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'measure' | 'report';
+  readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'measure' | 'judge' | 'report';
   readonly done: number;
   readonly total: number;
 }

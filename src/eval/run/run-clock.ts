@@ -21,7 +21,7 @@ export class RunClock {
     try {
       return await work();
     } finally {
-      this.#spent = { ...this.#spent, [part]: this.#spent[part] + performance.now() - start };
+      this.#spent = { ...this.#spent, [part]: (this.#spent[part] ?? 0) + performance.now() - start };
     }
   }
 }

@@ -24,3 +24,16 @@ test('a run goes on asking as it began, whatever the registry and the command sa
   // What is filled in from the registry goes behind what is given.
   expect(resumed.given).toEqual(expect.arrayContaining(Object.keys(begun)));
 });
+
+test('a run goes on with its judge, wherever that answers now, and with none where it began without', () => {
+  using folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  const judged = { judge: 'http://127.0.0.1:1/v1/chat/completions', judgeModel: 'grader' };
+  const run = storeRun(database, { name: 'judged', turns: [], settings: judged });
+  expect(resumedConfig(smallConfig(folder), run)).toMatchObject(judged);
+  const moved = smallConfig(folder, { judge: 'http://127.0.0.1:2', judgeModel: 'other' });
+  const { judge, judgeModel } = resumedConfig(moved, run);
+  expect([judge, judgeModel]).toEqual(['http://127.0.0.1:2/v1/chat/completions', 'grader']);
+  const plain = storeRun(database, { name: 'plain', turns: [] });
+  expect(() => resumedConfig(moved, plain)).toThrow('--resume plain: the run asks no judge');
+});

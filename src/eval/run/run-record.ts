@@ -10,10 +10,11 @@ import { lastRunsHint } from '../../db/run-name.ts';
 import type { Suite } from './suite.ts';
 import type { ArmNotRun } from '../../records/results.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { declarationOf, registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
+import { declarationOf } from '../analysis/metrics/registered-metrics.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
 import type { BenchParts } from './bench-parts.ts';
+import { ownMetrics } from './own-metrics.ts';
 
 /** Options that the turns of a run depend on: a run is resumed with those that it began with. */
 const DECISIVE = [
@@ -42,6 +43,8 @@ const DECISIVE = [
   'kvBytes',
   'retriever',
   'coldIndex',
+  'judge',
+  'judgeModel',
 ] as const;
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
@@ -49,11 +52,20 @@ function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
 }
 
 /** The options with which a run goes on: those that it began with, and of the new ones those that no turn depends on. */
-export function resumedConfig(config: BenchConfig, { plan }: RunRecord): BenchConfig {
+export function resumedConfig(config: BenchConfig, { name, plan }: RunRecord): BenchConfig {
   const open = Object.entries(config).filter(([key]) => !(DECISIVE as readonly string[]).includes(key));
   const begun = decisive(plan.settings as unknown as BenchConfig);
+  if (config.judge !== undefined && begun.judge === undefined) {
+    throw new BenchError(
+      'bad-option',
+      `--resume ${name}: the run asks no judge`,
+      'drop --judge, or start a new run with it',
+    );
+  }
+  // Its server may have moved: no verdict depends on where it answers.
+  const moved = config.judge === undefined ? {} : { judge: config.judge };
   const given = [...config.given, ...Object.keys(begun)];
-  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, given };
+  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, ...moved, given };
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
@@ -117,7 +129,7 @@ export async function checkSame(
     [
       'list of registered metrics',
       JSON.stringify(run.plan.metrics ?? []),
-      JSON.stringify(registeredMetrics().map(declarationOf)),
+      JSON.stringify(ownMetrics(config).map(declarationOf)),
     ],
     [
       'preparation of questions',
@@ -157,7 +169,7 @@ export async function createRun(
   const embedder = await parts.embeddings.info();
   const tiers = tiersOf(config);
   const preRetrieval = preRetrievalOf(config, parts);
-  const metrics = registeredMetrics();
+  const metrics = ownMetrics(config);
   const plan: RunPlan = {
     arms: arms.map(({ traits }) => traits),
     armsNotRun,

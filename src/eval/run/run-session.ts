@@ -6,6 +6,8 @@ import type { RunResults } from '../../records/results.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
+import { judgeTurns } from '../judge/judge-turns.ts';
+import { type PlantedVerdicts, withPlantedVerdicts } from '../judge/planted-verdicts.ts';
 import { probeBudgetMs, probeIsolation } from './isolation-probe.ts';
 import { selfTestBudgetMs } from './parity-self-test.ts';
 import { promptRules } from './bench-parts.ts';
@@ -22,6 +24,8 @@ const SECOND_ROUND_BELOW_MS = 4000;
 /** The start of a process's share of a run. */
 export interface SessionStart {
   readonly notes: readonly string[];
+  /** What the judge said of planted answers; missing where none is asked. */
+  readonly planted?: PlantedVerdicts;
   readonly coldStartMs: number;
   readonly modelLoadMs: number;
   readonly started: number;
@@ -64,12 +68,14 @@ export class RunSession {
     const total = userRuns.reduce((sum, userRun) => sum + userRun.turns, 0);
     if (this.#probes === null) {
       progress({ phase: 'self-test', done: 0, total: 1 });
+      const { planted } = this.#start;
       const settings = { ...config, rules: promptRules(config) };
       const tests = await this.#clock.time('checks', () =>
         selfTests(engine, users, settings, { budgetOf: (wholeMs) => selfTestBudgetMs(wholeMs, total), signal }),
       );
       this.#save({
         ...tests,
+        metrics: planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted),
         notes: this.#start.notes,
         profile: await this.#profile(),
         kvStores: {},
@@ -111,6 +117,12 @@ export class RunSession {
           measure({ config, users, signal, folder, engines, openRetriever }),
         ),
       });
+    }
+    const { judge } = this.#bench;
+    if (judge !== undefined) {
+      const onAsked = (done: number, total: number) => progress({ phase: 'judge', done, total });
+      const judged = await this.#clock.time('judge', () => judgeTurns(judge, turns, this.#run.id, { signal, onAsked }));
+      this.#save({ ...this.#probes!, judge: judged });
     }
     progress({ phase: 'report', done: 0, total: 1 });
     const probes = { ...this.#probes!, profile: await this.#profile() };

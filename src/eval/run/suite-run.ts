@@ -22,6 +22,8 @@ import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsOfRun, requirePrimary, successMetric } from '../analysis/metrics/run-metrics.ts';
+import { openJudge } from '../judge/judge.ts';
+import { plantedVerdicts } from '../judge/planted-verdicts.ts';
 import { BenchParts, openRunRetriever } from './bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
 import { drawUsers } from './draw-users.ts';
@@ -29,6 +31,7 @@ import { withFetchedModels } from './fetch-models.ts';
 import { KvFolder } from './kv-folder.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
 import { openArms } from './open-arms.ts';
+import { ownMetrics } from './own-metrics.ts';
 import type { BenchHooks } from './progress.ts';
 import { RunClock } from './run-clock.ts';
 import { RunLock } from './run-lock.ts';
@@ -90,6 +93,8 @@ export async function runSuite(
   // Only now is anything written: a mistake above leaves no trace.
   using database = openRuns(settings);
   const runs = new RunRepository(database);
+  const judge = openJudge(settings, database);
+  const planted = judge === undefined ? undefined : await plantedVerdicts(judge, hooks.signal);
   const armsNotRun = named === undefined ? [...ofSuite.notRun, ...runnable.notRun, ...notRun] : [];
   const run =
     begun ?? (await createRun(runs, { name, suite, config: settings, arms, armsNotRun, dataset, users, parts }));
@@ -111,7 +116,8 @@ export async function runSuite(
     log: new DatabaseConversationLog(database, run.id),
     pieces: new TokenPieces(engine, database),
     arms: openedArms,
-    metrics: registeredMetrics(),
+    metrics: ownMetrics(settings),
+    ...(judge === undefined ? {} : { judge }),
     success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
     settings: { seed, repeats, topK, threshold },
   };
@@ -124,6 +130,7 @@ export async function runSuite(
   ];
   const session = new RunSession(database, run, bench, {
     ...{ notes, coldStartMs, started, folder, engines },
+    ...(planted === undefined ? {} : { planted }),
     modelLoadMs: parts.modelLoadMs,
     openRetriever: (strategy, coldIndex = settings.coldIndex) => {
       // Each pays for its own vectors, whoever was asked before.

@@ -9,6 +9,7 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import type { Judge } from '../judge/judge.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
 import { isAskedOf } from './asked-of-arm.ts';
@@ -37,6 +38,8 @@ export interface RunBench extends WriterParts, ObserverParts {
     readonly threshold: number;
   };
   readonly clock: RunClock;
+  /** Asked about the answers when all turns are there; missing where none is. */
+  readonly judge?: Judge;
   /** Keep K/V from user to user (`--kv-store`). */
   readonly sharesStore: boolean;
 }

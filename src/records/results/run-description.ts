@@ -86,6 +86,8 @@ const spent = z
     checks: z.number(),
     /** Measurements of the suite beside turns. */
     measure: z.number(),
+    /** A judge's answers, waiting included; missing where none was asked. */
+    judge: z.number().exactOptional(),
   })
   .readonly();
 

@@ -9,6 +9,7 @@ import { categoryTable } from './category-table.ts';
 import { coherenceTable } from './coherence-table.ts';
 import { contextTable } from './context-table.ts';
 import { coreferenceTable } from './coreference-table.ts';
+import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable } from './leak-table.ts';
 import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
@@ -32,6 +33,7 @@ const paperTables: readonly PaperTable[] = [
   { name: '1', shown: true, of: tableOne },
   { name: '1b', shown: true, of: tableOneB },
   { name: '1c', shown: namesItsMetric, of: categoryTable },
+  { name: 'judge', shown: true, of: judgeTable },
   { name: 'breakdown', shown: false, of: tableBreakdown },
   { name: '2', suite: 'context', shown: true, of: contextTable },
   { name: '3', suite: 'ablation', shown: true, of: ablationTable },

@@ -1,5 +1,5 @@
 import type { ArmResults, RunResults } from '../../records/results.ts';
-import { namesItsMetric, primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { namesItsMetric, ownMetricsOf, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { fidelityBlock, fidelityCells } from './fidelity-block.ts';
 import { primaryOf } from '../verdict.ts';
 import { languageBlocks, languageCells } from './language-blocks.ts';
@@ -17,11 +17,12 @@ import {
 
 const TOKENS = 'Tokens a turn, mean';
 
-const blocksWith = (primary: ShownMetric): readonly Block[] => [
+const blocksWith = (primary: ShownMetric, own: readonly ShownMetric[]): readonly Block[] => [
   {
     title: 'Quality',
     columns: [
       primary.column(),
+      ...own.map((metric) => metric.column()),
       { key: 'abstention', heading: 'abstention', unit: '%', align: 'right', interval: true },
       { key: 'taskSuccess', heading: 'task success', unit: '%', align: 'right', interval: true },
     ],
@@ -64,7 +65,7 @@ function sharesPositions({ hitRate, tokens }: ArmResults): boolean {
 
 /** Adds a block for each language if there are several, and a column of positions if those of an arm differ from its cells. */
 function blocksFor({ run, arms }: RunResults): readonly Block[] {
-  const blocks = blocksWith(primaryMetric(run));
+  const blocks = blocksWith(primaryMetric(run), ownMetricsOf(run));
   const positions: Block['columns'][number] = { key: 'positions', heading: 'positions', align: 'right' };
   const extended = arms.some(sharesPositions)
     ? blocks.map((block) => (block.title === TOKENS ? { ...block, columns: [...block.columns, positions] } : block))
@@ -80,6 +81,7 @@ function cellsOf(
   const primary = primaryMetric(run);
   return {
     [primary.name]: primary.cell(metrics),
+    ...Object.fromEntries(ownMetricsOf(run).map((metric) => [metric.name, metric.cell(metrics)])),
     abstention: qualityCell(run, estimateCell(metrics.abstention, 100)),
     taskSuccess: qualityCell(run, estimateCell(metrics.taskSuccess, 100)),
     promptTokens: meanCell(tokens?.prompt),

@@ -4,6 +4,7 @@ import type { RetrievalMeasurement, RunResults } from '../../records/results.ts'
 import { ablationTable } from './ablation-table.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
+import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { retrievalTable } from './retrieval-table.ts';
 import { categoryTable } from './category-table.ts';
@@ -299,4 +300,50 @@ it('data that name no metric have the tables of always', () => {
   expect(shownTables(runResults).map(({ id }) => id)).toEqual(['table-1', 'table-1b']);
   expect(tableOne(runResults).blocks.map(({ title }) => title)).not.toContain('Against the text of rag');
   expect(categoryTable(runResults)).toBeUndefined();
+});
+
+describe('a run with a judge', () => {
+  const metrics = [
+    { name: 'judge', label: 'judge', kind: 'binary', unit: '%', direction: 'higher', margin: 2 },
+  ] as const;
+  const judged: RunResults = {
+    ...runResults,
+    run: { ...runResults.run, metrics },
+    arms: runResults.arms.map((arm) => ({
+      ...arm,
+      metrics: { ...arm.metrics, judge: { mean: 0.9, low: 0.85, high: 0.95, n: 318, users: 40 } },
+    })),
+    judge: {
+      ...{ model: 'grader', prompt: 'Is it right?\nSay so.', asked: 12, known: 3, failed: [] },
+      agreement: { n: 636, share: 0.955, kappa: 0.712 },
+      arms: [
+        { arm: 'rag', judged: 318, unjudged: 2, agreement: { n: 318, share: 0.95, kappa: null } },
+        { arm: 'dki', judged: 0, unjudged: 320, agreement: null },
+      ],
+    },
+  };
+
+  it('has its verdicts beside the others in table 1, and its agreement with contains in a table', () => {
+    expect(shown(tableOne(judged), 'dki')).toMatchObject({
+      exactMatch: '97.2 [95.4, 99.0]',
+      judge: '90.0 [85.0, 95.0]',
+    });
+    expect(
+      tableOne(judged)
+        .blocks[0]!.columns.map(({ key }) => key)
+        .slice(0, 2),
+    ).toEqual(['exactMatch', 'judge']);
+    const table = judgeTable(judged)!;
+    expect(shown(table, 'rag')).toMatchObject({ judge: '90.0 [85.0, 95.0]', judged: '318', unjudged: '2', agreement: '95.0', kappa: '–' }); // prettier-ignore
+    expect(shown(table, 'all')).toEqual({ n: '636', agreement: '95.5', kappa: '0.71' });
+    expect(table.notes.at(-1)).toContain('12 answers were sent to the judge, 3 verdicts were known');
+    expect(table.notes.at(-1)).toContain('Is it right? Say so.');
+    expect(shownTables(judged).map(({ id }) => id)).toContain('judge');
+  });
+
+  it('is the only one that has them', () => {
+    expect(judgeTable(runResults)).toBeUndefined();
+    expect(shownTables(runResults).map(({ id }) => id)).not.toContain('judge');
+    expect(shown(tableOne(runResults), 'dki')).not.toHaveProperty('judge');
+  });
 });

@@ -1,0 +1,21 @@
+import { BenchError, type BenchErrorCode } from '../../config/bench-error.ts';
+
+/** Why a judge gave no verdict, as results count it. */
+export type FailureReason =
+  | 'no server'
+  | 'no such route or model'
+  | 'key refused'
+  | 'time-out'
+  | 'error of the server'
+  | 'no reply'
+  | 'neither yes nor no';
+
+/** An answer that was not judged. The server may live on: only of some reasons the next one fares no better. */
+export class JudgeFailure extends BenchError {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, code: BenchErrorCode, message: string, hint: string, cause?: unknown) {
+    super(code, message, hint, cause);
+    this.reason = reason;
+  }
+}

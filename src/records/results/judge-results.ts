@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+const count = z.number();
+
+/** What asking a judge about the answers of a run gave, beside its verdicts, which stand in the turns. */
+export const judgeProbe = z
+  .object({
+    /** As its server calls it. */
+    model: z.string(),
+    /** The fixed text that it was asked with. */
+    prompt: z.string(),
+    /** Distinct answers that were sent; those whose verdict was known. */
+    asked: count,
+    known: count,
+    /** Answers without a verdict, by the reason; `first` is the message of the first. */
+    failed: z.array(z.object({ reason: z.string(), answers: count, first: z.string() }).readonly()).readonly(),
+  })
+  .readonly();
+
+/** Agreement of two verdicts on `n` answers: the share on which they are the same, and that beyond chance. */
+export const verdictAgreement = z
+  .object({
+    n: count,
+    share: z.number(),
+    /** Cohen's kappa; null where both say the same of every answer, so that nothing is left to agree on. */
+    kappa: z.number().nullable(),
+  })
+  .readonly();
+
+/** A judge in the results of a run: its verdicts are the metric `judge` of each arm. */
+export const judgeResults = judgeProbe
+  .unwrap()
+  .extend({
+    /** With `contains`, over all arms; null without an answer that both judge. */
+    agreement: verdictAgreement.nullable(),
+    arms: z
+      .array(
+        z
+          .object({ arm: z.string(), judged: count, unjudged: count, agreement: verdictAgreement.nullable() })
+          .readonly(),
+      )
+      .readonly(),
+  })
+  .readonly();
+
+export type JudgeProbe = z.output<typeof judgeProbe>;
+export type VerdictAgreement = z.output<typeof verdictAgreement>;
+export type JudgeResults = z.output<typeof judgeResults>;
