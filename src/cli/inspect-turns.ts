@@ -1,10 +1,12 @@
 import { BenchError } from '../config/bench-error.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
+import type { HiddenTexts } from '../inspect/hidden-texts.ts';
 import { printTurn, printTwoTurns } from '../inspect/print/print-turn.ts';
 import { readTurnPage, type TurnModel } from '../inspect/turn/read-turn.ts';
 import { turnsJson } from '../inspect/turn/turn-json.ts';
 import type { RunRecord } from '../records/run-record.ts';
+import { printable } from '../report/render/printable.ts';
 import { pageOf } from './page.ts';
 import { findRun } from './stored-runs.ts';
 
@@ -37,14 +39,20 @@ function presetArm({ plan: { arms } }: RunRecord): string {
   return (arms.find(({ comparison }) => comparison === 'primary') ?? arms[0])?.name ?? '';
 }
 
-/** Reads one turn, or two of one item. @throws BenchError `bad-option`, `not-found` */
-export function chosenTurns(database: BenchDatabase, chosen: ChosenTurns): readonly [TurnModel, TurnModel?] {
+/** Reads one turn, or two of one item. @param hidden by default the rule of reports @throws BenchError `bad-option`, `not-found` */
+export function chosenTurns(
+  database: BenchDatabase,
+  chosen: ChosenTurns,
+  hidden?: HiddenTexts,
+): readonly [TurnModel, TurnModel?] {
   const [repeat, turn] = [numberOf('repeat', chosen.repeat), numberOf('turn', chosen.turn)];
   const named = armsOf(chosen.arm);
   const run = findRun(database, chosen.run);
   const item = chosen.item ?? firstItem(database, run);
   const arms = named ?? [presetArm(run)];
-  const [first, second] = arms.map((arm) => readTurnPage(database, { run: run.name, item, arm, repeat, turn }));
+  const [first, second] = arms.map((arm) =>
+    readTurnPage(database, { run: run.name, item, arm, repeat, turn }, undefined, hidden),
+  );
   return second === undefined ? [first!] : [first!, second];
 }
 
@@ -53,9 +61,11 @@ function firstItem(database: BenchDatabase, { id, name }: { readonly id: string;
   throw new BenchError('not-found', `run "${name}" holds no turn`, 'it was ended before its first');
 }
 
-/** Writes turns to standard output, as JSON or as text. */
+/** Writes turns to standard output, as JSON or as text; why they have no texts, to standard error. */
 export function writeTurns([first, second]: readonly [TurnModel, TurnModel?], json: boolean): void {
-  const { stdout } = process;
+  const { stdout, stderr } = process;
+  const { hiddenTexts } = first.run;
+  if (hiddenTexts !== null) stderr.write(`${printable(hiddenTexts)}\n`);
   if (json) {
     stdout.write(turnsJson(second === undefined ? [first] : [first, second]));
     return;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
+import { flagOf } from '../config/config-options.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { placeWords } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
@@ -7,6 +8,7 @@ import type { TurnRef } from '../inspect/links.ts';
 import { exitCodes } from './failure.ts';
 import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
 import { LateAttribution } from './late-attribution.ts';
+import { ReaderFiles } from './reader-files.ts';
 import { openStoredRuns } from './stored-runs.ts';
 import { portOf, runViewer, viewerPort } from './viewer.ts';
 
@@ -25,6 +27,7 @@ interface InspectFlags {
   readonly engine?: string;
   readonly quiet?: boolean;
   readonly port?: string;
+  readonly dataFile?: string;
   readonly export?: string;
 }
 
@@ -43,6 +46,10 @@ export function declareInspect(command: Command): void {
     .option('--json', 'print the turn as one JSON document')
     .option('--attribution', "compute and store leave-one-out attribution first, with the run's model")
     .option('--port <n>', `port of the viewer, 0 for a free one (default: ${viewerPort})`)
+    .option(
+      '--data-file <files>',
+      "your own file of a data set that is others', which shows its texts: a path, or NAME=FILE, comma-separated (default: where the run had it)",
+    )
     .option('--export <dir>', 'new folder to write the run to, as pages that open from disk')
     .action(inspect);
 }
@@ -71,7 +78,11 @@ async function exportPages({
 }: InspectFlags & { readonly export: string }) {
   const [named] = Object.keys(others);
   if (named !== undefined) {
-    throw new BenchError('bad-option', `--${named} has no effect with --export, which writes a whole run`, 'drop it');
+    throw new BenchError(
+      'bad-option',
+      `${flagOf(named)} has no effect with --export, which writes a whole run`,
+      'drop it',
+    );
   }
   const config = loadBenchConfig({ flags: { out, db, quiet } });
   const { exportToFolder } = await import('./inspect-export.ts');
@@ -79,18 +90,39 @@ async function exportPages({
 }
 
 /** Runs the viewer, which shows all turns; options that choose a turn are refused. */
-async function view({ run, item, arm, repeat, turn, out, db, model, engine, port }: InspectFlags): Promise<void> {
+async function view({
+  run,
+  item,
+  arm,
+  repeat,
+  turn,
+  out,
+  db,
+  model,
+  engine,
+  port,
+  dataFile,
+}: InspectFlags): Promise<void> {
   const [named] = Object.entries({ run, item, arm, repeat, turn }).filter(([, value]) => value !== undefined);
   if (named !== undefined) {
     throw new BenchError('bad-option', `--${named[0]} chooses a turn for the terminal`, 'add --print, or --json');
   }
   const config = loadBenchConfig({ flags: { out, db, model, engine } });
   await using attribution = new LateAttribution(config);
-  await runViewer({ path: config.db, port: portOf(port), attribution, places: placeWords(config) });
+  const { hidden: hiddenTexts } = new ReaderFiles(dataFile);
+  await runViewer({ path: config.db, port: portOf(port), attribution, hiddenTexts, places: placeWords(config) });
 }
 
 /** Computes the leave-one-out attribution of the chosen turns; false if ^C ended it. */
-async function addAttribution({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {
+async function addAttribution({
+  out,
+  db,
+  model,
+  engine,
+  quiet,
+  dataFile: _,
+  ...chosen
+}: InspectFlags): Promise<boolean> {
   const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
   const { computeAttributions } = await import('./inspect-attribution.ts');
   return computeAttributions(config, chosenRefs(config.db, chosen));
@@ -106,7 +138,8 @@ function chosenRefs(db: string, chosen: ChosenTurns): TurnRef[] {
   });
 }
 
-function printTurns({ out, db, json, ...chosen }: InspectFlags): void {
+function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void {
+  const { hidden } = new ReaderFiles(dataFile);
   using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });
-  writeTurns(chosenTurns(database, chosen), json === true);
+  writeTurns(chosenTurns(database, chosen, hidden), json === true);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from '../db/database.ts';
 import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
+import type { HiddenTexts } from '../inspect/hidden-texts.ts';
 import { inspectApp } from '../inspect/server/inspect-app.ts';
 import { startServer } from '../inspect/server/start-server.ts';
 import { viewerScript } from '../inspect/server/viewer-script.ts';
@@ -20,6 +21,8 @@ export interface ViewerOptions {
   /** 0 for a free one. */
   readonly port: number;
   readonly attribution?: AttributionPort | undefined;
+  /** Why hashes stand in place of a run's texts; by default the rule of reports. */
+  readonly hiddenTexts?: HiddenTexts | undefined;
   /** Options of a command that name the database; none for the default one. */
   readonly places: readonly string[];
 }
@@ -46,13 +49,13 @@ function scriptOrNotice(): string | undefined {
  * Serves the viewer until ^C.
  * @throws BenchError `not-found` without a database, `port` if another program has it
  */
-export async function runViewer({ path, port, attribution, places }: ViewerOptions): Promise<void> {
+export async function runViewer({ path, port, attribution, hiddenTexts, places }: ViewerOptions): Promise<void> {
   if (!existsSync(path)) {
     throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
   }
   using database = openDatabase({ path, readOnly: true });
   const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
-  const app = inspectApp({ database, script: scriptOrNotice(), attribution, places, onBug });
+  const app = inspectApp({ database, script: scriptOrNotice(), attribution, hiddenTexts, places, onBug });
   const ended = new AbortController();
   await interruptible(
     ended,

@@ -13,6 +13,8 @@ export interface PublicDatasetOrigin {
   /** Repository and file of its authors. */
   readonly published: string;
   readonly licence: string;
+  /** Its texts are others': reports hold hashes in their place. */
+  readonly texts: 'withheld';
 }
 
 /** @see docs/data.md */
@@ -21,16 +23,19 @@ export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicData
     summary: 'ten long conversations of two people, with questions of five categories',
     published: 'snap-research/locomo on GitHub, data/locomo10.json',
     licence: 'CC BY-NC 4.0',
+    texts: 'withheld',
   },
   'musique-s': {
     summary: '150 questions over several facts, ten passages each',
     published: 'YaoJiayi/CacheBlend on GitHub, inputs/musique_s.json',
     licence: 'CC BY 4.0 (MuSiQue)',
+    texts: 'withheld',
   },
   longmemeval: {
     summary: '500 questions, each with a history of chats with an assistant',
     published: 'xiaowu0162/LongMemEval on GitHub, longmemeval_oracle.json or longmemeval_s.json',
     licence: 'MIT',
+    texts: 'withheld',
   },
 };
 
@@ -58,6 +63,11 @@ function namedFiles(text: string): Map<string, string> | undefined {
       return [match[1]!, text.slice(match.index + match[0].length, end).trim()];
     }),
   );
+}
+
+/** The files that `--data-file` names, with or without the names of their sets. */
+export function dataFilePaths(given: string): string[] {
+  return [...(namedFiles(given)?.values() ?? [given])];
 }
 
 const refused = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);

@@ -8,7 +8,9 @@ export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
 
 /** What a file says of itself, for the description of every run that asks it. */
-export type DatasetDeclaration = Readonly<Pick<DatasetRecord, 'primaryMetric' | 'split' | 'licence' | 'note'>>;
+export type DatasetDeclaration = Readonly<
+  Pick<DatasetRecord, 'primaryMetric' | 'split' | 'licence' | 'texts' | 'note'>
+>;
 
 /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
 export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
@@ -24,7 +26,7 @@ export interface DatasetUser {
   readonly items: readonly DatasetItem[];
 }
 
-/** Where a public data set comes from: a file of others that a user brought. Reports hold none of its texts. */
+/** Where a public data set comes from: a file of others that a user brought. */
 export interface BroughtData {
   /** Of the file's bytes. */
   readonly sha256: string;

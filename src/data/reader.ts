@@ -65,11 +65,12 @@ export async function readSource(source: DatasetSource, needs: DatasetNeeds = {}
 }
 
 function declarationOf(header: DatasetRecord | undefined): DatasetDeclaration {
-  const { primaryMetric, split, licence, note } = header ?? {};
+  const { primaryMetric, split, licence, texts, note } = header ?? {};
   return {
     ...(primaryMetric === undefined ? {} : { primaryMetric }),
     ...(split === undefined ? {} : { split }),
     ...(licence === undefined ? {} : { licence }),
+    ...(texts === undefined ? {} : { texts }),
     ...(note === undefined ? {} : { note }),
   };
 }

@@ -26,6 +26,8 @@ const datasetRecord = z.strictObject({
   /** `development`: to choose settings by; `test`: to measure. */
   split: z.enum(['development', 'test']).exactOptional(),
   licence: text.exactOptional(),
+  /** `withheld`: the texts are others', or private; reports hold hashes in their place. */
+  texts: z.literal('withheld').exactOptional(),
   /** One sentence that a reader of any result must know; printed with every run. */
   note: text.exactOptional(),
 });

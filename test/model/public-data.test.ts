@@ -1,8 +1,20 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
+import { ReaderFiles } from '../../src/cli/reader-files.ts';
+import { textHash } from '../../src/config/text-hash.ts';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
+import { exportRun } from '../../src/inspect/export/export-run.ts';
+import { readComparison } from '../../src/inspect/compare/read-comparison.ts';
+import { readTurnPage } from '../../src/inspect/turn/read-turn.ts';
+import { turnJson } from '../../src/inspect/turn/turn-json.ts';
 import type { RunResults } from '../../src/records/results.ts';
+import { writeReport } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { turnLines } from '../../src/report/turns/turn-lines.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 /** Questions in the shape of CacheBlend's inputs: of every third, no passage holds the answer. */
@@ -16,14 +28,20 @@ const questions = ['Turin', 'Lima', 'Oslo', 'Bergen', 'Quito', 'Rabat'].map((cit
 }));
 
 const folder = new TestFolder();
-afterAll(() => folder[Symbol.dispose]());
+let database: BenchDatabase;
+afterAll(() => {
+  database.close();
+  folder[Symbol.dispose]();
+});
 let results: RunResults;
 
 beforeAll(async () => {
   const dataFile = folder.file('musique.json');
   writeFileSync(dataFile, JSON.stringify(questions));
   const flags = { dataset: 'musique-s', dataFile, arms: 'none,rag,oracle', topK: '1', run: 'public' };
-  results = (await runBench(smallConfig(folder, flags)))[0]!;
+  const config = smallConfig(folder, flags);
+  results = (await runBench(config))[0]!;
+  database = openDatabase({ path: config.db, readOnly: true });
 });
 
 describe('items whose evidence is unknown', () => {
@@ -46,5 +64,61 @@ describe('items whose evidence is unknown', () => {
     const oracle = results.comparisons.find(({ a, metric }) => a === 'oracle' && metric === 'tokenF1');
     expect(oracle).toMatchObject({ b: 'rag', n: 4, users: 4 });
     expect(failedChecks(results)).toEqual([]);
+  });
+});
+
+/** Words that stand in the file alone: in its questions, passages, titles and answers. */
+const foreign = /smith|baker|Turin|Lima|Oslo|Bergen|Quito|Rabat|beyond/;
+
+/** All that the files of a folder hold, by name. */
+function contentOf(path: string): Record<string, string> {
+  const names = readdirSync(path, { recursive: true }) as string[];
+  const files = names.filter((name) => statSync(join(path, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(path, name), 'utf8')]));
+}
+
+const question = questions[0]!.question;
+
+describe('texts of a public set', () => {
+  it('stand in no file of the report', async () => {
+    await writeReport(folder.file('report'), [results]);
+    const files = contentOf(folder.file('report'));
+    expect(Object.keys(files)).toEqual(expect.arrayContaining(['results.json', 'report.html', 'tables/table-1.md']));
+    expect(Object.entries(files).filter(([, content]) => foreign.test(content))).toEqual([]);
+  });
+
+  it('stand in no line of the list of turns: hashes do', () => {
+    const [run] = runsNamed(database, 'public');
+    for (const format of ['csv', 'jsonl'] as const) {
+      const turns = new TurnRepository(database).listForResults(run!.id);
+      const lines = [...turnLines([{ run: run!, turns }], format)].join('');
+      expect(lines).not.toMatch(foreign);
+      expect(lines).toContain(textHash(question));
+    }
+  });
+
+  it('stand in no file of an export: hashes and ids do', async () => {
+    const exported = folder.file('export');
+    const [signal, onProgress] = [new AbortController().signal, () => undefined];
+    await exportRun(database, { run: 'public', folder: exported, script: '', mostBytes: 1e8, onProgress, signal });
+    const files = contentOf(exported);
+    expect(Object.keys(files).length).toBeGreaterThan(20);
+    expect(Object.entries(files).filter(([, content]) => foreign.test(content))).toEqual([]);
+    const all = Object.values(files).join('');
+    for (const hash of [textHash(question), textHash('Turin'), 'q001-p01']) expect(all).toContain(hash);
+    expect(all).toContain('No texts: hashes stand in place of the texts of musique-s, which are others');
+  });
+
+  it('are shown to whoever has the file, and to nobody else', () => {
+    const ref = { run: 'public', item: 'q001', arm: 'rag', repeat: 0, turn: 0 };
+    const shownWith = (file: string) => turnJson(readTurnPage(database, ref, undefined, new ReaderFiles(file).hidden));
+    const other = folder.file('other.json');
+    writeFileSync(other, JSON.stringify(questions.slice(1)));
+    expect(shownWith(folder.file('musique.json'))).toContain(question);
+    expect(shownWith(other)).not.toMatch(foreign);
+    expect(shownWith(other)).toContain('other.json (sha256');
+    expect(turnJson(readTurnPage(database, ref))).not.toMatch(foreign);
+    const pair = { a: { run: 'public', arm: 'rag' }, b: { run: 'public', arm: 'none' }, page: 1 };
+    expect(JSON.stringify(readComparison(database, pair))).not.toMatch(foreign);
   });
 });

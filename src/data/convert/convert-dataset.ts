@@ -77,7 +77,8 @@ function headerOf({ from, name, language }: ConversionSource): Readonly<Record<s
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: unknownAnswers[language] };
   if (!isPublicDataset(from)) return header;
   const { primaryMetric, note } = publicDatasetForms[from];
-  return { ...header, primaryMetric, licence: publicDatasetOrigins[from].licence, note };
+  const { licence, texts } = publicDatasetOrigins[from];
+  return { ...header, primaryMetric, licence, texts, note };
 }
 
 /**

@@ -12,6 +12,8 @@ import { describeRun, type EndedRun } from './summary/describe-run.ts';
 import { evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { regimeOf } from './summary/regime.ts';
+import { resultWithoutTexts } from './texts/turn-without-texts.ts';
+import { withholdsTexts } from './texts/withheld-texts.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
@@ -28,13 +30,17 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const baselineName = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(withoutQuality);
+  // Reasons and messages may quote what was asked.
+  const quoted = withholdsTexts(run)
+    ? { answered: answered.map(resultWithoutTexts), failed: failed.map(resultWithoutTexts) }
+    : { answered, failed };
   const baseline = shown.filter((turn) => turn.arm === baselineName);
   const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
     run: describeRun(run, [
       ...evidenceNotes(run.dataset, arms),
-      ...retrievalNotes(answered, probes.retriever ?? {}),
+      ...retrievalNotes(quoted.answered, probes.retriever ?? {}),
       ...promptNotes(answered, names),
       ...exactnessNotes(probes.parity, arms),
       ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
@@ -56,7 +62,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),
-    checks: judge({ arms, answered, failed, probes, metrics, seed, randomWeights: !judged }),
+    checks: judge({ arms, answered, failed: quoted.failed, probes, metrics, seed, randomWeights: !judged }),
   };
 }
 

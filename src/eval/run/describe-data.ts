@@ -44,7 +44,7 @@ export function describeData(
 function saidOf({
   declared,
   brought,
-}: Dataset): Pick<DatasetPart, 'primaryMetric' | 'split' | 'licence' | 'note' | 'brought'> {
+}: Dataset): Pick<DatasetPart, 'primaryMetric' | 'split' | 'licence' | 'texts' | 'note' | 'brought'> {
   if (brought === undefined) return declared;
   const { notes: _, ...hashes } = brought;
   return { ...declared, brought: hashes };
@@ -61,8 +61,12 @@ export function dataNotes({ parts }: Pick<AskedData, 'parts'>): string[] {
   const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
   const differ = named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined;
   return [
-    ...parts.flatMap(({ name, declared: { note }, brought }) =>
-      [...(note === undefined ? [] : [note]), ...(brought?.notes ?? [])].map((said) => `${name}: ${said}`),
+    ...parts.flatMap(({ name, declared: { note, texts }, brought }) =>
+      [
+        ...(note === undefined ? [] : [note]),
+        ...(brought?.notes ?? []),
+        ...(texts === undefined ? [] : ['reports hold ids, numbers and hashes, and none of its texts']),
+      ].map((said) => `${name}: ${said}`),
     ),
     ...parts
       .filter(({ users }) => users.length > 1 && users.every(({ items }) => items.length === 1))

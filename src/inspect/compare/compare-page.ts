@@ -5,6 +5,7 @@ import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { ArmRef, Links } from '../links.ts';
 import { listText } from '../cut-text.ts';
+import { hiddenNote } from '../hidden-texts.ts';
 import type { SuccessDifference } from './paired-arms.ts';
 import type { ComparisonPage } from './read-comparison.ts';
 
@@ -99,12 +100,12 @@ function summary({ a, b, counts, difference: success, unknownQuality, forced }: 
 
 /** The page that compares two arms, of one run or of two, item by item: flips first. */
 export function comparePage(model: ComparisonPage, links: Links): Html {
-  const { a, b, pairs, page, pages, forced } = model;
+  const { a, b, pairs, page, pages, forced, hiddenTexts } = model;
   const options = forced.length === 0 ? {} : { force: true as const };
   const to = (text: string, number: number) =>
     html`<li><a href="${links.compare(a, b, { ...options, page: number })}">${text}</a></li>`;
   return html`<h1>Compare ${printable(a.arm)} with ${printable(b.arm)}</h1>
-    ${summary(model)} ${links.answered ? chooser(model) : ''}
+    ${summary(model)} ${hiddenNote(hiddenTexts)} ${links.answered ? chooser(model) : ''}
     <nav class="pages" aria-label="Pages of the list">
       <span role="status">Page ${page} of ${pages}</span>
       <ul>

@@ -5,6 +5,7 @@ import { differentSubjects, type RunDifference } from '../../eval/analysis/compa
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import type { RunRecord } from '../../records/run-record.ts';
+import { type HiddenTexts, hiddenInReports, pairWithoutTexts } from '../hidden-texts.ts';
 import { armsOf, runNamed, usualPair } from '../find-run.ts';
 import type { ArmRef } from '../links.ts';
 import { listedPairs, type PairCounts, pairedArms, type SuccessDifference } from './paired-arms.ts';
@@ -33,6 +34,8 @@ export interface ComparisonPage {
   /** Of mean task success; null if it is not known. */
   readonly difference: SuccessDifference | null;
   readonly pairs: readonly ItemPair[];
+  /** Why pairs have no texts; null where they have. */
+  readonly hiddenTexts: string | null;
   readonly page: number;
   readonly pages: number;
 }
@@ -73,10 +76,15 @@ function requireComparable(
 
 /**
  * Reads a page of the comparison.
+ * @param hidden by default the rule of reports
  * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs of different
  * data or models without `force`, and if no item is common
  */
-export function readComparison(database: BenchDatabase, query: ComparisonQuery): ComparisonPage {
+export function readComparison(
+  database: BenchDatabase,
+  query: ComparisonQuery,
+  hidden: HiddenTexts = hiddenInReports,
+): ComparisonPage {
   const [a, b] = [runNamed(database, query.a.run), runNamed(database, query.b.run)];
   const forced = differentSubjects(a, b);
   requireComparable(a, b, forced, query);
@@ -98,6 +106,8 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery):
   }
   const pages = Math.ceil(counts.items / pageSize);
   const page = Math.min(query.page, pages);
+  const hiddenTexts = hidden(a) ?? hidden(b);
+  const pairs = listedPairs(database, paired, page, pageSize);
   return {
     a: { run: a.name, arm: armA, arms: arms[0] },
     b: { run: b.name, arm: armB, arms: arms[1] },
@@ -105,7 +115,8 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery):
     forced,
     counts,
     difference,
-    pairs: listedPairs(database, paired, page, pageSize),
+    pairs: hiddenTexts === null ? pairs : pairs.map(pairWithoutTexts),
+    hiddenTexts,
     page,
     pages,
   };

@@ -8,6 +8,7 @@ import { renderFigure } from '../../report/figures/render-figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import type { Html } from '../../report/html/html-table.ts';
 import { runNamed } from '../find-run.ts';
+import { hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
 import type { Links } from '../links.ts';
 import { readRunPage, type RunPage } from '../run/read-run-page.ts';
 import { otherTables, runPage, tablePage } from '../run/run-page.ts';
@@ -85,11 +86,12 @@ export async function exportRun(database: BenchDatabase, options: RunExport): Pr
 /** All turns of a run, as lists show them. */
 function turnsOf(database: BenchDatabase, name: string): TurnListRow[] {
   const turns = new TurnListRepository(database);
-  const { id } = runNamed(database, name);
+  const run = runNamed(database, name);
+  const shown = hiddenInReports(run) === null ? (row: TurnListRow) => row : rowWithoutTexts;
   const rows: TurnListRow[] = [];
   for (;;) {
-    const page = turns.page(id, {}, {}, { after: rows.at(-1)?.turnId }, readAtOnce);
-    rows.push(...page.rows);
+    const page = turns.page(run.id, {}, {}, { after: rows.at(-1)?.turnId }, readAtOnce);
+    rows.push(...page.rows.map(shown));
     if (!page.hasNext) return rows;
   }
 }

@@ -18,7 +18,14 @@ function modelOf(repeats: number): ItemModel {
   const [sample] = turns;
   if (sample?.state !== 'answered') throw new Error('the first is answered');
   return {
-    run: { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab' }, arms: [] },
+    run: {
+      id: 'run-1',
+      name: 'main-1',
+      suite: 'main',
+      model: { name: 'tiny', sha256: 'ab' },
+      arms: [],
+      hiddenTexts: null,
+    },
     ...{ itemId: 'i-7', userId: 'u-1', turns, sample, evidenceCount: 3 },
     evidence: [
       { memoryId: 'm-1', content: markup, arms: ['rag', 'dki'] },

@@ -3,6 +3,7 @@ import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { Links } from '../links.ts';
+import { hiddenNote } from '../hidden-texts.ts';
 import type { InspectedTurn } from '../stored-turn.ts';
 import { failureInWords, judgementOf, kindsOfItem, scoresInWords } from '../turn/answer-in-words.ts';
 import { refOf } from '../turn/read-turn.ts';
@@ -23,7 +24,7 @@ export function itemPage(model: ItemModel, links: Links): Html {
       Run <a href="${links.run(run.name)}">${printable(run.name)}</a> · user ${printable(userId)} · model
       ${printable(run.model.name)}
     </p>
-    ${question(model)} ${evidence(model)} ${arms(model, links)}`;
+    ${hiddenNote(run.hiddenTexts)} ${question(model)} ${evidence(model)} ${arms(model, links)}`;
 }
 
 function question({ sample }: ItemModel): Html {

@@ -1,5 +1,6 @@
 import type { BenchDatabase } from '../../db/database.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 import { inspectedRun, type InspectedRun, turnsOfItem } from '../turn/read-turn.ts';
 
@@ -26,9 +27,14 @@ export interface ItemModel {
   readonly evidenceCount: number;
 }
 
-/** Reads an item. @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read */
-export function readItemPage(database: BenchDatabase, runName: string, itemId: string): ItemModel {
-  const run = inspectedRun(database, runName);
+/** Reads an item. @param hidden by default the rule of reports @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read */
+export function readItemPage(
+  database: BenchDatabase,
+  runName: string,
+  itemId: string,
+  hidden: HiddenTexts = hiddenInReports,
+): ItemModel {
+  const run = inspectedRun(database, runName, hidden);
   const quality = unknownQuality(run.model);
   const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality));
   const answered = turns.filter((turn) => turn.state === 'answered');

@@ -6,6 +6,7 @@ import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import { groupedNumber } from '../grouped-number.ts';
 import type { ItemQuery, Links } from '../links.ts';
+import { hiddenNote } from '../hidden-texts.ts';
 import { listText } from '../cut-text.ts';
 import { type TurnColumn, turnColumns } from './turn-columns.ts';
 
@@ -18,6 +19,8 @@ export interface ItemList {
   readonly categories: readonly string[];
   /** The reason why no quality of answers is given; null if it is. */
   readonly unknownQuality: string | null;
+  /** Why it has no texts; null where it has. */
+  readonly hiddenTexts: string | null;
 }
 
 const shownColumns = ({ query, unknownQuality }: ItemList): readonly TurnColumn[] =>
@@ -173,7 +176,7 @@ export function itemList(list: ItemList, links: Links): Html {
   return html`<section id="items" aria-labelledby="items-heading">
     <h2 id="items-heading">Items</h2>
     ${list.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(list.unknownQuality)}.</p>`}
-    ${links.answered ? filters(list, links) : ''}
+    ${hiddenNote(list.hiddenTexts)} ${links.answered ? filters(list, links) : ''}
     <div data-result="items">
       ${pager(list, links)}
       ${

@@ -10,6 +10,7 @@ import { reportFigures } from '../../report/figures/report-figures.ts';
 import { comparisonsTables } from '../../report/tables/comparisons-table.ts';
 import { reportTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../report/table.ts';
+import { type HiddenTexts, hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
 import { armsOf, runNamed, unknownName, usualPair } from '../find-run.ts';
 import type { ItemQuery } from '../links.ts';
 import type { ItemList } from './item-list.ts';
@@ -33,10 +34,15 @@ export interface RunPage {
   readonly usualPair: readonly [a: string | undefined, b: string | undefined];
 }
 
-/** Reads the page of a run. @throws BenchError `not-found` for an unknown name */
-export function readRunPage(database: BenchDatabase, name: string, query: ItemQuery): RunPage {
+/** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
+export function readRunPage(
+  database: BenchDatabase,
+  name: string,
+  query: ItemQuery,
+  hidden: HiddenTexts = hiddenInReports,
+): RunPage {
   const run = runNamed(database, name);
-  const items = readItems(database, run, query);
+  const items = readItems(database, run, query, hidden(run));
   return {
     name: run.name,
     suite: run.suite,
@@ -51,7 +57,7 @@ export function readRunPage(database: BenchDatabase, name: string, query: ItemQu
   };
 }
 
-function readItems(database: BenchDatabase, run: RunRecord, query: ItemQuery): ItemList {
+function readItems(database: BenchDatabase, run: RunRecord, query: ItemQuery, hiddenTexts: string | null): ItemList {
   const turns = new TurnListRepository(database);
   const categories = turns.categories(run.id);
   if (query.category !== undefined && !categories.includes(query.category)) {
@@ -59,13 +65,15 @@ function readItems(database: BenchDatabase, run: RunRecord, query: ItemQuery): I
   }
   const { sort, descending, after, before, at: _at, ...filter } = query;
   const quality = unknownQuality(run.model);
+  const page = turns.page(run.id, filter, { sort: sort as TurnSort, descending }, { after, before }, pageSize);
   return {
     run: run.name,
     query,
     arms: armsOf(database, run, query.arm),
     categories,
     unknownQuality: quality,
-    page: turns.page(run.id, filter, { sort: sort as TurnSort, descending }, { after, before }, pageSize),
+    hiddenTexts,
+    page: hiddenTexts === null ? page : { ...page, rows: page.rows.map(rowWithoutTexts) },
   };
 }
 

@@ -6,6 +6,7 @@ import { readComparison } from '../compare/read-comparison.ts';
 import { comparePage } from '../compare/compare-page.ts';
 import type { AttributionPort } from '../attribution/attribution-port.ts';
 import { type Breadcrumb, layout, type PageKind } from '../layout.ts';
+import type { HiddenTexts } from '../hidden-texts.ts';
 import { itemPage } from '../item/item-page.ts';
 import { readItemPage } from '../item/read-item-page.ts';
 import { itemQueryOf } from '../run/item-query.ts';
@@ -32,6 +33,8 @@ export interface InspectAppOptions {
   readonly script?: string | undefined;
   /** Computes leave-one-out attributions; without it, pages offer none. */
   readonly attribution?: AttributionPort | undefined;
+  /** By default the rule of reports. */
+  readonly hiddenTexts?: HiddenTexts | undefined;
   /** Options of a command that name the database; none for the default one. */
   readonly places?: readonly string[] | undefined;
   /** Called with errors that are bugs. */
@@ -49,6 +52,7 @@ export function inspectApp({
   database,
   script,
   attribution,
+  hiddenTexts,
   places,
   onBug,
 }: InspectAppOptions): Hono<ServerEnvironment> {
@@ -70,7 +74,7 @@ export function inspectApp({
   });
   app.get('/run', (context) => {
     const { run } = valuesOf(addressValues.run, search(context));
-    const model = readRunPage(database, run, itemQueryOf(search(context)));
+    const model = readRunPage(database, run, itemQueryOf(search(context)), hiddenTexts);
     return page(context, 'run', run, [toRuns], runPage(model, links));
   });
   app.get('/table', (context) => {
@@ -88,28 +92,31 @@ export function inspectApp({
   });
   app.get('/item', (context) => {
     const { run, item } = valuesOf(addressValues.item, search(context));
-    return page(context, 'item', item, [toRuns, toRun(run)], itemPage(readItemPage(database, run, item), links));
+    const model = readItemPage(database, run, item, hiddenTexts);
+    return page(context, 'item', item, [toRuns, toRun(run)], itemPage(model, links));
   });
   app.get('/turn', (context) => {
     const values = valuesOf(addressValues.turn, search(context));
     const turn = turnRefOf(values);
-    const model = readTurnPage(database, turn, values.against);
+    const model = readTurnPage(database, turn, values.against, hiddenTexts);
     const asking = attribution === undefined ? undefined : attributionForm(turn, token);
     const body = turnPage(model, links, { attributionForm: asking, places });
     return page(context, 'turn', turn.arm, [toRuns, toRun(turn.run), toItem(turn.run, turn.item)], body);
   });
   app.get('/turn.json', (context) => {
-    const model = readTurnPage(database, turnRefOf(valuesOf(addressValues.turn, search(context))));
+    const turn = turnRefOf(valuesOf(addressValues.turn, search(context)));
+    const model = readTurnPage(database, turn, undefined, hiddenTexts);
     return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
   });
   app.get('/compare', (context) => {
     const { a, b, armA, armB, page: number = 1, force } = valuesOf(addressValues.compare, search(context));
-    const model = readComparison(database, {
+    const query = {
       a: { run: a, ...(armA === undefined ? {} : { arm: armA }) },
       b: { run: b, ...(armB === undefined ? {} : { arm: armB }) },
       page: number,
-      ...(force === undefined ? {} : { force: true }),
-    });
+      ...(force === undefined ? {} : { force: true as const }),
+    };
+    const model = readComparison(database, query, hiddenTexts);
     const title = `Compare ${model.a.arm} with ${model.b.arm}`;
     return page(
       context,

@@ -6,7 +6,9 @@ import { TurnListRepository } from '../../db/turn-list-repository.ts';
 import { type StoredTurn, TurnRepository } from '../../db/turn-repository.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
+import { turnWithoutTexts } from '../../eval/analysis/texts/turn-without-texts.ts';
 import { runNamed, unknownName } from '../find-run.ts';
+import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { AttributionRecord } from '../../records/attribution-record.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
@@ -19,6 +21,8 @@ export interface InspectedRun {
   readonly model: { readonly name: string; readonly sha256: string };
   /** All that it was planned with, also those that have no turn yet. */
   readonly arms: readonly ArmTraits[];
+  /** Why hashes stand in place of its texts; null where the texts are shown. */
+  readonly hiddenTexts: string | null;
 }
 
 /** A turn with all that its page shows. */
@@ -32,19 +36,26 @@ export interface TurnModel {
   /** The turn whose sequence is compared: of the arm that was asked for, or `rag`. */
   readonly against: AnsweredTurn | undefined;
   readonly attribution: AttributionRecord | undefined;
-  /** Texts of the tokens of the sequences, by id; empty if the run did not record them. */
+  /** Texts of the tokens of the sequences, by id; empty if the run did not record them, and where texts are hidden. */
   readonly pieces: ReadonlyMap<number, string>;
 }
 
 /** @throws BenchError `not-found` */
-export function inspectedRun(database: BenchDatabase, runName: string): InspectedRun {
-  const { id, name, suite, model, plan } = runNamed(database, runName);
-  return { id, name, suite, model: { name: model.name, sha256: model.sha256 }, arms: plan.arms };
+export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts): InspectedRun {
+  const run = runNamed(database, runName);
+  const { id, name, suite, model, plan } = run;
+  const { arms } = plan;
+  return { id, name, suite, model: { name: model.name, sha256: model.sha256 }, arms, hiddenTexts: hidden(run) };
 }
 
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
-export function turnsOfItem(database: BenchDatabase, { id, name }: InspectedRun, item: string): StoredTurn[] {
-  const rows = [...new TurnRepository(database).listByRun(id, { itemId: item })];
+export function turnsOfItem(
+  database: BenchDatabase,
+  { id, name, hiddenTexts }: InspectedRun,
+  item: string,
+): StoredTurn[] {
+  const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
+  const rows = hiddenTexts === null ? stored : stored.map(turnWithoutTexts);
   if (rows.length === 0)
     throw unknownName(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
   return rows.sort((a, b) => compare(a.arm, b.arm) || a.repeat - b.repeat || a.turn - b.turn);
@@ -56,10 +67,16 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
  * Reads a turn with what is shown beside it.
  *
  * @param against the arm whose sequence is compared; by default the one that gives the same memories as text
+ * @param hidden by default the rule of reports
  * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
  */
-export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: string): TurnModel {
-  const run = inspectedRun(database, ref.run);
+export function readTurnPage(
+  database: BenchDatabase,
+  ref: TurnRef,
+  against?: string,
+  hidden: HiddenTexts = hiddenInReports,
+): TurnModel {
+  const run = inspectedRun(database, ref.run, hidden);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);
   const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality));
@@ -87,6 +104,7 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     rag,
     against: compared,
     attribution: new AttributionRepository(database).find(row.id),
+    // Ids of hidden texts are no ids, and have none.
     pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
   };
 }

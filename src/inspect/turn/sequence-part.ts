@@ -68,7 +68,7 @@ export function sequencePart(turn: AnsweredTurn, pieces: ReadonlyMap<number, str
     </ul>
     ${
       pieces.size === 0
-        ? html`<p class="soft">Token boundaries: not recorded in this run; the ids are in the raw JSON.</p>`
+        ? html`<p class="soft">Token boundaries: not recorded in this run, or hidden with its texts.</p>`
         : html`<input type="checkbox" id="show-tokens" class="show-tokens" /><label for="show-tokens"
               >Show token boundaries and ids</label
             >`

@@ -14,7 +14,7 @@ function documentOf({ turn, pieces, attribution, rag }: TurnModel) {
 /**
  * Renders turns of one run for programs, as indented JSON that is safe to show as text:
  *
- * - `run`: `{ id, name, suite, model: { name, sha256 } }`
+ * - `run`: `{ id, name, suite, model: { name, sha256 }, hiddenTexts }`; `hiddenTexts`: why hashes stand in place of texts, or null
  * - `turns`: each the record of a turn (`records/turn-record.ts`), and beside it
  *   - `unknownQuality`: the reason why no score is shown, or null; missing for a `failed` turn
  *   - `pieces`: texts of the ids of its segments, by id; empty if the run did not record them
@@ -22,8 +22,8 @@ function documentOf({ turn, pieces, attribution, rag }: TurnModel) {
  *   - `ragNextTokens`: the likeliest next tokens of the arm that gives the same memories as text, or null
  */
 export function turnsJson([first, ...others]: readonly [TurnModel, ...TurnModel[]]): string {
-  const { id, name, suite, model } = first.run;
-  return printableJson({ run: { id, name, suite, model }, turns: [first, ...others].map(documentOf) });
+  const { id, name, suite, model, hiddenTexts } = first.run;
+  return printableJson({ run: { id, name, suite, model, hiddenTexts }, turns: [first, ...others].map(documentOf) });
 }
 
 /** Renders one turn, as `turnsJson` does. */

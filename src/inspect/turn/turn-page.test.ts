@@ -11,7 +11,14 @@ import type { TurnModel } from './read-turn.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
 
-const run = { id: 'run-1', name: 'main-1', suite: 'main', model: { name: 'tiny', sha256: 'ab'.repeat(32) }, arms: [] };
+const run = {
+  id: 'run-1',
+  name: 'main-1',
+  suite: 'main',
+  model: { name: 'tiny', sha256: 'ab'.repeat(32) },
+  arms: [],
+  hiddenTexts: null,
+};
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
 function answered(...of: Parameters<typeof answeredTurn>): AnsweredTurn {

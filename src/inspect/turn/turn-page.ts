@@ -3,6 +3,7 @@ import type { Html } from '../../report/html/html-table.ts';
 import { quoted } from '../../report/html/reproduce.ts';
 import { printable } from '../../report/render/printable.ts';
 import type { Links, TurnRef } from '../links.ts';
+import { hiddenNote } from '../hidden-texts.ts';
 import { failureInWords } from './answer-in-words.ts';
 import { answerPart } from './answer-part.ts';
 import { budgetPart } from './budget-part.ts';
@@ -48,7 +49,7 @@ export function turnPage(model: TurnModel, links: Links, { attributionForm, plac
       Run ${printable(run.name)} · <a href="${links.item(run.name, itemId)}">item ${printable(itemId)}</a> · user
       ${printable(userId)} · repeat ${repeat} · turn ${number} · model ${printable(run.model.name)}
     </p>
-    ${siblings(model, links)} ${contents(model, links, attributionForm)}
+    ${hiddenNote(run.hiddenTexts)} ${siblings(model, links)} ${contents(model, links, attributionForm)}
     <section aria-labelledby="reproduce">
       <h2 id="reproduce">Reproduce</h2>
       <p>The same turn in the terminal:</p>

@@ -30,6 +30,8 @@ const declaration = {
   primaryMetric: z.string().exactOptional(),
   split: z.enum(['development', 'test']).exactOptional(),
   licence: z.string().exactOptional(),
+  /** Its texts stand in no report. */
+  texts: z.literal('withheld').exactOptional(),
   /** A sentence that a reader of any result must know. */
   note: z.string().exactOptional(),
   /** Of a public data set: the file that was brought, and published errata, by the hash of their bytes. */

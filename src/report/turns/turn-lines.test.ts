@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
+import { textHash } from '../../config/text-hash.ts';
 import { failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { turnOf } from '../../../test/fixtures/stored-runs.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
@@ -9,6 +10,7 @@ import { spreadsheetText, turnLines } from './turn-lines.ts';
 const run = {
   name: 'r',
   suite: 'main',
+  dataset: { name: 'ours', sha256: '', items: 1, users: 1, counts: { userKind: {}, category: {}, phrasing: {} } },
   model: { name: 'small', sha256: '', parameters: 1, contextTokens: 1, cellTokens: 1 },
 };
 
@@ -83,6 +85,19 @@ test('random weights have no quality', () => {
     ...{ exactMatch: null, contains: null, goldLogProb: null, wrongClass: null },
     ...{ answer: ' Turin', promptTokens: 43 },
   });
+});
+
+test('withheld texts are hashes in every column', () => {
+  const others = { ...run, dataset: { ...run.dataset, texts: 'withheld' as const } };
+  const failing = failedTurn('dki', 'the text "Turin" is too long');
+  const lines = linesOf([turnOf(made), failing], 'jsonl', others);
+  const [turn, failed] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(turn).toMatchObject({
+    ...{ itemId: 'q1', gold: textHash('Turin'), answer: textHash(' Turin'), exactMatch: 1, promptTokens: 43 },
+    query: textHash('Where does my sister live?'),
+  });
+  expect(failed).toMatchObject({ error: textHash('the text "Turin" is too long') });
+  expect([...lines, ...linesOf([turnOf(made), failing], 'csv', others)].join('')).not.toMatch(/Turin|sister/);
 });
 
 test('turns are read when their line is wanted', () => {

@@ -1,3 +1,5 @@
+import { resultWithoutTexts } from '../../eval/analysis/texts/turn-without-texts.ts';
+import { withholdsTexts } from '../../eval/analysis/texts/withheld-texts.ts';
 import { unknownQuality, withoutQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
@@ -11,7 +13,7 @@ export type TurnFormat = (typeof turnFormats)[number];
 
 /** A run, and its turns as they are read. */
 export interface ListedRun {
-  readonly run: Pick<RunRecord, 'name' | 'suite' | 'model'>;
+  readonly run: Pick<RunRecord, 'name' | 'suite' | 'model' | 'dataset'>;
   readonly turns: Iterable<TurnResult>;
 }
 
@@ -35,13 +37,15 @@ function csvField(value: ReturnType<(typeof turnColumns)[number]['of']>): string
 
 /**
  * A line a turn, each ending with a line break, in the order of writing; in CSV a line of names first. Quality is empty
- * where the weights are random. Turns are read one after the other: a run of 100,000 turns is not held in memory.
+ * where the weights are random; hashes stand in place of texts that are others'. Turns are read one after the other: a run of 100,000 turns is not held in memory.
  */
 export function* turnLines(runs: Iterable<ListedRun>, format: TurnFormat): Generator<string, void, undefined> {
   if (format === 'csv') yield csvText([turnColumns.map(({ name }) => name)]);
   for (const { run, turns } of runs) {
     const judged = unknownQuality(run.model) === null;
-    for (const turn of turns) {
+    const withheld = withholdsTexts(run);
+    for (const stored of turns) {
+      const turn = withheld ? resultWithoutTexts(stored) : stored;
       const shown = judged || turn.state === 'failed' ? turn : withoutQuality(turn);
       const values = turnColumns.map(({ name, of }) => [name, of(shown, run)] as const);
       yield format === 'csv'

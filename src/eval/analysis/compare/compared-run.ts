@@ -5,6 +5,8 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { judge } from '../checks/judge.ts';
 import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';
 import { regimeOf } from '../summary/regime.ts';
+import { resultWithoutTexts } from '../texts/turn-without-texts.ts';
+import { withholdsTexts } from '../texts/withheld-texts.ts';
 import type { TurnsOfRun } from '../turns-of-run.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
@@ -75,6 +77,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const { isHit } = regimeOf(answered, arms);
   const metrics = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
   const randomWeights = unknownQuality(model) !== null;
+  const shown = withholdsTexts(run) ? answered.map(resultWithoutTexts) : answered;
   const complete = probes !== null && status !== 'running' && status !== 'interrupted';
   const checks = complete ? judge({ arms, answered, failed, probes, metrics, seed, randomWeights }) : [];
   return {
@@ -93,7 +96,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
     failedChecks: checks.filter((result) => result.status === 'failed').map(({ check }) => check),
     arms: arms.map((arm) => arm.name),
     turns: groupBy(
-      answered.map((turn) => comparedTurn(turn, isHit(turn), metrics)),
+      shown.map((turn) => comparedTurn(turn, isHit(turn), metrics)),
       ({ arm }) => arm,
     ),
     failedTurns: new Map([...groupBy(failed, ({ arm }) => arm)].map(([arm, turns]) => [arm, turns.length])),

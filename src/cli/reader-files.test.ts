@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { afterAll, expect, test } from 'vitest';
+import { TestFolder } from '../../test/model/bench-fixture.ts';
+import type { RunRecord } from '../records/run-record.ts';
+import { ReaderFiles } from './reader-files.ts';
+
+const folder = new TestFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const [right, wrong] = [folder.file('right.json'), folder.file('wrong.json')];
+writeFileSync(right, '[1]');
+writeFileSync(wrong, '[2]');
+const sha256 = createHash('sha256').update('[1]').digest('hex');
+
+/** A run as far as its data set is known. */
+function runOf(dataset: object, settings: object = {}): RunRecord {
+  return { dataset: { name: 'locomo', sha256: 'of the conversion', ...dataset }, plan: { settings } } as RunRecord;
+}
+
+const others = { texts: 'withheld', brought: { sha256 } };
+
+test('texts of one\u2019s own data are shown', () => {
+  expect(new ReaderFiles(undefined).hidden(runOf({}))).toBeNull();
+});
+
+test('texts of others are shown to whoever has the file', () => {
+  expect(new ReaderFiles(right).hidden(runOf(others))).toBeNull();
+  expect(new ReaderFiles(`locomo=${right}`).hidden(runOf(others))).toBeNull();
+  expect(new ReaderFiles(undefined).hidden(runOf(others, { dataFile: { locomo: right } }))).toBeNull();
+  const converted = { texts: 'withheld', sha256 };
+  expect(new ReaderFiles(undefined).hidden(runOf(converted, { dataset: [right] }))).toBeNull();
+  expect(new ReaderFiles(right).hidden(runOf({ parts: [{ name: 'mine' }, { name: 'locomo', ...others }] }))).toBeNull();
+});
+
+test('another file, and none, are told apart in a line', () => {
+  const start = sha256.slice(0, 16);
+  expect(new ReaderFiles(wrong).hidden(runOf(others))).toMatch(
+    new RegExp(
+      `^hashes stand in place of the texts of locomo: .*wrong.json \\(sha256 [0-9a-f]{16}…\\) is not what the run asked \\(sha256 ${start}…\\)$`,
+    ),
+  );
+  expect(new ReaderFiles(undefined).hidden(runOf(others, { dataFile: { locomo: folder.file('gone') } }))).toBe(
+    "hashes stand in place of the texts of locomo: they are others': " +
+      `show them from your own file with --data-file FILE (sha256 ${start}…)`,
+  );
+  // A file that is named decides, whatever else lies around.
+  expect(new ReaderFiles(wrong).hidden(runOf(others, { dataFile: { locomo: right } }))).not.toBeNull();
+  expect(() => new ReaderFiles(folder.file('gone'))).toThrow('--data-file: there is no file');
+});

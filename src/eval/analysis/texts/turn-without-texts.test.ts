@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
+import { textHash } from '../../../config/text-hash.ts';
+import { turnRecord } from '../../../records/turn-record.ts';
+import { isHidden, resultWithoutTexts, turnWithoutTexts } from './turn-without-texts.ts';
+
+const base = answeredTurn('dki', { injected: true });
+const secret = 'Zanzibar';
+/** A turn that says the same word wherever a text can stand. */
+const turn = answeredTurn('dki', {
+  injected: true,
+  changes: {
+    item: { ...base.item, query: secret, gold: secret, acceptedAnswers: [secret], answerPrefix: secret },
+    given: {
+      retrieved: base.given.retrieved.map((memory) => ({ ...memory, content: secret })),
+      retrieval: {
+        strategy: 'hinted',
+        timingsMs: { embedding: 1, search: 1, ranking: 1 },
+        flags: [{ flag: 'fallback', reason: `cannot route ${secret}` }],
+        details: { hints: [secret] },
+      },
+    },
+    prompt: {
+      ...base.prompt,
+      ...{ originalQuery: secret, systemPrompt: secret, retrievedContext: secret, historyText: secret },
+      historyMessages: [{ role: 'user', content: secret }],
+      finalPrompt: secret,
+      segments: base.prompt.segments.map((segment) => ({ ...segment, text: secret })),
+    },
+    answer: { ...base.answer, text: secret, prefix: secret },
+    observed: {
+      ...base.observed,
+      goldTokens: [{ token: secret, logProbability: -0.125 }],
+      nextTokens: [{ token: secret, probability: 0.5 }],
+    },
+  },
+});
+
+test('no text is left, and no token id that would give one back', () => {
+  const hidden = turnWithoutTexts(turn);
+  expect(JSON.stringify(turn)).toContain(secret);
+  expect(JSON.stringify(hidden)).not.toContain(secret);
+  expect(hidden.item).toMatchObject({
+    query: textHash(secret),
+    gold: textHash(secret),
+    category: 'updated',
+    memories: 3,
+  });
+  const ids = [...hidden.prompt.segments.map(({ tokenIds }) => tokenIds), hidden.answer.tokenIds];
+  expect(ids.every(isHidden)).toBe(true);
+  expect(turnRecord.parse(hidden)).toEqual(hidden);
+});
+
+test('ids, numbers and times stay, equal texts stay equal, and doing it again changes nothing', () => {
+  const hidden = turnWithoutTexts(turn);
+  const { timings, tokens, facts, scores, account, itemId, userId } = turn;
+  expect(hidden).toMatchObject({ timings, tokens, facts, scores, account, itemId, userId });
+  expect(hidden.prompt.segments.map(({ tokenIds }) => tokenIds.length)).toEqual(
+    turn.prompt.segments.map(({ tokenIds }) => tokenIds.length),
+  );
+  const [bos, system] = hidden.prompt.segments;
+  expect(bos!.tokenIds[0]).not.toBe(system!.tokenIds[0]);
+  expect(hidden.observed.goldTokens).toEqual([{ token: '', logProbability: -0.125 }]);
+  expect(turnWithoutTexts(hidden)).toEqual(hidden);
+});
+
+test('the part that results are computed from is hidden alike', () => {
+  const result = resultWithoutTexts(turn);
+  if (result.state === 'failed') throw new Error('it answered');
+  expect(result.item).toEqual(turnWithoutTexts(turn).item);
+  expect([result.answer.text, result.given.retrieval?.details]).toEqual([textHash(secret), {}]);
+  const failed = turnWithoutTexts(failedTurn('dki', `too long: ${secret}`));
+  expect(failed.error).toEqual({ code: null, message: textHash(`too long: ${secret}`) });
+});

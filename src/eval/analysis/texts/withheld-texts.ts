@@ -1,0 +1,20 @@
+import type { RunRecord } from '../../../records/run-record.ts';
+
+/** A data set whose texts stand in no report. */
+export interface WithheldSet {
+  readonly name: string;
+  /** Of the bytes of the reader's own file. */
+  readonly fileSha256: string;
+}
+
+/** The data sets of a run whose texts are others': reports hold hashes in their place. */
+export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldSet[] {
+  return (dataset.parts ?? [dataset])
+    .filter(({ texts }) => texts === 'withheld')
+    .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));
+}
+
+/** True where no text of the run's turns may stand in a report. */
+export function withholdsTexts(run: Pick<RunRecord, 'dataset'>): boolean {
+  return withheldSets(run).length > 0;
+}

@@ -1,0 +1,37 @@
+import { html } from 'hono/html';
+import type { ItemPair, ItemSide } from '../db/item-pair-repository.ts';
+import type { TurnListRow } from '../db/schema.ts';
+import { withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
+import type { RunRecord } from '../records/run-record.ts';
+import type { Html } from '../report/html/html-table.ts';
+import { printable } from '../report/render/printable.ts';
+
+/** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */
+export type HiddenTexts = (run: RunRecord) => string | null;
+
+/** The rule of all that may leave the machine: no text of a data set that is others'. */
+export const hiddenInReports: HiddenTexts = (run) => {
+  const names = withheldSets(run).map(({ name }) => name);
+  return names.length === 0 ? null : `hashes stand in place of the texts of ${names.join(', ')}, which are others'`;
+};
+
+/** The remark above pages of a run whose texts are hidden; nothing where they are shown. */
+export function hiddenNote(hidden: string | null): Html | string {
+  return hidden === null ? '' : html`<p class="note">No texts: ${printable(hidden)}.</p>`;
+}
+
+/** A row of a list, whose texts are cut: it says nothing in their place. */
+export function rowWithoutTexts(row: TurnListRow): TurnListRow {
+  return { ...row, question: '', answer: '', error: row.error === null ? null : 'failed' };
+}
+
+/** A pair of a list, as `rowWithoutTexts`; answers that differ still do. */
+export function pairWithoutTexts({ itemId, a, b }: ItemPair): ItemPair {
+  const same = a.answer === b.answer;
+  // Field by field: a row may hold more than its type says.
+  const side = ({ repeat, turn, success, repeats, error }: ItemSide, answer: string): ItemSide => ({
+    ...{ repeat, turn, success, repeats, answer },
+    error: error === null ? null : 'failed',
+  });
+  return { itemId, question: '', a: side(a, 'hidden'), b: side(b, same ? 'hidden' : 'hidden, another') };
+}
