@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { configOptions } from '../config/config-options.ts';
 
@@ -15,10 +15,12 @@ export function addConfigOptions(
   keys?: readonly (keyof BenchConfig)[],
   choices: Choices = {},
 ): Command {
-  for (const { key, flag, value, help } of configOptions()) {
+  for (const { key, flag, value, help, negated } of configOptions()) {
     if (keys !== undefined && !(keys as readonly string[]).includes(key)) continue;
     const known = choices[key as keyof BenchConfig]?.join(', ');
     const text = known === undefined ? help : help.replace(/\)$/, `; choices: ${known})`);
+    // Declared first, so that no default of the flag overrides the configuration.
+    if (negated) command.addOption(new Option(flag.replace('--no-', '--')).hideHelp());
     command.option(value === undefined ? flag : `${flag} ${value}`, text);
   }
   return command;

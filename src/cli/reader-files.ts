@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { dataFilePaths, fetchedFileOf, isPublicDataset } from '../config/public-datasets.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
-import type { HiddenTexts } from '../inspect/hidden-texts.ts';
+import { type HiddenTexts, neverStored } from '../inspect/hidden-texts.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import { shownPath } from './command-line.ts';
 
@@ -46,7 +46,9 @@ export class ReaderFiles {
     );
   }
 
-  readonly hidden: HiddenTexts = (run) => {
+  readonly hidden: HiddenTexts = (run) => neverStored(run) ?? this.#missing(run);
+
+  #missing(run: RunRecord): string | null {
     const sets = withheldSets(run).filter((set) => !this.#has(run, set));
     if (sets.length === 0) return null;
     const names = sets.map(({ name }) => name).join(', ');
@@ -59,7 +61,7 @@ export class ReaderFiles {
         ? `they are others': show them from your own file with --data-file FILE (sha256 ${wanted})`
         : `${given.join(', ')} is not what the run asked (sha256 ${wanted})`;
     return `hashes stand in place of the texts of ${names}: ${why}`;
-  };
+  }
 
   #has({ plan: { settings } }: RunRecord, { name, fileSha256 }: WithheldSet): boolean {
     const { dataset, dataFile } = settings as {

@@ -204,6 +204,9 @@ export const benchConfigSchema = z.strictObject({
     preset: '256MiB',
     allowed: 'bytes, or a size such as 256MiB',
   }).default(256 * 2 ** 20),
+  text: toggle('store hashes in place of prompts, answers, memories and questions: for private data', {
+    negated: true,
+  }).exactOptional(),
   run: runName('name of the run', 'suite, date and time').exactOptional(),
   resume: runName('name of an interrupted run to continue').exactOptional(),
   out: path('<dir>', 'folder of the reports').default('reports'),

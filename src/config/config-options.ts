@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import { benchConfigSchema } from './bench-config.ts';
 import { type OptionDescription, optionDescriptions } from './option-kinds.ts';
 
-/** Maps `topK` to `--top-k`. */
+/** Maps `topK` to `--top-k`, and a boolean that its flag turns off to `--no-…`. */
 export function flagOf(key: string): string {
-  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const isNegated = key in benchConfigSchema.shape && descriptionOf(key).negated === true;
+  return `--${isNegated ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** Finds the description of an option, registered for the schema inside defaults and optionals. */

@@ -160,12 +160,24 @@ const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
   hinted: ['preRetrieval'],
 };
 
+/** @throws BenchError `bad-option` for an option that needs texts to be stored */
+function requireNoText(retriever: BenchConfig['retriever'], judge: string | undefined): void {
+  const refused = (what: string, hint: string) => new BenchError('bad-option', `--no-text: ${what}`, hint);
+  if (retriever === 'tiered') {
+    const hint = 'choose another retriever, or drop --no-text';
+    throw refused('--retriever tiered keeps texts of memories in stores of its own', hint);
+  }
+  if (judge !== undefined) throw refused('--judge reads the stored answers', 'drop one of them');
+}
+
 /** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use */
 function requireUse(
-  config: Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu' | 'judge'> & { readonly model?: string },
+  config: Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu' | 'judge' | 'text'> & {
+    readonly model?: string;
+  },
   given: ReadonlyMap<string, Given>,
 ) {
-  const { retriever, cold, dataset, suite, gpu, judge, model = '' } = config;
+  const { retriever, cold, dataset, suite, gpu, judge, text, model = '' } = config;
   // Suite `retrieval` runs every strategy.
   const comparesAll = suite.includes('retrieval') || suite.includes('all');
   const unused = ({ name }: Given, hint: string) =>
@@ -177,6 +189,7 @@ function requireUse(
   }
   const layers = given.get('gpuLayers');
   if (gpu === 'off' && layers !== undefined) throw unused(layers, 'add --gpu auto, or drop it');
+  if (text === false) requireNoText(retriever, judge);
   const errata = given.get('errata');
   if (errata !== undefined && !dataset.includes('locomo')) throw unused(errata, 'errata correct --dataset locomo');
   const index = given.get('coldIndex');

@@ -8,6 +8,8 @@ export interface OptionDescription {
   readonly help: string;
   /** Default as shown in the help, if the schema has none or another form of it. */
   readonly preset?: string;
+  /** True for a boolean that its flag turns off: `--no-text`. */
+  readonly negated?: true;
   /** Completes "expected …". */
   readonly allowed: string;
   /** Noun for a value, and all values, if only certain values are valid. */
@@ -37,13 +39,13 @@ export const wholeFrom = (least: number, value: string, help: string, preset?: s
   });
 
 /** True or false. */
-export const toggle = (help: string) =>
+export const toggle = (help: string, more: Pick<OptionDescription, 'negated'> = {}) =>
   describe(
     z.preprocess(
       (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
       z.boolean(),
     ),
-    { help, allowed: 'true or false' },
+    { help, allowed: 'true or false', ...more },
   );
 
 /** One of several names. */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { ItemPair, ItemSide } from '../db/item-pair-repository.ts';
 import type { TurnListRow } from '../db/schema.ts';
-import { withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
+import { storesTexts, withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import type { Html } from '../report/html/html-table.ts';
 import { printable } from '../report/render/printable.ts';
@@ -9,8 +9,14 @@ import { printable } from '../report/render/printable.ts';
 /** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */
 export type HiddenTexts = (run: RunRecord) => string | null;
 
+/** Why nobody can be shown the texts of a run: nobody has stored them. */
+export function neverStored(run: RunRecord): string | null {
+  return storesTexts(run) ? null : 'the run stored hashes in their place (--no-text): they cannot be shown';
+}
+
 /** The rule of all that may leave the machine: no text of a data set that is others'. */
 export const hiddenInReports: HiddenTexts = (run) => {
+  if (!storesTexts(run)) return neverStored(run);
   const names = withheldSets(run).map(({ name }) => name);
   return names.length === 0 ? null : `hashes stand in place of the texts of ${names.join(', ')}, which are others'`;
 };

@@ -1,3 +1,4 @@
+import { textHash } from '../config/text-hash.ts';
 import { AuditLogRepository } from '../db/audit-log-repository.ts';
 import { ConversationRepository } from '../db/conversation-repository.ts';
 import type { BenchDatabase } from '../db/database.ts';
@@ -32,14 +33,23 @@ export class DatabaseConversationLog implements ConversationLog {
   readonly #conversations: ConversationRepository;
   readonly #audit: AuditLogRepository;
   readonly #runId: string | undefined;
+  readonly #stored: (text: string) => string;
 
-  /** @param runId the run that its sessions belong to, where there is one */
-  constructor(database: BenchDatabase, runId?: string) {
+  /**
+   * @param runId the run that its sessions belong to, where there is one
+   * @param options.storesTexts false: hashes are stored in place of messages
+   */
+  constructor(
+    database: BenchDatabase,
+    runId?: string,
+    { storesTexts = true }: { readonly storesTexts?: boolean } = {},
+  ) {
     this.#database = database;
     this.#sessions = new SessionRepository(database);
     this.#conversations = new ConversationRepository(database);
     this.#audit = new AuditLogRepository(database);
     this.#runId = runId;
+    this.#stored = storesTexts ? (text) => text : textHash;
   }
 
   history(sessionId: string, maxMessages: number): HistoryMessage[] {
@@ -51,11 +61,11 @@ export class DatabaseConversationLog implements ConversationLog {
   record(turn: LogEntry): void {
     this.#database.transaction(() => {
       this.#openSession(turn.sessionId, turn.userId);
-      this.#conversations.create({ sessionId: turn.sessionId, role: 'user', content: turn.query });
+      this.#conversations.create({ sessionId: turn.sessionId, role: 'user', content: this.#stored(turn.query) });
       this.#conversations.create({
         sessionId: turn.sessionId,
         role: 'assistant',
-        content: turn.answer,
+        content: this.#stored(turn.answer),
         injectionMode: turn.injectionMode,
         memoryIds: turn.memoryIds,
         latencyMs: turn.latencyMs,
@@ -74,7 +84,9 @@ export class DatabaseConversationLog implements ConversationLog {
   seed(sessionId: string, userId: string | undefined, messages: readonly HistoryMessage[]): void {
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
-      for (const { role, content } of messages) this.#conversations.create({ sessionId, role, content });
+      for (const { role, content } of messages) {
+        this.#conversations.create({ sessionId, role, content: this.#stored(content) });
+      }
     });
   }
 

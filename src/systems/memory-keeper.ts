@@ -1,5 +1,6 @@
+import { textHash } from '../config/text-hash.ts';
 import type { BenchDatabase } from '../db/database.ts';
-import { MemoryRepository } from '../db/memory-repository.ts';
+import { MemoryRepository, type NewMemory } from '../db/memory-repository.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
@@ -14,15 +15,26 @@ export class MemoryKeeper {
   readonly #memories: MemoryRepository;
   readonly #sessions: SessionRepository;
   readonly #runId: string | undefined;
+  readonly #storesTexts: boolean;
 
-  /** @param runId the run that its sessions belong to, where there is one */
-  constructor(retriever: Retriever, embeddings: EmbeddingService, database: BenchDatabase, runId?: string) {
+  /**
+   * @param runId the run that its sessions belong to, where there is one
+   * @param options.storesTexts false: the database has a hash in place of a memory, and neither its vector nor its metadata
+   */
+  constructor(
+    retriever: Retriever,
+    embeddings: EmbeddingService,
+    database: BenchDatabase,
+    runId?: string,
+    { storesTexts = true }: { readonly storesTexts?: boolean } = {},
+  ) {
     this.#retriever = retriever;
     this.#embeddings = embeddings;
     this.#database = database;
     this.#memories = new MemoryRepository(database);
     this.#sessions = new SessionRepository(database);
     this.#runId = runId;
+    this.#storesTexts = storesTexts;
   }
 
   /** Embeds, stores, then indexes; an id that exists is replaced. */
@@ -32,7 +44,7 @@ export class MemoryKeeper {
     const preference = metadata['preference'] === true;
     const memoryId = this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
-      return this.#memories.create({
+      return this.#store({
         id: options.memoryId,
         sessionId,
         userId,
@@ -61,7 +73,7 @@ export class MemoryKeeper {
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
       for (const { memoryId, ...memory } of memories) {
-        this.#memories.create({
+        this.#store({
           ...memory,
           id: memoryId,
           sessionId,
@@ -119,6 +131,12 @@ export class MemoryKeeper {
 
   stats(): Readonly<Record<string, unknown>> {
     return { ...this.#retriever.stats(), embeddings: this.#embeddings.stats() };
+  }
+
+  #store({ embedding, metadata, ...memory }: NewMemory): string {
+    return this.#storesTexts
+      ? this.#memories.create({ ...memory, embedding, metadata })
+      : this.#memories.create({ ...memory, content: textHash(memory.content) });
   }
 
   #openSession(sessionId: string, userId: string | undefined): void {

@@ -13,7 +13,7 @@ import { evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './su
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { regimeOf } from './summary/regime.ts';
 import { resultWithoutTexts } from './texts/turn-without-texts.ts';
-import { withholdsTexts } from './texts/withheld-texts.ts';
+import { storesTexts, withholdsTexts } from './texts/withheld-texts.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
@@ -32,7 +32,10 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const shown = judged ? answered : answered.map(withoutQuality);
   // Reasons and messages may quote what was asked.
   const quoted = withholdsTexts(run)
-    ? { answered: answered.map(resultWithoutTexts), failed: failed.map(resultWithoutTexts) }
+    ? {
+        answered: answered.map((turn) => resultWithoutTexts(turn)),
+        failed: failed.map((turn) => resultWithoutTexts(turn)),
+      }
     : { answered, failed };
   const baseline = shown.filter((turn) => turn.arm === baselineName);
   const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
@@ -62,7 +65,16 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),
-    checks: judge({ arms, answered, failed: quoted.failed, probes, metrics, seed, randomWeights: !judged }),
+    checks: judge({
+      arms,
+      answered,
+      failed: quoted.failed,
+      probes,
+      metrics,
+      seed,
+      textsStored: storesTexts(run),
+      randomWeights: !judged,
+    }),
   };
 }
 

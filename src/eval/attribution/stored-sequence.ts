@@ -7,6 +7,7 @@ import type { TurnRecord } from '../../records/turn-record.ts';
 import { type JoinRecipe, recipeNamed } from '../../systems/prefill/join-recipe.ts';
 import type { LinesAhead } from '../../systems/prompt/lines-ahead.ts';
 import type { PromptForm } from '../../systems/prompt/prompt-form.ts';
+import { isHidden } from '../analysis/texts/turn-without-texts.ts';
 import { hashOfIds } from '../run/observe/turn-observer.ts';
 
 /** The K/V in front of a turn's prompt. */
@@ -47,6 +48,9 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   if (turn.state === 'failed') throw cannot(turn, 'it failed, and has no answer', 'choose a turn that was answered');
   const { prompt, prefill, account, answer, observed } = turn;
   const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
+  if (isHidden(ids)) {
+    throw cannot(turn, 'its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
+  }
   if (!account.sharesPositions && hashOfIds(ids) !== observed.sequenceSha256) {
     throw cannot(turn, 'its ids are not those that the session held', 'run the bench again');
   }

@@ -45,6 +45,7 @@ const DECISIVE = [
   'coldIndex',
   'judge',
   'judgeModel',
+  'text',
 ] as const;
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {

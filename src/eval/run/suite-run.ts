@@ -21,6 +21,7 @@ import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gat
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
+import { storesTexts } from '../analysis/texts/withheld-texts.ts';
 import { metricsOfRun, requirePrimary, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { openJudge } from '../judge/judge.ts';
 import { plantedVerdicts } from '../judge/planted-verdicts.ts';
@@ -104,7 +105,8 @@ export async function runSuite(
   hooks.onBegin?.(run.name);
   const retriever = await openRunRetriever(parts, settings, run.id, folder);
   await using _retriever = { [Symbol.asyncDispose]: () => retriever.close() };
-  const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id);
+  const kept = { storesTexts: storesTexts(run) };
+  const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id, kept);
   const openedArms = await openArms(parts, stores, { config: settings, runId: run.id, arms }, keeper);
   const { seed, repeats, topK, threshold } = settings;
   const bench = {
@@ -113,7 +115,8 @@ export async function runSuite(
     clock: new RunClock(run.probes?.profile.spent),
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
-    log: new DatabaseConversationLog(database, run.id),
+    log: new DatabaseConversationLog(database, run.id, kept),
+    ...kept,
     pieces: new TokenPieces(engine, database),
     arms: openedArms,
     metrics: ownMetrics(settings),
@@ -126,6 +129,7 @@ export async function runSuite(
     ...dataNotes(dataset),
     ...runNotes(parts, stores, run),
     ...(gated ? [gatingNote(calibration)] : []),
+    ...(kept.storesTexts ? [] : [NO_TEXTS]),
     ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),
   ];
   const session = new RunSession(database, run, bench, {
@@ -192,6 +196,10 @@ async function madeData(
   }
   return readAskedData({ dataset: files });
 }
+
+const NO_TEXTS =
+  'no text was stored (--no-text): the viewer shows hashes, attribution cannot replay a turn, and the check ' +
+  'negative controls cannot compute chance';
 
 function gatingNote(calibration: GatingCalibration | undefined): string {
   return calibration === undefined

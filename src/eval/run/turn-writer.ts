@@ -12,6 +12,7 @@ import { logEntry } from '../../systems/turn-pipeline.ts';
 import type { MetricDefinition } from '../analysis/metrics/metric-definition.ts';
 import { checkedValue } from '../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../analysis/prompt-facts.ts';
+import { turnWithoutTexts } from '../analysis/texts/turn-without-texts.ts';
 import type { TokenPieces } from './observe/token-pieces.ts';
 
 /** A turn before it is written: answered and observed, or failed. */
@@ -35,6 +36,8 @@ export interface WriterParts {
   readonly metrics: readonly MetricDefinition[];
   /** The metric by which an answer is right. */
   readonly success: string;
+  /** False: hashes are stored in their place, and no token ids. */
+  readonly storesTexts: boolean;
 }
 
 /** A conversation is one session; any other question has its own. */
@@ -64,14 +67,15 @@ export class TurnWriter {
     repeat: number,
     outcomes: readonly TurnOutcome[],
   ): Promise<void> {
-    const { database, log, pieces, runId } = this.#parts;
+    const { database, log, pieces, runId, storesTexts } = this.#parts;
     const { userId } = this.#user;
     for (const [position, outcome] of outcomes.entries()) {
       const { arm } = outcome;
       const sessionId = sessionIdOf(runId, item, arm, repeat);
       const key: TurnKey = { itemId: item.itemId, userId, arm: arm.traits.name, repeat, turn: 0, position };
       const record = this.#recordOf(key, item, memories, outcome);
-      const missing = record.state === 'answered' ? await pieces.missing(record.prompt.segments) : new Map();
+      const shows = storesTexts && record.state === 'answered';
+      const missing = shows ? await pieces.missing(record.prompt.segments) : new Map();
       // The turn, its messages and its entry in the audit log, or nothing.
       database.transaction(() => {
         log.seed(sessionId, userId, item.history);
@@ -80,7 +84,7 @@ export class TurnWriter {
           log.record(logEntry(outcome.request, outcome.response, action));
         }
         pieces.keep(missing);
-        this.#turns.insert({ runId, sessionId }, record);
+        this.#turns.insert({ runId, sessionId }, storesTexts ? record : turnWithoutTexts(record));
       });
     }
   }

@@ -61,9 +61,10 @@ function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
   const dataset = common(runs, datasetNames);
   const asked = askedAsRegistered(runs);
-  const plain = configOptions().flatMap(({ key, flag, default: preset }) => {
+  const plain = configOptions().flatMap(({ key, flag, negated, default: preset }) => {
     if (givenOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
+    if (negated) return value === 'false' ? [flag] : [];
     return value === undefined || value === String(asked[key] ?? preset) ? [] : [flag, value];
   });
   const file = (flag: string, shipped: string, name: (results: RunResults) => unknown): string[] => {

@@ -10,6 +10,8 @@ export interface CheckInput extends TurnsOfRun {
   readonly probes: RunProbes;
   readonly metrics: RunMetrics;
   readonly seed: number;
+  /** False for `--no-text`: answers and golds are hashes, which are equal or not, and nothing else. */
+  readonly textsStored: boolean;
   /** The model knows nothing: nobody can see from its answers who was told a secret. */
   readonly randomWeights: boolean;
 }

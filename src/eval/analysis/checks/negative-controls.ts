@@ -43,8 +43,11 @@ function judged(
  * answer for right, or golds that are easy to guess, count on both sides. A control fails if the lower bound of its rate is
  * above chance plus two points.
  */
-export const negativeControls: Check = ({ arms, answered, metrics, seed, randomWeights }) => {
+export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
   if (randomWeights) return undecided('negative controls', 'random weights answer nothing');
+  if (!textsStored) {
+    return undecided('negative controls', 'answers are stored as hashes (--no-text): chance cannot be computed');
+  }
   const ran = arms.filter(({ control }) => control === 'negative');
   if (ran.length === 0) return undecided('negative controls', 'no negative control ran');
   const { name: metric, score } = textMetricOf(metrics.primary.name);

@@ -6,7 +6,7 @@ import { judge } from '../checks/judge.ts';
 import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';
 import { regimeOf } from '../summary/regime.ts';
 import { resultWithoutTexts } from '../texts/turn-without-texts.ts';
-import { withholdsTexts } from '../texts/withheld-texts.ts';
+import { storesTexts, withholdsTexts } from '../texts/withheld-texts.ts';
 import type { TurnsOfRun } from '../turns-of-run.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
@@ -77,9 +77,11 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const { isHit } = regimeOf(answered, arms);
   const metrics = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
   const randomWeights = unknownQuality(model) !== null;
-  const shown = withholdsTexts(run) ? answered.map(resultWithoutTexts) : answered;
+  const shown = withholdsTexts(run) ? answered.map((turn) => resultWithoutTexts(turn)) : answered;
   const complete = probes !== null && status !== 'running' && status !== 'interrupted';
-  const checks = complete ? judge({ arms, answered, failed, probes, metrics, seed, randomWeights }) : [];
+  const checks = complete
+    ? judge({ arms, answered, failed, probes, metrics, seed, textsStored: storesTexts(run), randomWeights })
+    : [];
   return {
     id,
     name,

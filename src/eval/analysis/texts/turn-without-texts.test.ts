@@ -66,7 +66,6 @@ test('ids, numbers and times stay, equal texts stay equal, and doing it again ch
 
 test('the part that results are computed from is hidden alike', () => {
   const result = resultWithoutTexts(turn);
-  if (result.state === 'failed') throw new Error('it answered');
   expect(result.item).toEqual(turnWithoutTexts(turn).item);
   expect([result.answer.text, result.given.retrieval?.details]).toEqual([textHash(secret), {}]);
   const failed = turnWithoutTexts(failedTurn('dki', `too long: ${secret}`));

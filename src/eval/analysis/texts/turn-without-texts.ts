@@ -4,7 +4,7 @@ import type { Observed } from '../../../records/observed.ts';
 import type { PromptInfo } from '../../../records/prompt-info.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { AnsweredTurn, FailedTurn, ItemRecord, TurnRecord } from '../../../records/turn-record.ts';
-import type { TurnResult } from '../../../records/turn-result.ts';
+import type { AnsweredResult, TurnResult } from '../../../records/turn-result.ts';
 
 /**
  * As many negative numbers as there are ids, all of them the same: a hash of the ids, which would give back the text. Equal lists
@@ -104,7 +104,9 @@ export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
 }
 
 /** The same of the part of a turn that results are computed from. */
-export function resultWithoutTexts<Turn extends TurnResult>(turn: Turn): Turn;
+export function resultWithoutTexts(turn: AnsweredResult): AnsweredResult;
+export function resultWithoutTexts(turn: FailedTurn): FailedTurn;
+export function resultWithoutTexts(turn: TurnResult): TurnResult;
 export function resultWithoutTexts(turn: TurnResult): TurnResult {
   if (turn.state === 'failed') return failureWithoutTexts(turn);
   return {

@@ -14,6 +14,11 @@ export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldS
     .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));
 }
 
+/** True for a run whose turns are stored with their texts; `--no-text` stores hashes in their place. */
+export function storesTexts({ plan }: Pick<RunRecord, 'plan'>): boolean {
+  return plan.settings['text'] !== false;
+}
+
 /** True where no text of the run's turns may stand in a report. */
 export function withholdsTexts(run: Pick<RunRecord, 'dataset'>): boolean {
   return withheldSets(run).length > 0;

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBench } from '../../src/cli/compose.ts';
+import { ReaderFiles } from '../../src/cli/reader-files.ts';
+import { textHash } from '../../src/config/text-hash.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
+import { storedSequence } from '../../src/eval/attribution/stored-sequence.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { writeReport } from '../../src/report/report-files.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+const at = (day: number): string => `2026-03-0${day}T09:00:00Z`;
+/** Three users; every text that is private holds one of the words below. */
+const users = ['ann', 'bob', 'eve'].map((userId, index) => {
+  const city = ['Zanzibar', 'Quetzal', 'Yukonia'][index]!;
+  const memory = { type: 'memory', userId, memoryId: `${userId}-1`, createdAt: at(1), relation: 'city' };
+  const item = { type: 'item', userId, answer: city, relation: 'city', evidence: [`${userId}-1`], askedAt: at(2) };
+  return [
+    { ...memory, content: `I have moved to ${city}, xylophone in hand.`, value: city },
+    { ...item, itemId: `${userId}-q1`, query: 'Xylophone: where do I live?' },
+    {
+      ...{ ...item, itemId: `${userId}-q2`, query: 'And where is my xylophone?' },
+      history: [{ role: 'user', content: 'My xylophone is dear to me.' }],
+    },
+  ];
+});
+const secret = /zanzibar|quetzal|yukonia|xylophone/i;
+
+const folder = new TestFolder();
+afterAll(() => folder[Symbol.dispose]());
+const file = folder.file('private.jsonl');
+const flags = { dataset: file, arms: 'none,rag,dki', out: folder.file('reports'), db: folder.file('hashes.sqlite') };
+let results: RunResults;
+let open: RunResults;
+
+beforeAll(async () => {
+  writeFileSync(
+    file,
+    users
+      .flat()
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+  );
+  const ended = new AbortController();
+  const interrupted = runBench(smallConfig(folder, { ...flags, text: false, run: 'private' }), {
+    signal: ended.signal,
+    // In the middle of the second user.
+    onProgress: ({ phase, done }) => phase === 'turns' && done === 8 && ended.abort(new Error('enough')),
+  });
+  await expect(interrupted).rejects.toThrow('enough');
+  // The option is the run's: nobody has to give it again.
+  const config = smallConfig(folder, { out: flags.out, db: flags.db, resume: 'private' });
+  results = (await runBench(config))[0]!;
+  await writeReport(folder.file('reports/private'), [results]);
+  const shown = { ...flags, run: 'open', db: folder.file('texts.sqlite'), out: folder.file('others') };
+  open = (await runBench(smallConfig(folder, shown)))[0]!;
+});
+
+/** Files below a folder, or a file and its companions. */
+function bytesOf(path: string): string[] {
+  const names = readdirSync(path, { recursive: true }) as string[];
+  return names.map((name) => join(path, name)).filter((name) => statSync(name).isFile());
+}
+
+describe('a run without texts', () => {
+  it('leaves no byte of them in the database and in the report, resumed or not', () => {
+    const files = [...bytesOf(folder.path).filter((name) => name.includes('hashes.sqlite')), ...bytesOf(flags.out)];
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((name) => secret.test(readFileSync(name, 'latin1')))).toEqual([]);
+    // The same words are found where texts are stored.
+    expect(secret.test(readFileSync(folder.file('texts.sqlite'), 'latin1'))).toBe(true);
+  });
+
+  it('has hashes in their place, and the results of the run that has texts', () => {
+    using database = openDatabase({ path: flags.db, readOnly: true });
+    const [run] = runsNamed(database, 'private');
+    const turns = [...new TurnRepository(database).listByRun(run!.id)];
+    expect(turns).toHaveLength(18);
+    const [first] = turns;
+    expect(first).toMatchObject({
+      item: { query: textHash('Xylophone: where do I live?'), gold: textHash('Zanzibar') },
+    });
+    expect(run!.plan.settings).toMatchObject({ text: false });
+    const quality = ({ arms }: RunResults) =>
+      arms.map(({ arm, n, metrics }) => [arm, n, metrics.contains, metrics.tokenF1, metrics['goldLogProb']]);
+    expect(quality(results)).toEqual(quality(open));
+    const decided = ({ checks }: RunResults) =>
+      checks.filter(({ check }) => check !== 'negative controls').map(({ check, status }) => [check, status]);
+    expect(decided(results)).toEqual(decided(open));
+  });
+
+  it('says what it cannot do', () => {
+    expect(results.checks.find(({ check }) => check === 'negative controls')).toEqual({
+      ...{ check: 'negative controls', status: 'undecided' },
+      evidence: 'answers are stored as hashes (--no-text): chance cannot be computed',
+    });
+    expect(results.run.notes.join('\n')).toContain('no text was stored (--no-text): the viewer shows hashes');
+    using database = openDatabase({ path: flags.db, readOnly: true });
+    const [run] = runsNamed(database, 'private');
+    expect(new ReaderFiles(file).hidden(run!)).toBe(
+      'the run stored hashes in their place (--no-text): they cannot be shown',
+    );
+    const [turn] = new TurnRepository(database).find(run!.id, 'ann-q1', 'rag');
+    expect(() => storedSequence(turn!)).toThrow(
+      'the turn of item ann-q1, arm rag cannot be computed again: its prompt was not stored (--no-text)',
+    );
+  });
+});
