@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
+import { turnList } from './schema.ts';
 import { SessionRepository } from './session-repository.ts';
 
 let folder: string;
@@ -44,9 +46,40 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 5`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 6`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
+  });
+});
+
+describe('a database of the schema before', () => {
+  const turns = [
+    { itemId: 'i-1', userId: 'u', arm: 'rag', right: true },
+    { itemId: 'i-1', userId: 'u', arm: 'dki', right: false },
+  ];
+
+  test('gets the values of the primary metric of each run, and loses nothing', () => {
+    let before: unknown;
+    {
+      using database = openDatabase({ path });
+      storeRun(database, { name: 'exact', turns });
+      storeRun(database, { name: 'gold', turns, primaryMetric: 'goldLogProbability' });
+      before = database.query.select().from(turnList).all();
+    }
+    const view = readFileSync(join(import.meta.dirname, '../../migrations/0000_records.sql'), 'utf8')
+      .split('--> statement-breakpoint')
+      .find((statement) => statement.includes('CREATE VIEW'))!;
+    {
+      using client = opened(path);
+      client.run('DROP VIEW turn_list_source');
+      client.run(view);
+      client.run('ALTER TABLE turn_list DROP COLUMN primary_value');
+      client.run('PRAGMA user_version = 5');
+    }
+    using database = openDatabase({ path });
+    const after = database.query.select().from(turnList).all();
+    expect(after).toEqual(before);
+    expect(after.map(({ primaryValue }) => primaryValue)).toEqual([1, 0, -0.125, -4]);
   });
 });
 
@@ -76,7 +109,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 5`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 6`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -156,8 +156,8 @@ export const turns = sqliteTable(
 
 /**
  * Values by which lists of turns are filtered and sorted, and that they show, a narrow row each: those of `turns` hold every
- * token that the model was given. A trigger of migration 0000 writes a row with each turn, in its transaction; a migration
- * that rebuilds `turns` must make it anew.
+ * token that the model was given. A trigger of migration 0000 writes a row with each turn, in its transaction, from a view of
+ * migration 0002; a migration that rebuilds `turns` must make the trigger anew.
  * @see docs/adr/0012-list-of-turns.md
  */
 export const turnList = sqliteTable(
@@ -197,6 +197,8 @@ export const turnList = sqliteTable(
     error: text('error'),
     question: text('question'),
     answer: text('answer').notNull(),
+    /** Of the run's primary metric. */
+    primaryValue: real('primary_value'),
   },
   (table) => [
     // Finds the first and the last turn of a run.

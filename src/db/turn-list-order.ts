@@ -3,6 +3,7 @@ import { turnList, type TurnListRow } from './schema.ts';
 
 /** Numbers by which lists are sorted; those that a turn does not have come last. */
 export const turnSorts = {
+  primaryValue: turnList.primaryValue,
   taskSuccess: turnList.taskSuccess,
   exactMatch: turnList.exactMatch,
   tokenF1: turnList.tokenF1,

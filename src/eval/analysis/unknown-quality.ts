@@ -28,6 +28,9 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
       bleu: null,
       abstention: null,
       taskSuccess: null,
+      ...(scores.own === undefined
+        ? {}
+        : { own: Object.fromEntries(Object.keys(scores.own).map((name) => [name, null])) }),
       wrongClass: null,
       failedStage: scores.failedStage === 'answered' ? null : scores.failedStage,
       passedStages: scores.passedStages.filter((stage) => stage !== 'answered'),

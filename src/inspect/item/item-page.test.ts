@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { serverLinks as links } from '../server/server-links.ts';
 import { inspectedTurn } from '../stored-turn.ts';
 import { itemPage } from './item-page.ts';
@@ -24,6 +25,7 @@ function modelOf(repeats: number): ItemModel {
       suite: 'main',
       model: { name: 'tiny', sha256: 'ab' },
       arms: [],
+      metrics: metricsOfRun({ dataset: {} }),
       hiddenTexts: null,
     },
     ...{ itemId: 'i-7', userId: 'u-1', turns, sample, evidenceCount: 3 },

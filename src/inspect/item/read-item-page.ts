@@ -36,7 +36,7 @@ export function readItemPage(
 ): ItemModel {
   const run = inspectedRun(database, runName, hidden);
   const quality = unknownQuality(run.model);
-  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality));
+  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
   const answered = turns.filter((turn) => turn.state === 'answered');
   return {
     run,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { textWidth } from '../../report/render/text-width.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
 import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
@@ -8,10 +9,7 @@ import { turnDifferences } from './turn-differences.ts';
 import { budgetBar } from './turn-sections.ts';
 
 const page = { width: 80, colour: false };
-const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => ({
-  ...answeredTurn(...of),
-  unknownQuality: null,
-});
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));
 const rag = answered('rag');
 const dki = answered('dki', { injected: true, answer: ' Oslo' });
 
@@ -40,7 +38,31 @@ describe('a turn in the terminal', () => {
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
     expect(printTurn('r', rag, page)).toContain('Answer (right)');
     expect(printTurn('r', dki, page)).toContain('Answer (wrong: stale, failed at: answered)');
-    expect(printTurn('r', dki, page)).toMatch(/gold {6}Turin\nscores .*\nkind {6}updated · held-out · en\n/);
+    expect(printTurn('r', dki, page)).toMatch(/gold {6}Turin\nscores [^]*\nkind {6}updated · held-out · en\n/);
+  });
+
+  it('gives the scores by the metrics of the run, its primary one first', () => {
+    const scores = (declared: MeasuredRun, turn = answeredTurn('rag')) =>
+      /^scores +(.*)$/m.exec(
+        printTurn('r', inspectedTurn(turn, null, metricsOfRun(declared)), { ...page, width: 200 }),
+      )![1];
+    const others = 'token F1 1 · memory recall 1 · ROUGE-L 1 · BLEU 1';
+    expect(scores({ dataset: {} })).toBe(`exact match 1 · contains 1 · ${others}`);
+    expect(scores({ dataset: { primaryMetric: 'contains' } })).toBe(`contains 1 · exact match 1 · ${others}`);
+    const own = { name: 'brief', label: 'in five words', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const; // prettier-ignore
+    const turn = answeredTurn('rag', { answer: ' Oslo' });
+    const brief = { ...turn, scores: { ...turn.scores, own: { brief: 1 } } };
+    expect(scores({ dataset: {}, metrics: [own] }, brief)).toBe(
+      `exact match 0 · contains 0 · ${others} · in five words 1`,
+    );
+    expect(scores({ dataset: { primaryMetric: 'brief' }, metrics: [own] }, brief)).toMatch(
+      /^in five words 1 · exact match 0/,
+    );
+    const goldTokens = [{ token: 'a', logProbability: -1 }, { token: 'b', logProbability: -2 }]; // prettier-ignore
+    const scored = { ...turn, observed: { ...turn.observed, goldLogProbability: -3, goldTokens } };
+    expect(scores({ dataset: { primaryMetric: 'goldLogProb' } }, scored)).toMatch(
+      /^gold answer −1\.500 nats · exact match 0 · contains 0/,
+    );
   });
 
   it('judges no answer where nothing can be said of quality', () => {

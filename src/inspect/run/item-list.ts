@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { mostCounted, type TurnListPage } from '../../db/turn-list-repository.ts';
 import type { TurnListRow } from '../../db/schema.ts';
 import type { Html } from '../../report/html/html-table.ts';
+import type { MetricDeclaration } from '../../records/metric-declaration.ts';
 import { printable } from '../../report/render/printable.ts';
 import { formatNumber } from '../../report/table.ts';
 import { groupedNumber } from '../grouped-number.ts';
@@ -17,14 +18,16 @@ export interface ItemList {
   readonly page: TurnListPage;
   readonly arms: readonly string[];
   readonly categories: readonly string[];
+  /** The metric that the verdicts of the run are on. */
+  readonly primary: MetricDeclaration;
   /** The reason why no quality of answers is given; null if it is. */
   readonly unknownQuality: string | null;
   /** Why it has no texts; null where it has. */
   readonly hiddenTexts: string | null;
 }
 
-const shownColumns = ({ query, unknownQuality }: ItemList): readonly TurnColumn[] =>
-  turnColumns.filter(({ key, quality, onDemand }) =>
+const shownColumns = ({ query, primary, unknownQuality }: ItemList): readonly TurnColumn[] =>
+  turnColumns(primary).filter(({ key, quality, onDemand }) =>
     quality && unknownQuality !== null ? false : !onDemand || key === query.sort,
   );
 
@@ -50,9 +53,9 @@ const tick = (name: string, label: string, ticked: true | undefined): Html =>
   >`;
 
 function filters(list: ItemList, links: Links): Html {
-  const { run, query, arms, categories, unknownQuality } = list;
+  const { run, query, arms, categories, primary, unknownQuality } = list;
   const judged = unknownQuality === null;
-  const sorts = turnColumns.filter(({ quality }) => judged || !quality);
+  const sorts = turnColumns(primary).filter(({ quality }) => judged || !quality);
   const each = (names: readonly string[]) => names.map((name) => [name, name] as const);
   const order = (query.descending === true ? '-' : '') + (query.sort ?? '');
   return html`<form class="filters" method="get" action="/run" data-live="items">

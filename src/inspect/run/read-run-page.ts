@@ -4,6 +4,7 @@ import type { TurnSort } from '../../db/turn-list-order.ts';
 import { TurnListRepository } from '../../db/turn-list-repository.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { RunRecord } from '../../records/run-record.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { Figure } from '../../report/figures/figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
@@ -57,7 +58,10 @@ export function readRunPage(
   };
 }
 
-function readItems(database: BenchDatabase, run: RunRecord, query: ItemQuery, hiddenTexts: string | null): ItemList {
+function readItems(database: BenchDatabase, run: RunRecord, asked: ItemQuery, hiddenTexts: string | null): ItemList {
+  const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
+  // Its column is that of the primary metric.
+  const query = asked.sort === primary.name ? { ...asked, sort: 'primaryValue' } : asked;
   const turns = new TurnListRepository(database);
   const categories = turns.categories(run.id);
   if (query.category !== undefined && !categories.includes(query.category)) {
@@ -71,6 +75,7 @@ function readItems(database: BenchDatabase, run: RunRecord, query: ItemQuery, hi
     query,
     arms: armsOf(database, run, query.arm),
     categories,
+    primary,
     unknownQuality: quality,
     hiddenTexts,
     page: hiddenTexts === null ? page : { ...page, rows: page.rows.map(rowWithoutTexts) },

@@ -1,3 +1,4 @@
+import type { MetricDeclaration } from '../../records/metric-declaration.ts';
 import type { TurnSort } from '../../db/turn-list-order.ts';
 
 /** A column of numbers in the list of turns. */
@@ -16,8 +17,7 @@ export interface TurnColumn {
 const quality = { digits: 2, quality: true, onDemand: true } as const;
 const cost = { quality: false, onDemand: false } as const;
 
-/** All columns that the list can be sorted by, in their order. */
-export const turnColumns: readonly TurnColumn[] = [
+const columns: readonly TurnColumn[] = [
   { ...quality, key: 'taskSuccess', heading: 'success', meaning: 'right answer, or rightly none' },
   { ...quality, key: 'exactMatch', heading: 'exact match', meaning: 'the gold answer, normalised' },
   { ...quality, key: 'tokenF1', heading: 'token F1', meaning: 'words in common with the gold answer', onDemand: false },
@@ -38,3 +38,10 @@ export const turnColumns: readonly TurnColumn[] = [
   { ...cost, key: 'evaluatedTokens', heading: 'evaluated', meaning: 'tokens run through the model', digits: 0 },
   { ...cost, key: 'generatedTokens', heading: 'generated', meaning: 'tokens of the answer', digits: 0 },
 ];
+
+/** All columns that the list of a run can be sorted by, in their order: that of its primary metric stands in for its own. */
+export function turnColumns({ name, label, unit }: MetricDeclaration): readonly TurnColumn[] {
+  const [success, ...others] = columns.filter(({ key }) => key !== name);
+  const meaning = `the primary metric of the run${unit === '%' ? '' : `, ${unit}`}`;
+  return [success!, { ...quality, key: 'primaryValue', heading: label, meaning, onDemand: false }, ...others];
+}

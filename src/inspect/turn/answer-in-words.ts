@@ -2,23 +2,14 @@ import type { FailedTurn, ItemRecord } from '../../records/turn-record.ts';
 import { formatNumber } from '../../report/table.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 
-/** Names of the scores as tables call them. */
-const scoreNames = {
-  exactMatch: 'exact match',
-  tokenF1: 'token F1',
-  memoryRecall: 'memory recall',
-  rougeL: 'ROUGE-L',
-  bleu: 'BLEU',
-  abstention: 'abstention',
-} as const;
-
-/** The scores that apply to an answer: `exact match 1 · token F1 0.67`. */
-export function scoresInWords({ scores }: AnsweredTurn): string {
-  return Object.entries(scoreNames)
-    .flatMap(([key, name]) => {
-      const value = scores[key as keyof typeof scoreNames];
-      return value === null ? [] : [`${name} ${formatNumber(value, value % 1 === 0 ? 0 : 2)}`];
-    })
+/** The scores that apply to an answer: `contains 1 · token F1 0.67`. */
+export function scoresInWords({ shownScores }: Pick<AnsweredTurn, 'shownScores'>): string {
+  return shownScores
+    .map(({ label, unit, value }) =>
+      unit === '%'
+        ? `${label} ${formatNumber(value, value % 1 === 0 ? 0 : 2)}`
+        : `${label} ${formatNumber(value, 3)} ${unit}`,
+    )
     .join(' · ');
 }
 

@@ -4,6 +4,7 @@ import { AttributionRepository } from '../../db/attribution-repository.ts';
 import { TokenPieceRepository } from '../../db/token-piece-repository.ts';
 import { TurnListRepository } from '../../db/turn-list-repository.ts';
 import { type StoredTurn, TurnRepository } from '../../db/turn-repository.ts';
+import { metricsOfRun, type RunMetrics } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import { turnWithoutTexts } from '../../eval/analysis/texts/turn-without-texts.ts';
@@ -19,6 +20,7 @@ export interface InspectedRun {
   readonly name: string;
   readonly suite: string;
   readonly model: { readonly name: string; readonly sha256: string };
+  readonly metrics: RunMetrics;
   /** All that it was planned with, also those that have no turn yet. */
   readonly arms: readonly ArmTraits[];
   /** Why hashes stand in place of its texts; null where the texts are shown. */
@@ -43,9 +45,13 @@ export interface TurnModel {
 /** @throws BenchError `not-found` */
 export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts): InspectedRun {
   const run = runNamed(database, runName);
-  const { id, name, suite, model, plan } = run;
-  const { arms } = plan;
-  return { id, name, suite, model: { name: model.name, sha256: model.sha256 }, arms, hiddenTexts: hidden(run) };
+  const { id, name, suite, model, dataset, plan } = run;
+  return {
+    ...{ id, name, suite, model: { name: model.name, sha256: model.sha256 } },
+    metrics: metricsOfRun({ dataset, metrics: plan.metrics ?? [] }),
+    arms: plan.arms,
+    hiddenTexts: hidden(run),
+  };
 }
 
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
@@ -79,7 +85,7 @@ export function readTurnPage(
   const run = inspectedRun(database, ref.run, hidden);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);
-  const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality));
+  const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
   const find = (arm: string): InspectedTurn => {
     const ofArm = siblings.filter((turn) => turn.arm === arm);
     const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
+import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 function answered(arm: string, injected = false): AnsweredTurn {
-  return { ...answeredTurn(arm, { injected }), unknownQuality: null };
+  return inspectedTurn(answeredTurn(arm, { injected }));
 }
 
 /** The line of m-2 as ten tokens, one of which is another in the other arm. */

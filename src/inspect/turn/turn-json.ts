@@ -17,6 +17,7 @@ function documentOf({ turn, pieces, attribution, rag }: TurnModel) {
  * - `run`: `{ id, name, suite, model: { name, sha256 }, hiddenTexts }`; `hiddenTexts`: why hashes stand in place of texts, or null
  * - `turns`: each the record of a turn (`records/turn-record.ts`), and beside it
  *   - `unknownQuality`: the reason why no score is shown, or null; missing for a `failed` turn
+ *   - `shownScores`: `{ metric, label, unit, value }` of each score that applies, by the run's primary metric first
  *   - `pieces`: texts of the ids of its segments, by id; empty if the run did not record them
  *   - `attribution`: the leave-one-out attribution of its answer, or null if it was not computed
  *   - `ragNextTokens`: the likeliest next tokens of the arm that gives the same memories as text, or null

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { AttributionRecord } from '../../records/attribution-record.ts';
 import { layout } from '../layout.ts';
 import { printTurn } from '../print/print-turn.ts';
 import { serverLinks as links } from '../server/server-links.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
-import type { AnsweredTurn, InspectedTurn } from '../stored-turn.ts';
+import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 import type { TurnModel } from './read-turn.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
@@ -17,12 +18,13 @@ const run = {
   suite: 'main',
   model: { name: 'tiny', sha256: 'ab'.repeat(32) },
   arms: [],
+  metrics: metricsOfRun({ dataset: {} }),
   hiddenTexts: null,
 };
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
 function answered(...of: Parameters<typeof answeredTurn>): AnsweredTurn {
-  return { ...answeredTurn(...of), unknownQuality: null };
+  return inspectedTurn(answeredTurn(...of));
 }
 
 function modelOf(turn: InspectedTurn, more: Partial<TurnModel> = {}): TurnModel {
