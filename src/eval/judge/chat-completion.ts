@@ -128,13 +128,13 @@ function contentOf(text: string, { address }: ChatServer): string {
   );
 }
 
-/** What the server says of its error, in one line and without the key, which some repeat. */
+/** What the server says of its error, in one line and without the key, which some repeat; empty where it says nothing. */
 function complaintOf(text: string, key: string | undefined): string {
   const { error } = parsed(text);
   const said = typeof error === 'object' ? error.message : error;
   if (typeof said !== 'string' || said.trim() === '') return '';
   const shown = key === undefined ? said : said.replaceAll(key, '…');
-  return `: ${shown.replaceAll(/\s+/g, ' ').slice(0, SHOWN_CHARACTERS)}`;
+  return `it says ${JSON.stringify(shown.replaceAll(/\s+/g, ' ').slice(0, SHOWN_CHARACTERS))}; `;
 }
 
 function refused(status: number, text: string, { address, key }: ChatServer, model: string): JudgeFailure {
@@ -143,10 +143,11 @@ function refused(status: number, text: string, { address, key }: ChatServer, mod
     // What it says may hold a part of the key.
     return new JudgeFailure('key refused', 'network', `judge ${address}: refuses access (${status})`, hint);
   }
-  const message = `judge ${address}: answered ${status}${complaintOf(text, key)}`;
+  const message = `judge ${address}: answered ${status}`;
+  const complaint = complaintOf(text, key);
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
-    const hint = `correct --judge, whose route it has not, or --judge-model ${JSON.stringify(model)}`;
+    const hint = `${complaint}correct --judge, whose route it has not, or --judge-model ${JSON.stringify(model)}`;
     return new JudgeFailure('no such route or model', 'network', message, hint);
   }
-  return new JudgeFailure('error of the server', 'network', message, 'see what the server says; run it again later');
+  return new JudgeFailure('error of the server', 'network', message, `${complaint}run it again later`);
 }

@@ -10,7 +10,10 @@ export type FailureReason =
   | 'no reply'
   | 'neither yes nor no';
 
-/** An answer that was not judged. The server may live on: only of some reasons the next one fares no better. */
+/**
+ * An answer that was not judged. The message is stored with the run and holds no word of the server or its model, which may
+ * quote the texts that they were sent; the hint does.
+ */
 export class JudgeFailure extends BenchError {
   readonly reason: FailureReason;
 

@@ -69,7 +69,7 @@ it('counts answers without a verdict by reason, and scores none of them wrong', 
   const { asked, failed } = await ask(runId);
   expect(asked).toBe(4);
   expect(failed).toEqual([
-    { reason: 'neither yes nor no', answers: 2, first: 'judge m: replied "perhaps", which is neither yes nor no' },
+    { reason: 'neither yes nor no', answers: 2, first: 'judge m: the reply is neither yes nor no' },
     { reason: 'error of the server', answers: 1, first: expect.stringContaining('answered 500') as string },
   ]);
   expect(verdicts(runId)).toEqual([undefined, undefined, 1, undefined, 0]);

@@ -37,8 +37,8 @@ export class Judge {
       throw new JudgeFailure(
         'neither yes nor no',
         'protocol',
-        `judge ${this.model}: replied ${shown}, which is neither yes nor no`,
-        'ask a model that follows instructions',
+        `judge ${this.model}: the reply is neither yes nor no`,
+        `it said ${shown}: ask a model that follows instructions`,
       );
     }
     this.#verdicts.add(verdictKey(this.model, answer), verdict);
