@@ -65,6 +65,18 @@ export function evidenceIsKnown({
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }
 
+/** What must leave an index and what must enter it, so that it holds the memories that are visible. */
+export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
+  indexed: ReadonlySet<string>,
+  visible: readonly Memory[],
+): { readonly removed: readonly string[]; readonly added: readonly Memory[] } {
+  const wanted = new Set(visible.map(({ memoryId }) => memoryId));
+  return {
+    removed: [...indexed].filter((memoryId) => !wanted.has(memoryId)),
+    added: visible.filter(({ memoryId }) => !indexed.has(memoryId)),
+  };
+}
+
 /** Lists the memories of a user that exist when an item is asked: none that was created later. */
 export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
   const now = Date.parse(item.askedAt);

@@ -36,11 +36,13 @@ function spread(rounds: readonly Round[], part: keyof Round): Quantiles {
 
 /** Memory lines of the data, one after the other, until there are so many tokens; and the bytes of their text. */
 async function prefixOf(
-  { users }: MeasureContext,
+  { datasets }: MeasureContext,
   engine: Engine,
   tokens: number,
 ): Promise<{ readonly ids: readonly TokenId[]; readonly textBytes: number }> {
-  const contents = users.flatMap(({ memories }) => memories.map(({ content }) => content));
+  const contents = datasets
+    .flatMap(({ users }) => users)
+    .flatMap(({ memories }) => memories.map(({ content }) => content));
   const ids: TokenId[] = [];
   let text = '';
   for (let index = 0; ids.length < tokens; index++) {

@@ -69,7 +69,7 @@ export class BenchParts implements AsyncDisposable {
       { signal: options.signal },
     );
     const modelLoadMs = performance.now() - start;
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    const embeddings = embeddingsOf(config.embedder);
     await embeddings.info();
     return new BenchParts(engine, modelLoadMs, embeddings, preRetrieval);
   }
@@ -77,6 +77,11 @@ export class BenchParts implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.engine[Symbol.asyncDispose]();
   }
+}
+
+/** The embedder of a folder, loaded at first use. */
+export function embeddingsOf(folder: string): EmbeddingService {
+  return new EmbeddingService(() => TransformersEmbedder.open(folder));
 }
 
 /** The settings by which every prompt of the run is built. */
@@ -91,7 +96,7 @@ export function promptRules({ reserve, ...config }: BenchConfig): Omit<PromptRul
 
 /** The retrieval strategy of the run, empty. @param runFolder the folder of the run's report */
 export function openRunRetriever(
-  { embeddings, backend, engine, preRetrieval }: BenchParts,
+  { embeddings, backend, engine, preRetrieval }: Pick<BenchParts, 'embeddings' | 'backend' | 'engine' | 'preRetrieval'>,
   config: BenchConfig,
   runId: string,
   runFolder: string,

@@ -1,6 +1,7 @@
 import type { AskedData } from '../../data/asked-data.ts';
 import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../data/dataset.ts';
 import type { DatasetPart, RunDescription } from '../../records/results.ts';
+import { drawnDatasets } from './draw-users.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -13,12 +14,9 @@ function itemsOf(users: readonly DatasetUser[]): number {
 }
 
 /** Describes the data of a run. @param users those who were drawn, with the items that they ask */
-export function describeData(
-  { name, sha256, parts }: AskedData,
-  users: readonly DatasetUser[],
-): RunDescription['dataset'] {
+export function describeData(data: AskedData, users: readonly DatasetUser[]): RunDescription['dataset'] {
+  const { name, sha256, parts } = data;
   const withoutEvidence = users.flatMap(({ items }) => items).filter((item) => !evidenceIsKnown(item)).length;
-  const drawn = new Map(users.map((user) => [user.userId, user]));
   return {
     name,
     sha256,
@@ -30,8 +28,7 @@ export function describeData(
     ...(parts.length === 1
       ? {}
       : {
-          parts: parts.map((part) => {
-            const own = part.users.flatMap(({ userId }) => drawn.get(userId) ?? []);
+          parts: drawnDatasets(data, users).map(({ part, users: own }) => {
             const { language } = part;
             const place = { name: part.name, sha256: part.sha256, language };
             return { ...place, items: itemsOf(own), users: own.length, ...saidOf(part) };

@@ -1,9 +1,15 @@
 import type { AskedData } from '../../data/asked-data.ts';
-import type { DatasetUser } from '../../data/dataset.ts';
+import type { Dataset, DatasetUser } from '../../data/dataset.ts';
 import { groupBy } from '../../config/group-by.ts';
 import { SeededRandom } from '../../config/seeded-random.ts';
 
 const LEAST_USERS = 8;
+
+/** A data set of a run with those of its users who were drawn. */
+export interface DrawnDataset {
+  readonly part: Dataset;
+  readonly users: readonly DatasetUser[];
+}
 
 /** One of each list in turn, until all are at their ends. */
 function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
@@ -35,4 +41,10 @@ export function drawUsers({ parts }: Pick<AskedData, 'parts'>, limit: number | u
   const drawn = new Set(inTurn(orders).slice(0, count));
   const items = Math.ceil(limit / count);
   return users.filter((user) => drawn.has(user)).map((user) => ({ ...user, items: user.items.slice(0, items) }));
+}
+
+/** The data sets of a run, each with its own of the users who were drawn. */
+export function drawnDatasets({ parts }: Pick<AskedData, 'parts'>, users: readonly DatasetUser[]): DrawnDataset[] {
+  const drawn = new Map(users.map((user) => [user.userId, user]));
+  return parts.map((part) => ({ part, users: part.users.flatMap(({ userId }) => drawn.get(userId) ?? []) }));
 }

@@ -32,6 +32,7 @@ export interface SessionStart {
   /** Of the run's report. */
   readonly folder: string;
   readonly engines: MeasureContext['engines'];
+  readonly datasets: MeasureContext['datasets'];
   readonly openRetriever: MeasureContext['openRetriever'];
 }
 
@@ -107,14 +108,16 @@ export class RunSession {
     this.#save({ ...this.#probes!, kvStores: this.#kvStores(), retriever: this.#bench.keeper.stats() });
     progress({ phase: 'isolation', done: 0, total: 1 });
     await this.#clock.time('checks', () => this.#probeIsolation(config, signal));
-    const { folder, engines, openRetriever } = this.#start;
+    const { folder, engines, datasets, openRetriever } = this.#start;
     const { measure } = this.#bench.suite;
     if (measure !== undefined) {
-      progress({ phase: 'measure', done: 0, total: 1 });
+      const onStep = (stepsDone: number, steps: number): void =>
+        progress({ phase: 'measure', done: stepsDone, total: steps });
+      onStep(0, 1);
       this.#save({
         ...this.#probes!,
         measured: await this.#clock.time('measure', () =>
-          measure({ config, users, signal, folder, engines, openRetriever }),
+          measure({ config, datasets, signal, folder, engines, openRetriever, onStep }),
         ),
       });
     }

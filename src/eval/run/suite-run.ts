@@ -25,9 +25,9 @@ import { storesTexts } from '../analysis/texts/withheld-texts.ts';
 import { metricsOfRun, requirePrimary, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { openJudge } from '../judge/judge.ts';
 import { plantedVerdicts } from '../judge/planted-verdicts.ts';
-import { BenchParts, openRunRetriever } from './bench-parts.ts';
+import { BenchParts, embeddingsOf, openRunRetriever } from './bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
-import { drawUsers } from './draw-users.ts';
+import { drawnDatasets, drawUsers } from './draw-users.ts';
 import { withFetchedModels } from './fetch-models.ts';
 import { KvFolder } from './kv-folder.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
@@ -135,12 +135,14 @@ export async function runSuite(
   const session = new RunSession(database, run, bench, {
     ...{ notes, coldStartMs, started, folder, engines },
     ...(planted === undefined ? {} : { planted }),
+    datasets: drawnDatasets(dataset, users),
     modelLoadMs: parts.modelLoadMs,
-    openRetriever: (strategy, coldIndex = settings.coldIndex) => {
+    openRetriever: (strategy, { coldIndex = settings.coldIndex, embedder } = {}) => {
+      const embeddings = embedder === undefined ? parts.embeddings : embeddingsOf(embedder);
       // Each pays for its own vectors, whoever was asked before.
-      parts.embeddings.clear();
-      const place = join(folder, strategy);
-      return openRunRetriever(parts, { ...settings, retriever: strategy, coldIndex }, `${run.id}/${strategy}`, place);
+      embeddings.clear();
+      const options = { ...settings, retriever: strategy, coldIndex };
+      return openRunRetriever({ ...parts, embeddings }, options, `${run.id}/${strategy}`, join(folder, strategy));
     },
   });
   try {

@@ -1,23 +1,31 @@
 import type { BenchConfig, SuiteName } from '../../config/bench-config.ts';
 import type { ColdIndexName, RetrieverName } from '../../config/retriever-names.ts';
-import type { DatasetUser } from '../../data/dataset.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 import type { Measured } from '../../records/results.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
+import type { DrawnDataset } from './draw-users.ts';
+
+/** In place of what the run says: the index that `tiered` searches, the folder of an embedder. */
+export interface RetrieverOptions {
+  readonly coldIndex?: ColdIndexName;
+  readonly embedder?: string;
+}
 
 /** Everything that a measurement beside turns may use. */
 export interface MeasureContext {
   readonly config: BenchConfig;
-  /** The users of the run, with their memories. */
-  readonly users: readonly DatasetUser[];
+  /** The data sets of the run, with the users who were drawn and their memories. */
+  readonly datasets: readonly DrawnDataset[];
   /** The folder of the run's report; files that stay there are part of it. */
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly engines: EngineOpener;
-  /** Opens a retrieval strategy with an index of its own, searched as the run says or by `coldIndex`; the caller closes it. */
-  readonly openRetriever: (name: RetrieverName, coldIndex?: ColdIndexName) => Promise<Retriever>;
+  /** Opens a retrieval strategy with an index of its own, as the run says but for the options; the caller closes it. */
+  readonly openRetriever: (name: RetrieverName, options?: RetrieverOptions) => Promise<Retriever>;
+  /** Is told of each step before it begins. */
+  readonly onStep: (done: number, total: number) => void;
 }
 
 /** A question of the field, and the arms, data and options by which the bench answers it. */

@@ -1,5 +1,11 @@
 import { BenchError } from '../../config/bench-error.ts';
-import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
+import {
+  type DatasetItem,
+  type DatasetMemory,
+  type DatasetUser,
+  indexChanges,
+  visibleMemories,
+} from '../../data/dataset.ts';
 import { profileOf } from '../../data/user-language.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { HistoryMessage } from '../../records/prompt-info.ts';
@@ -14,6 +20,7 @@ import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
 import { isAskedOf } from './asked-of-arm.ts';
 import { donated } from './donor.ts';
+import { memoryEntry } from './memory-entry.ts';
 import type { RunClock } from './run-clock.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
 import type { OpenArm } from './open-arms.ts';
@@ -62,7 +69,7 @@ export class UserRun {
   readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
   readonly #position: number;
-  #indexed = new Set<string>();
+  #indexed: ReadonlySet<string> = new Set();
   /** Messages so far of conversations that go on over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
 
@@ -158,7 +165,7 @@ export class UserRun {
       history: item.history,
       passages: item.passages,
     });
-    const all = visible.map((memory): MemorySearchResult => ({ ...keeperEntry(memory), score: 1 }));
+    const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
     const sources: MemorySources = {
       retrieved,
       all,
@@ -171,13 +178,10 @@ export class UserRun {
   async #index(visible: readonly DatasetMemory[]): Promise<void> {
     const { keeper, runId } = this.#bench;
     const sessionId = `${runId}/${this.#user.userId}`;
-    const wanted = new Set(visible.map((memory) => memory.memoryId));
-    for (const memoryId of this.#indexed) {
-      if (!wanted.has(memoryId)) await keeper.remove(sessionId, memoryId, this.#user.userId);
-    }
-    const added = visible.filter((memory) => !this.#indexed.has(memory.memoryId));
-    if (added.length > 0) await keeper.addAll(sessionId, this.#user.userId, added.map(keeperEntry));
-    this.#indexed = wanted;
+    const { removed, added } = indexChanges(this.#indexed, visible);
+    for (const memoryId of removed) await keeper.remove(sessionId, memoryId, this.#user.userId);
+    if (added.length > 0) await keeper.addAll(sessionId, this.#user.userId, added.map(memoryEntry));
+    this.#indexed = new Set(visible.map(({ memoryId }) => memoryId));
   }
 
   async #takeTurn(
@@ -259,22 +263,4 @@ function failureOf(error: unknown, signal: AbortSignal): unknown {
   // No later turn could be kept either: the run ends, and can be resumed.
   if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
   return error;
-}
-
-function keeperEntry(memory: DatasetMemory): {
-  readonly memoryId: string;
-  readonly content: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-} {
-  const { memoryId, content, createdAt, preference, relation, value, section, memoryType, reinforcement } = memory;
-  const metadata = {
-    ...{ createdAt, preference },
-    ...(value === undefined ? {} : { value }),
-    ...(relation === undefined ? {} : { relation }),
-    // By the names of the source documents.
-    ...(section === undefined ? {} : { section }),
-    ...(memoryType === undefined ? {} : { memory_type: memoryType }),
-    ...(reinforcement === undefined ? {} : { reinforcement }),
-  };
-  return { memoryId, content, metadata };
 }

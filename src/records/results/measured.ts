@@ -34,8 +34,12 @@ const milliseconds = z.number();
 /** Quality of one retrieval strategy on questions of one kind. */
 export const retrievalMeasurement = z
   .object({
+    /** Data set whose questions were asked; missing for those made by seed. */
+    dataset: z.string().exactOptional(),
     strategy: z.string(),
-    /** `all`, or a kind of question. */
+    /** Embedder of the strategy, where it is not that of the run. */
+    embedder: z.string().exactOptional(),
+    /** `all`, or a kind of question: the category of a data set. */
     kind: z.string(),
     n: z.number(),
     metrics: z
@@ -55,14 +59,29 @@ export const retrievalMeasurement = z
   })
   .readonly();
 
-/** Retrieval strategies on questions whose evidence is known, made by the seed of the run. */
+/** Retrieval strategies on questions whose evidence is known, made by the seed of the run or those of its data sets. */
 export const retrievalMeasurements = z
   .object({
     users: z.number(),
     /** Of each user, at least. */
     memories: z.number(),
+    /** Data sets that were asked besides, with all their memories; `leftOut` are items that no memory answers. Missing in older runs. */
+    datasets: z
+      .array(
+        z
+          .object({
+            name: z.string(),
+            users: z.number(),
+            memories: z.number(),
+            questions: z.number(),
+            leftOut: z.number(),
+          })
+          .readonly(),
+      )
+      .readonly()
+      .exactOptional(),
     rows: z.array(retrievalMeasurement).readonly(),
-    /** By strategy, as it counts itself: memories that its filters refused, work that its caches saved. */
+    /** By strategy, as it counts itself on the questions made by seed: memories that its filters refused, work that its caches saved. */
     stats: z.record(z.string(), z.record(z.string(), z.unknown()).readonly()).readonly(),
   })
   .readonly();

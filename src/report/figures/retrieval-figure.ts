@@ -7,11 +7,13 @@ const HEIGHT_A_STRATEGY = 26;
 const RECALL_WIDTH = 0.6 * PANEL_WIDTH;
 const TIME_WIDTH = 0.25 * PANEL_WIDTH;
 
-/** Figure 7: recall@5 of every strategy over all questions, beside the time of a question; undefined if not measured. */
+/** Figure 7: recall@5 of every strategy over all questions made by seed, beside the time of a question; undefined if not measured. */
 export function retrievalFigure(results: RunResults): Figure | undefined {
   const rows = results.measured?.retrieval?.rows ?? [];
-  const data = rows.flatMap(({ strategy, kind, metrics: { recallAt5 }, timingsMs }) =>
-    kind !== 'all' || recallAt5 === null ? [] : [{ strategy, ...estimateFields(recallAt5, 100), ms: timingsMs.total }],
+  const data = rows.flatMap(({ dataset, strategy, kind, metrics: { recallAt5 }, timingsMs }) =>
+    dataset !== undefined || kind !== 'all' || recallAt5 === null
+      ? []
+      : [{ strategy, ...estimateFields(recallAt5, 100), ms: timingsMs.total }],
   );
   if (data.length === 0) return undefined;
   const y = {

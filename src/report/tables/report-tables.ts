@@ -13,7 +13,7 @@ import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable } from './leak-table.ts';
 import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
-import { retrievalTable } from './retrieval-table.ts';
+import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { storageTable } from './storage-table.ts';
 import { tableOne } from './table-one.ts';
 import { tableOneB } from './table-one-b.ts';
@@ -45,6 +45,12 @@ const paperTables: readonly PaperTable[] = [
     suite: 'retrieval',
     shown: true,
     of: (results) => results.measured?.retrieval && retrievalTable(results, results.measured.retrieval),
+  },
+  {
+    name: '7b',
+    suite: 'retrieval',
+    shown: true,
+    of: (results) => results.measured?.retrieval && datasetRetrievalTable(results, results.measured.retrieval),
   },
   {
     name: '8',

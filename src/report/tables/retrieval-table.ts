@@ -1,9 +1,22 @@
 import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../records/results.ts';
-import { captionOf, estimateCell, meanCell, none, textCell, type Block, type Cell, type Table } from '../table.ts';
+import {
+  captionOf,
+  countCell,
+  estimateCell,
+  meanCell,
+  none,
+  textCell,
+  type Block,
+  type Cell,
+  type Column,
+  type Table,
+} from '../table.ts';
 import { formatProbability } from './comparisons-table.ts';
 
 const share = { align: 'right', unit: '%', interval: true } as const;
 const ms = { align: 'right', unit: 'ms' } as const;
+
+const questions: Column = { align: 'right', key: 'n', heading: 'questions' };
 
 const blocks: readonly Block[] = [
   {
@@ -41,8 +54,9 @@ const blocks: readonly Block[] = [
 
 const time = (value: number): Cell => ({ kind: 'number', value, digits: 2 });
 
-function cellsOf({ metrics, againstRouter, timingsMs, budgetTokens }: RetrievalMeasurement): Record<string, Cell> {
+function cellsOf({ n, metrics, againstRouter, timingsMs, budgetTokens }: RetrievalMeasurement): Record<string, Cell> {
   return {
+    n: countCell(n),
     recallAt1: estimateCell(metrics.recallAt1, 100),
     recallAt5: estimateCell(metrics.recallAt5, 100),
     recallAt10: estimateCell(metrics.recallAt10, 100),
@@ -75,42 +89,118 @@ function filterNotes({ stats }: RetrievalMeasurements): string[] {
   );
 }
 
-/** The kinds of questions on which recall@5 of a strategy is above that of the router, by the intervals. */
-function winsOf(strategy: string, rows: readonly RetrievalMeasurement[]): string {
-  const won = rows.filter((one) => one.strategy === strategy && (one.againstRouter?.low ?? 0) > 0);
-  if (won.length === 0) return `${strategy} on none`;
-  const kinds = won.map(({ kind }) => (kind === 'all' ? 'all questions together' : kind));
-  return `${strategy} on ${kinds.join(', ')}`;
+/** The kinds of questions on which the interval of a strategy's difference to the router lies on one side, in words. */
+function kindsWhere(
+  rows: readonly RetrievalMeasurement[],
+  strategy: string,
+  isSo: (difference: NonNullable<RetrievalMeasurement['againstRouter']>) => boolean,
+): string {
+  const those = rows.filter(
+    (one) => one.strategy === strategy && one.againstRouter !== null && isSo(one.againstRouter),
+  );
+  const names = those.map((one) =>
+    one.kind === 'all' && one.dataset === undefined ? 'all questions together' : nameOf(one, rows),
+  );
+  return `${strategy} on ${names.length === 0 ? 'none' : names.join(', ')}`;
 }
 
-/** Table 7: recall by retrieval strategy and kind of question. */
-export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
-  const { users, memories, rows } = retrieval;
+/** A kind of questions, with its data set where there are several. */
+function nameOf({ dataset, kind }: RetrievalMeasurement, rows: readonly RetrievalMeasurement[]): string {
+  return dataset === undefined || rows.every((other) => other.dataset === dataset) ? kind : `${dataset}: ${kind}`;
+}
+
+function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
   const others = [...new Set(rows.flatMap(({ strategy, againstRouter }) => (againstRouter === null ? [] : strategy)))];
-  const kinds = [...new Set(rows.map(({ kind }) => kind))];
+  if (others.length === 0) return [];
+  const above = others.map((strategy) => kindsWhere(rows, strategy, ({ low }) => low > 0));
+  const below = others.map((strategy) => kindsWhere(rows, strategy, ({ high }) => high < 0));
+  return [
+    "Kinds of questions on which recall@5 is above the router's, the whole interval of the difference above zero: " +
+      `${above.join('; ')}. The whole interval below zero: ${below.join('; ')}.`,
+  ];
+}
+
+/** Rows of strategies whose vectors are another embedder's. */
+function embedderNotes({ run }: RunResults, rows: readonly RetrievalMeasurement[]): string[] {
+  const others = new Map(
+    rows.flatMap(({ strategy, embedder }) => (embedder === undefined ? [] : [[strategy, embedder] as const])),
+  );
+  return [...others].map(
+    ([strategy, embedder]) =>
+      `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all others search by ${run.embedder.name}.`,
+  );
+}
+
+const INTERVALS = 'Means with 95 % intervals over users; p by sign-flip over users, not adjusted.';
+const FEWER = 'A strategy may return fewer than ten memories, by its budget, its files or its journal.';
+
+/** Rows by kind of question, strategy by strategy, and the notes that both tables share. */
+function drawn(
+  results: RunResults,
+  rows: readonly RetrievalMeasurement[],
+): Pick<Table, 'rowHeading' | 'rows'> & { readonly compared: readonly string[] } {
+  const kinds = [...new Set(rows.map((one) => nameOf(one, rows)))];
+  return {
+    rowHeading: 'strategy, questions',
+    rows: kinds.flatMap((kind) =>
+      rows
+        .filter((one) => nameOf(one, rows) === kind)
+        .map((one) => ({ label: `${one.strategy}, ${kind}`, cells: cellsOf(one) })),
+    ),
+    compared: [...embedderNotes(results, rows), ...differenceNotes(rows)],
+  };
+}
+
+/** Table 7: recall by retrieval strategy and kind of question, on questions made by seed. */
+export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
+  const { users, memories } = retrieval;
+  const made = retrieval.rows.filter(({ dataset }) => dataset === undefined);
+  const { compared, ...drawing } = drawn(results, made);
   return {
     id: 'table-7',
     caption: captionOf('Table 7. Recall by retrieval strategy and kind of question', results),
-    rowHeading: 'strategy, questions',
     blocks,
-    rows: kinds.flatMap((kind) =>
-      rows
-        .filter((one) => one.kind === kind)
-        .map((one) => ({ label: `${one.strategy}, ${kind}`, cells: cellsOf(one) })),
-    ),
+    ...drawing,
     notes: [
-      `${rows[0]?.n ?? 0} questions of ${users} users with ${memories} memories or more, made by seed; evidence is known, and a`,
-      'question may need several memories. Means with 95 % intervals over users; p by sign-flip over users, not adjusted.',
-      ...(others.length === 0
-        ? []
-        : [
-            "Kinds of questions on which recall@5 is above the router's, the whole interval of the difference above zero: " +
-              `${others.map((strategy) => winsOf(strategy, rows)).join('; ')}.`,
-          ]),
+      `${made[0]?.n ?? 0} questions of ${users} users with ${memories} memories or more, made by seed; evidence is known, and a`,
+      `question may need several memories. ${INTERVALS}`,
+      ...compared,
       "If --cold is PostgreSQL, tiered has a second row with pgvector's default probes (ivfflat-approximate): one list. With few",
       'memories PostgreSQL may scan the whole table, and both rows then agree.',
-      'A strategy may return fewer than ten memories, by its budget, its files or its journal.',
+      FEWER,
       ...filterNotes(retrieval),
+    ],
+  };
+}
+
+/** Table 7b: the same on the questions of the run's data sets, by category; undefined where none was asked. */
+export function datasetRetrievalTable(
+  results: RunResults,
+  { rows, datasets = [] }: RetrievalMeasurements,
+): Table | undefined {
+  const asked = rows.filter(({ dataset }) => dataset !== undefined);
+  if (asked.length === 0) return undefined;
+  const { compared, ...drawing } = drawn(results, asked);
+  const [recall, ...others] = blocks;
+  return {
+    id: 'table-7b',
+    caption: captionOf(
+      `Table 7b. Recall on the questions of ${datasets.map(({ name }) => name).join(' and ')}, by category`,
+      results,
+    ),
+    blocks: [{ ...recall!, columns: [questions, ...recall!.columns] }, ...others],
+    ...drawing,
+    notes: [
+      ...datasets.map(
+        ({ name, users, memories, questions: n, leftOut }) =>
+          `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
+      ),
+      INTERVALS,
+      ...compared,
+      FEWER,
+      ...(asked.some(({ strategy }) => strategy === 'given')
+        ? ['given is the list of each item: its times are those of looking memories up.']
+        : []),
     ],
   };
 }

@@ -6,7 +6,7 @@ import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
-import { retrievalTable } from './retrieval-table.ts';
+import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { categoryTable } from './category-table.ts';
 import { shownTables } from './report-tables.ts';
 import { tableBreakdown } from './breakdown-table.ts';
@@ -121,23 +121,56 @@ describe('table 1', () => {
 });
 
 describe('table 7', () => {
-  it('says where each strategy recalls more than the router, and where none of its intervals does', () => {
-    const measured = (strategy: string, kind: string, low: number | null): RetrievalMeasurement => ({
-      ...{ strategy, kind, n: 4, budgetTokens: null },
-      metrics: { recallAt1: null, recallAt5: null, recallAt10: null, mrr: null, ndcgAt10: null },
-      againstRouter: low === null ? null : { delta: 0.2, low, high: 0.4, p: 0.01 },
-      timingsMs: { embedding: 0, search: 0, ranking: 0, total: 0 },
-    });
+  const measured = (strategy: string, kind: string, low: number | null): RetrievalMeasurement => ({
+    ...{ strategy, kind, n: 4, budgetTokens: null },
+    metrics: { recallAt1: null, recallAt5: null, recallAt10: null, mrr: null, ndcgAt10: null },
+    againstRouter: low === null ? null : { delta: low + 0.1, low, high: low + 0.2, p: 0.01 },
+    timingsMs: { embedding: 0, search: 0, ranking: 0, total: 0 },
+  });
+
+  it('says where each strategy recalls more than the router, where less, and where no interval says so', () => {
     const rows = ['all', 'recent'].flatMap((kind, place) => [
       measured('router', kind, null),
       measured('salience', kind, 0.1),
       measured('tiered', kind, place / 8),
       measured('hinted', kind, 0),
+      measured('given', kind, -0.3),
     ]);
     const table = retrievalTable(runResults, { users: 2, memories: 9, rows, stats: {} });
     expect(table.notes.join(' ')).toContain(
-      'above zero: salience on all questions together, recent; tiered on recent; hinted on none.',
+      'above zero: salience on all questions together, recent; tiered on recent; hinted on none; given on none. The whole' +
+        ' interval below zero: salience on none; tiered on none; hinted on none; given on all questions together, recent.',
     );
+    expect(datasetRetrievalTable(runResults, { users: 2, memories: 9, rows, stats: {} })).toBeUndefined();
+  });
+
+  it('has the questions of data sets in a table of their own, with the embedder of each row', () => {
+    const shipped = { embedder: 'embed-en-zh' };
+    const of = (dataset: string) => [
+      { ...measured('router', 'plain', null), dataset },
+      { ...measured('router, embed-en-zh', 'plain', -0.3), dataset, ...shipped },
+    ];
+    const described = (name: string) => ({ name, users: 2, memories: 30, questions: 4, leftOut: 1 });
+    const retrieval = { users: 2, memories: 9, stats: {}, rows: [measured('router', 'all', null), ...of('a')] };
+    expect(retrievalTable(runResults, retrieval).rows.map(({ label }) => label)).toEqual(['router, all']);
+    const table = datasetRetrievalTable(runResults, { ...retrieval, datasets: [described('a')] })!;
+    expect(table.caption).toContain('Table 7b. Recall on the questions of a, by category');
+    expect(shown(table, 'router, embed-en-zh, plain')).toMatchObject({ n: '4', delta: '−20.0 [−30.0, −10.0]' });
+    const notes = table.notes.join(' ');
+    expect(notes).toContain(
+      'a: 4 questions of 2 users with 30 memories in all; 1 items that no memory answers are left out.',
+    );
+    expect(notes).toContain(
+      `"router, embed-en-zh" is the router on vectors of embed-en-zh, the embedder that ships; all others search by ${runResults.run.embedder.name}.`,
+    );
+    expect(notes).toContain('The whole interval below zero: router, embed-en-zh on plain.');
+    const both = { ...retrieval, rows: [...of('a'), ...of('b')], datasets: [described('a'), described('b')] };
+    expect(datasetRetrievalTable(runResults, both)!.rows.map(({ label }) => label)).toEqual([
+      'router, a: plain',
+      'router, embed-en-zh, a: plain',
+      'router, b: plain',
+      'router, embed-en-zh, b: plain',
+    ]);
   });
 });
 

@@ -1,0 +1,89 @@
+import { groupBy } from '../../../config/group-by.ts';
+import type { RetrievalMeasurement } from '../../../records/results.ts';
+import { bootstrapDifference } from '../../analysis/statistics/bootstrap.ts';
+import { estimateShare } from '../../analysis/statistics/estimate.ts';
+import { differences, meanOf, type PairedObservation } from '../../analysis/statistics/observations.ts';
+import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
+import type { Asked } from './ask-retriever.ts';
+import { BASE, type Strategy } from './strategies.ts';
+
+/** One strategy on one set of questions. */
+export interface MeasuredStrategy {
+  readonly strategy: Strategy;
+  readonly asked: readonly Asked[];
+}
+
+/** Rows of all questions and of each kind, strategy by strategy; recall@5 against the router, paired by question. */
+export function retrievalRows(
+  measured: readonly MeasuredStrategy[],
+  dataset: string | undefined,
+  seed: number,
+): RetrievalMeasurement[] {
+  const router = measured.find(({ strategy }) => strategy.label === BASE)!;
+  const base = new Map(router.asked.map((one) => [one.questionId, one]));
+  return measured.flatMap(({ strategy, asked }) => {
+    const of = (kind: string, some: readonly Asked[]): RetrievalMeasurement => ({
+      ...(dataset === undefined ? {} : { dataset }),
+      ...identityOf(strategy),
+      kind,
+      ...row(some, seed),
+      againstRouter: strategy.label === BASE ? null : againstRouter(some, base, seed),
+    });
+    return [of('all', asked), ...[...groupBy(asked, ({ kind }) => kind)].map(([kind, some]) => of(kind, some))];
+  });
+}
+
+function identityOf({ label, embedder }: Strategy): Pick<RetrievalMeasurement, 'strategy' | 'embedder'> {
+  return { strategy: label, ...(embedder === undefined ? {} : { embedder }) };
+}
+
+function mean(asked: readonly Asked[], value: (one: Asked) => number): number {
+  return asked.reduce((sum, one) => sum + value(one), 0) / asked.length;
+}
+
+function againstRouter(
+  asked: readonly Asked[],
+  router: ReadonlyMap<string, Asked>,
+  seed: number,
+): RetrievalMeasurement['againstRouter'] {
+  const pairs = asked.map(({ userId, questionId, metrics }): PairedObservation => ({
+    userId,
+    a: metrics.recallAt5,
+    b: router.get(questionId)!.metrics.recallAt5,
+  }));
+  return { delta: meanOf(differences(pairs)), ...bootstrapDifference(pairs, seed), p: signFlipP(pairs, seed) };
+}
+
+function row(
+  asked: readonly Asked[],
+  seed: number,
+): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
+  const metric = (name: keyof RetrievalMeasurement['metrics']) =>
+    estimateShare(
+      asked.map(({ userId, metrics }) => ({ userId, value: metrics[name] })),
+      seed,
+    );
+  const budgeted = asked.every(({ budgetTokens }) => budgetTokens !== null);
+  return {
+    n: asked.length,
+    metrics: {
+      recallAt1: metric('recallAt1'),
+      recallAt5: metric('recallAt5'),
+      recallAt10: metric('recallAt10'),
+      mrr: metric('mrr'),
+      ndcgAt10: metric('ndcgAt10'),
+    },
+    timingsMs: {
+      embedding: mean(asked, ({ timingsMs }) => timingsMs.embedding),
+      search: mean(asked, ({ timingsMs }) => timingsMs.search),
+      ranking: mean(asked, ({ timingsMs }) => timingsMs.ranking),
+      total: mean(asked, ({ timingsMs }) => timingsMs.total),
+    },
+    budgetTokens: budgeted
+      ? {
+          used: mean(asked, ({ budgetTokens }) => budgetTokens!.used),
+          limit: mean(asked, ({ budgetTokens }) => budgetTokens!.limit),
+        }
+      : null,
+  };
+}
