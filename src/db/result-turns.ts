@@ -87,7 +87,12 @@ function resultTurn(values: Values, names: Shared, ofItem: Shared): TurnResult {
     answer: { text: ofItem.text(answer) },
     timings: JSON.parse(timings) as AnsweredTurn['timings'],
     tokens: ofItem.parsed(tokens) as AnsweredTurn['tokens'],
-    scores: { ...scored, contains: scored.contains ?? null, passedStages: ofItem.value(scored.passedStages) },
+    scores: {
+      ...scored,
+      contains: scored.contains ?? null,
+      locomoF1: scored.locomoF1 ?? null,
+      passedStages: ofItem.value(scored.passedStages),
+    },
     observed: {
       ...measured,
       goldTokens: ofItem.value(goldTokens.map(({ logProbability }) => ({ logProbability }))),

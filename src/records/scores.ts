@@ -15,6 +15,8 @@ export const scores = z
     /** Missing in turns of older runs. */
     contains: score.default(null),
     tokenF1: score,
+    /** Of data that are judged by it alone; defined of absent items, too. */
+    locomoF1: score.default(null),
     memoryRecall: score,
     rougeL: score,
     bleu: score,

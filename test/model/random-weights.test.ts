@@ -35,7 +35,7 @@ describe('a run on random weights', () => {
     expect(results.run.unknownQuality).toBe(reason);
     for (const { arm, metrics, breakdown, wrong, funnel } of results.arms) {
       const { ttftMs, totalMs, ...ofAnswers } = metrics;
-      expect([arm, Object.values(ofAnswers)]).toEqual([arm, Array(14).fill(null)]);
+      expect([arm, Object.values(ofAnswers)]).toEqual([arm, Array(15).fill(null)]);
       expect(breakdown.length).toBeGreaterThan(0);
       expect(breakdown.filter(({ metrics: part }) => part.exactMatch !== null || part.taskSuccess !== null)).toEqual(
         [],

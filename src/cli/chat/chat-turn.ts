@@ -58,6 +58,7 @@ const unscored: Scores = {
   contains: null,
   tokenF1: null,
   memoryRecall: null,
+  locomoF1: null,
   rougeL: null,
   bleu: null,
   abstention: null,

@@ -25,8 +25,8 @@ interface PublicDatasetForm {
 export const publicDatasetForms: Readonly<Record<PublicDatasetName, PublicDatasetForm>> = {
   locomo: {
     shape: 'a LoCoMo file is one JSON list of conversations',
-    primaryMetric: 'tokenF1',
-    note: 'each turn is a memory, and answers are scored by their words: not to be held against published scores',
+    primaryMetric: 'locomoF1',
+    note: 'each turn is a memory, and questions are asked in the words of this bench: not to be held against published scores',
     records: locomoRecords,
   },
   'musique-s': {

@@ -23,6 +23,7 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
       exactMatch: null,
       contains: null,
       tokenF1: null,
+      locomoF1: null,
       memoryRecall: null,
       rougeL: null,
       bleu: null,

@@ -31,8 +31,24 @@ function stored(runId: string): TurnRecord[] {
   const base = answeredTurn('rag');
   const goldTokens = [{ token: 'a', logProbability: -1 }, { token: 'b', logProbability: -2 }]; // prettier-ignore
   const observed = { ...base.observed, goldLogProbability: -3, goldTokens, goldKl: 0.25 };
-  const values = { exactMatch: 0, contains: 1, tokenF1: 0.5, memoryRecall: 0.75, rougeL: 0.125, bleu: 0.0625 };
-  const none = { exactMatch: null, contains: null, tokenF1: null, memoryRecall: null, rougeL: null, bleu: null };
+  const values = {
+    exactMatch: 0,
+    contains: 1,
+    tokenF1: 0.5,
+    locomoF1: 0.375,
+    memoryRecall: 0.75,
+    rougeL: 0.125,
+    bleu: 0.0625,
+  };
+  const none = {
+    exactMatch: null,
+    contains: null,
+    tokenF1: null,
+    locomoF1: null,
+    memoryRecall: null,
+    rougeL: null,
+    bleu: null,
+  };
   const turns: TurnRecord[] = [
     { ...base, observed, scores: { ...base.scores, ...values, own: { brief: 1 } } },
     {
@@ -53,7 +69,9 @@ it.each(canBePrimary.map(({ name }) => name))('the list holds the values of %s w
   expect(values[0]).not.toBeNull();
   const { items } = readRunPage(database, 'r', {});
   expect(items.page.rows.map(({ primaryValue }) => primaryValue)).toEqual(values);
-  const headings = [...String(await itemList(items, links)).matchAll(/<th scope="col" class="right"[^]*?>([^<>]+)<\/a/g)];
+  const headings = [
+    ...String(await itemList(items, links)).matchAll(/<th scope="col" class="right"[^]*?>([^<>]+)<\/a/g),
+  ];
   expect(headings[0]![1]!.trim()).toBe(primary.label);
 });
 

@@ -18,6 +18,7 @@ export const qualityEstimates = z
     exactMatch: metric,
     contains: added,
     tokenF1: metric,
+    locomoF1: added,
     memoryRecall: metric,
     abstention: metric,
     taskSuccess: metric,

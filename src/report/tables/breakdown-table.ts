@@ -58,8 +58,6 @@ function brokenDown(results: RunResults, shown: readonly (typeof dimensions)[num
         ]),
       ),
     })),
-    notes: [
-      `Means with 95 % intervals over users. Task success is ${successOf(run).label} for answerable items, abstention for absent ones.`,
-    ],
+    notes: [`Means with 95 % intervals over users. Task success is ${successOf(run).ofTask}.`],
   };
 }

@@ -41,7 +41,7 @@ export function categoryTable(results: RunResults): Table | undefined {
       ),
     })),
     notes: [
-      `Task success is ${successOf(run).label} for answerable items, abstention for absent ones; differences are paired by item.`,
+      `Task success is ${successOf(run).ofTask}; differences are paired by item.`,
       'Means with 95 % intervals over users. No category is tested: many are looked at, and no verdict is given.',
     ],
   };

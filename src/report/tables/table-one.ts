@@ -104,9 +104,11 @@ function cellsOf(
 /** `320 answerable and 80 absent items`, by the arm that answered most. */
 function itemCounts({ run, arms }: RunResults): string {
   if (run.unknownQuality !== null) return `${run.dataset.items} items`;
-  const primary = primaryMetric(run).name;
+  const { declared } = primaryMetric(run);
   const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
-  return `${most(primary)} answerable and ${most('abstention')} absent items`;
+  const absent = most('abstention');
+  const answerable = most(declared.name) - (declared.ofAbsent ? absent : 0);
+  return `${answerable} answerable and ${absent} absent items`;
 }
 
 /** The items that arms with the evidence were asked, where it is not known of all. */
@@ -150,7 +152,9 @@ export function tableOne(results: RunResults): Table {
     })),
     notes: [
       `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
-      `${primaryMetric(run).title} is over answerable items, abstention over absent ones, task success over both.`,
+      primaryMetric(run).declared.ofAbsent
+        ? `${primaryMetric(run).title} and task success are over all items, abstention over absent ones.`
+        : `${primaryMetric(run).title} is over answerable items, abstention over absent ones, task success over both.`,
       ...evidenceNote(run, arms),
       regimeNote(arms),
       'A turn without memories is a bypass. p95 is given from 100 turns.',

@@ -3,7 +3,15 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
 type ScoreName =
-  'exactMatch' | 'contains' | 'tokenF1' | 'memoryRecall' | 'rougeL' | 'bleu' | 'abstention' | 'taskSuccess';
+  | 'exactMatch'
+  | 'contains'
+  | 'tokenF1'
+  | 'locomoF1'
+  | 'memoryRecall'
+  | 'rougeL'
+  | 'bleu'
+  | 'abstention'
+  | 'taskSuccess';
 
 const share = { unit: '%', direction: 'higher', margin: 2 } as const;
 
@@ -29,6 +37,7 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('contains', 'binary', 'contains'),
   score('tokenF1', 'continuous', 'token F1'),
+  { ...score('locomoF1', 'continuous', 'LoCoMo F1'), ofAbsent: true },
   score('memoryRecall', 'binary', 'memory recall'),
   score('rougeL', 'continuous', 'ROUGE-L'),
   score('bleu', 'continuous', 'BLEU'),

@@ -7,6 +7,7 @@ import { bleu } from './bleu.ts';
 import { type AnswerSetting, contains } from './contains.ts';
 import { exactMatch } from './exact-match.ts';
 import { followEvidence } from './funnel.ts';
+import { locomoF1 } from './locomo-f1.ts';
 import { memoryRecall } from './memory-recall.ts';
 import { rougeL } from './rouge-l.ts';
 import { tokenF1 } from './token-f1.ts';
@@ -18,6 +19,7 @@ export interface ScoredItem {
   /** Null for an absent item: the right answer is to abstain. */
   readonly answer: string | null;
   readonly acceptedAnswers: readonly string[];
+  readonly category?: string | undefined;
   readonly evidence: readonly string[];
   readonly superseded: readonly string[];
   /** Id of the relation that is asked for, where the data set says. */
@@ -73,6 +75,9 @@ const noTextScores: Readonly<Record<keyof TextScores, null>> = {
   bleu: null,
 };
 
+/** A metric of one data set, with rules for its categories, absent items among them. */
+const LOCOMO = 'locomoF1';
+
 /** The score of a text by which an answer is right or wrong; that of `contains` where the metric is none of a text. */
 function decidingScore(success: string): keyof TextScores {
   return success in noTextScores ? (success as keyof TextScores) : 'contains';
@@ -96,7 +101,7 @@ function settingOf(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguag
 
 /**
  * Scores one turn against its item; `languageProfile` is that of the user who asked. Exactly one of two decides its success:
- * the metric that is named on an answerable item, abstention on an absent one.
+ * the metric that is named on an answerable item, abstention on an absent one; `locomoF1` decides on both.
  * @param success the metric by which an answer is right: `exactMatch`
  */
 export function scoreTurn(
@@ -112,7 +117,8 @@ export function scoreTurn(
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));
   const texts = item.answer === null ? null : textScores(answer, golds, settingOf(item, turn, languageProfile));
   const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
-  const taskSuccess = texts === null ? abstention! : texts[decidingScore(success)];
+  const own = success === LOCOMO ? locomoF1(answer, golds, item.category) : null;
+  const taskSuccess = own ?? (texts === null ? abstention! : texts[decidingScore(success)]);
   const wrongClass = classifyWrong({
     answer,
     isRight: taskSuccess === 1,
@@ -128,7 +134,7 @@ export function scoreTurn(
     ],
     ...languageProfile,
   });
-  const judged = { ...(texts ?? noTextScores), abstention, taskSuccess, wrongClass };
+  const judged = { ...(texts ?? noTextScores), locomoF1: own, abstention, taskSuccess, wrongClass };
   if (texts === null || !evidenceIsKnown(item)) {
     return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
   }

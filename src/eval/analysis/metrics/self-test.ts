@@ -30,6 +30,9 @@ const PROBES: Readonly<Record<Language, Probe>> = {
   },
 };
 
+/** Declines by every rule: the bench's own, and the phrases of LoCoMo. */
+const REFUSAL = `${grammars.en.unknownAnswer.replace(/\.$/, '')}, it is not mentioned.`;
+
 const LANGUAGES = ['en', 'zh'] as const;
 const MOST_BY_CHANCE = 0.02;
 
@@ -126,7 +129,7 @@ function fooled(golds: readonly string[], language: Language, seed: number): { w
 
 /** The mean of a metric over planted answers, of those of which it is defined; null where it is of none. */
 function meanOf(metric: MetricDefinition, planted: readonly PlantedAnswer[]): number | null {
-  const values = planted.flatMap((one) => metric.of(plantedTurn(one, 'contains')) ?? []);
+  const values = planted.flatMap((one) => metric.of(plantedTurn(one, metric.name)) ?? []);
   return values.length === 0 ? null : mean(values);
 }
 
@@ -140,7 +143,7 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
   const plant = (pairs: readonly { gold: string | null; answer: string }[], sure: boolean) =>
     meanOf(metric, pairs.map((pair) => ({ ...pair, language: 'en', sure }))); // prettier-ignore
   const absent = (answer: string) => ({ gold: null, answer });
-  const right = [...golds.map((gold) => ({ gold, answer: gold })), absent(grammars.en.unknownAnswer)];
+  const right = [...golds.map((gold) => ({ gold, answer: gold })), absent(REFUSAL)];
   const wrong = [...deranged(golds, seed), ...golds.map(absent)];
   const silent = [...golds.map((gold) => ({ gold, answer: '' })), absent('')];
   const best = plant(right, true);

@@ -3,6 +3,7 @@ import type { Language } from '../../../data/normalise.ts';
 import { bleu } from './bleu.ts';
 import { contains } from './contains.ts';
 import { exactMatch } from './exact-match.ts';
+import { stemmedF1 } from './locomo-f1.ts';
 import { memoryRecall } from './memory-recall.ts';
 import { rougeL } from './rouge-l.ts';
 import { tokenF1 } from './token-f1.ts';
@@ -27,8 +28,11 @@ export const textMetrics: Readonly<Record<string, TextMetric>> = {
   bleu,
 };
 
+/** Metrics of one data set, as far as a text decides them. */
+const metricsOfOneSet: Readonly<Record<string, TextMetric>> = { locomoF1: stemmedF1 };
+
 /** The metric of that name as a text decides it; `contains` where it reads more than the text. */
 export function textMetricOf(name: string): { readonly name: string; readonly score: TextMetric } {
-  const score = textMetrics[name];
+  const score = textMetrics[name] ?? metricsOfOneSet[name];
   return score === undefined ? { name: 'contains', score: containsAlone } : { name, score };
 }

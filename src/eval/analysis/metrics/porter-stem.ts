@@ -1,0 +1,120 @@
+/**
+ * Stems of English words by Porter's algorithm with the extensions of NLTK's `PorterStemmer`, since scores that are published with
+ * that stemmer are computed with these stems. Libraries of the plain algorithm give other stems for one word in fifty ("always",
+ * "age", "dies").
+ *
+ * @see Porter 1980, "An algorithm for suffix stripping", Program 14(3); https://www.nltk.org/api/nltk.stem.porter.html
+ */
+
+/** Words that no rule gets right. */
+const IRREGULAR: Readonly<Record<string, string>> = {
+  ...{ sky: 'sky', skies: 'sky', dying: 'die', lying: 'lie', tying: 'tie', news: 'news', howe: 'howe' },
+  ...{ inning: 'inning', innings: 'inning', outing: 'outing', outings: 'outing' },
+  ...{ canning: 'canning', cannings: 'canning', proceed: 'proceed', exceed: 'exceed', succeed: 'succeed' },
+};
+
+/** `c` for each consonant and `v` for each vowel; y is a vowel behind a consonant. */
+function letters(word: string): string {
+  let kinds = '';
+  for (const letter of word) {
+    const isVowel = 'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c'));
+    kinds += isVowel ? 'v' : 'c';
+  }
+  return kinds;
+}
+
+/** Porter's m: how often consonants follow vowels. */
+function measure(stem: string): number {
+  return letters(stem).match(/v+c/g)?.length ?? 0;
+}
+
+/** Porter's *o: ends as "hop" or "wil" do; NLTK counts two letters such as "at", too. */
+function endsShort(stem: string): boolean {
+  const kinds = letters(stem);
+  return (kinds.endsWith('cvc') && !/[wxy]$/.test(stem)) || kinds === 'vc';
+}
+
+type Rule = readonly [suffix: string, replacement: string, fits?: (stem: string, word: string) => boolean];
+
+/** Applies the first rule whose suffix the word has, if its condition holds of the rest; else the word stays. */
+function applied(word: string, rules: readonly Rule[]): string {
+  const rule = rules.find(([suffix]) => word.endsWith(suffix));
+  if (rule === undefined) return word;
+  const [suffix, replacement, fits] = rule;
+  const stem = word.slice(0, word.length - suffix.length);
+  return fits === undefined || fits(stem, word) ? stem + replacement : word;
+}
+
+/** Rules of one condition, from `suffix>replacement` pairs. */
+function rulesOf(pairs: string, fits: Rule[2]): Rule[] {
+  return pairs.split(' ').map((pair) => {
+    const [suffix = '', replacement = ''] = pair.split('>');
+    return [suffix, replacement, fits] as Rule;
+  });
+}
+
+const positive = (stem: string): boolean => measure(stem) > 0;
+const long = (stem: string): boolean => measure(stem) > 1;
+
+const plurals: readonly Rule[] = [
+  ['sses', 'ss'],
+  ['ies', 'i'],
+  ['ss', 'ss'],
+  ['s', ''],
+];
+
+/** Restores the ending of what "ed" or "ing" was taken from: hop(p)ing, fil(e)ing. */
+function restored(stem: string): string {
+  const doubled = /(.)\1$/.test(stem) && letters(stem).endsWith('c');
+  if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
+  if (doubled) return /[lsz]$/.test(stem) ? stem : stem.slice(0, -1);
+  return measure(stem) === 1 && endsShort(stem) ? `${stem}e` : stem;
+}
+
+function withoutTense(word: string): string {
+  if (word.endsWith('ied')) return word.slice(0, word.length === 4 ? -1 : -2);
+  if (word.endsWith('eed')) return positive(word.slice(0, -3)) ? word.slice(0, -1) : word;
+  for (const suffix of ['ed', 'ing']) {
+    const stem = word.slice(0, -suffix.length);
+    if (word.endsWith(suffix) && letters(stem).includes('v')) return restored(stem);
+  }
+  return word;
+}
+
+const finalY: readonly Rule[] = [['y', 'i', (stem) => stem.length > 1 && letters(stem).endsWith('c')]];
+
+const doubleSuffixes: readonly Rule[] = [
+  ...rulesOf(
+    'ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e ousli>ous',
+    positive,
+  ),
+  ...rulesOf('ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al', positive),
+  ...rulesOf('iviti>ive biliti>ble fulli>ful', positive),
+  ['logi', 'log', (_stem, word) => positive(word.slice(0, -3))],
+];
+
+function withoutDoubleSuffix(word: string): string {
+  const twice = word.endsWith('alli') && positive(word.slice(0, -4));
+  return twice ? withoutDoubleSuffix(word.slice(0, -2)) : applied(word, doubleSuffixes);
+}
+
+const laterSuffixes = rulesOf('icate>ic ative alize>al iciti>ic ical>ic ful ness', positive);
+
+const lastSuffixes: readonly Rule[] = [
+  ...rulesOf('al ance ence er ic able ible ant ement ment ent', long),
+  ['ion', '', (stem) => long(stem) && /[st]$/.test(stem)],
+  ...rulesOf('ou ism ate iti ous ive ize', long),
+];
+
+const finalE: readonly Rule[] = [['e', '', (stem) => long(stem) || (measure(stem) === 1 && !endsShort(stem))]];
+const finalLl: readonly Rule[] = [['ll', 'l', (_stem, word) => long(word.slice(0, -1))]];
+
+/** The stem of a word in lower case. */
+export function porterStem(word: string): string {
+  const irregular = Object.hasOwn(IRREGULAR, word) ? IRREGULAR[word] : undefined;
+  if (irregular !== undefined) return irregular;
+  if (word.length <= 2) return word;
+  const singular = word.length === 4 && word.endsWith('ies') ? word.slice(0, -1) : applied(word, plurals);
+  const untensed = applied(withoutTense(singular), finalY);
+  return [laterSuffixes, lastSuffixes, finalE, finalLl].reduce(applied, withoutDoubleSuffix(untensed));
+}
