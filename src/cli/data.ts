@@ -20,6 +20,7 @@ import { shownPath } from './command-line.ts';
 import { composeEngine } from './compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
+import { fetchData } from './fetch-data.ts';
 import { pageOf } from './page.ts';
 
 interface JsonFlag {
@@ -58,16 +59,17 @@ docs/data.md has examples, and says what is done with each public set.`;
 
 /** Declares `data` with its verbs. */
 export function declareData(command: Command): void {
-  command.description('list, make, verify and convert data sets');
+  command.description('list, make, verify, fetch and convert data sets');
   const verb = (name: string, description: string): Command =>
     command
       .command(name)
       .description(description)
       .option('--json', 'print one JSON document')
       .option('--debug', 'show the stack of an error');
-  verb('list', 'list the data sets that ship, those that a suite makes, and public ones whose file you bring').action(
-    list,
-  );
+  verb(
+    'list',
+    'list the data sets that ship, those that a suite makes, and public ones whose file you bring or fetch',
+  ).action(list);
   addConfigOptions(verb('make <name>', 'make a data set by its name, or by that of its suite, from the seed'), [
     'seed',
     'model',
@@ -84,6 +86,10 @@ export function declareData(command: Command): void {
     ),
     ['dataFile', 'errata'],
   ).action(verify);
+  verb('fetch <name>', 'fetch a public data set into the cache, after its licence and address were confirmed')
+    .option('--address <url>', 'address of the file (default: the published one)')
+    .option('--yes', 'confirm without being asked')
+    .action(fetchData);
   verb('convert <file>', 'convert a file of another format')
     .addOption(new Option('--from <format>', 'format of the file').choices(sourceFormats).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')

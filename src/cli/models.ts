@@ -12,8 +12,7 @@ import { askedInWords, megabytes, modelsTable } from '../report/models-table.ts'
 import { printable, printableJson } from '../report/render/printable.ts';
 import { renderTerminal } from '../report/render/terminal.ts';
 import { composeEngine } from './compose.ts';
-import { exitCodes } from './failure.ts';
-import { interruptible } from './interruption.ts';
+import { heedingInterrupts } from './heeding-interrupts.ts';
 import { importModel } from './models/import-model.ts';
 import { type ModelRow, modelRows, rowOfEntry, rowOfImported } from './models/model-rows.ts';
 import { pageOf } from './page.ts';
@@ -127,22 +126,6 @@ function entryNamed(name: string): ModelEntry {
   if (entry !== undefined) return entry;
   const known = [...modelRegistry, ...importedModels()].map((other) => other.name);
   throw new BenchError('bad-option', `unknown model "${name}"${didYouMean(name, known)}`, `known: ${known.join(', ')}`);
-}
-
-/** Runs work that ^C ends without a trace: what was copied or fetched in part has no name yet. */
-async function heedingInterrupts(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const interruption = new AbortController();
-  try {
-    await interruptible(
-      interruption,
-      () => work(interruption.signal),
-      () => undefined,
-      exitCodes.interrupted,
-    );
-  } catch (error) {
-    if (!interruption.signal.aborted) throw error;
-    process.exitCode = exitCodes.interrupted;
-  }
 }
 
 function write(json: true | undefined, document: unknown, lines: readonly string[]): void {

@@ -12,6 +12,8 @@ export interface PublicDatasetOrigin {
   readonly summary: string;
   /** Repository and file of its authors. */
   readonly published: string;
+  /** Where the file can be fetched; null where it is not published as one file. */
+  readonly address: string | null;
   readonly licence: string;
   /** Its texts are others': reports hold hashes in their place. */
   readonly texts: 'withheld';
@@ -22,18 +24,22 @@ export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicData
   locomo: {
     summary: 'ten long conversations of two people, with questions of five categories',
     published: 'snap-research/locomo on GitHub, data/locomo10.json',
+    address: 'https://raw.githubusercontent.com/snap-research/locomo/HEAD/data/locomo10.json',
     licence: 'CC BY-NC 4.0',
     texts: 'withheld',
   },
   'musique-s': {
     summary: '150 questions over several facts, ten passages each',
     published: 'YaoJiayi/CacheBlend on GitHub, inputs/musique_s.json',
+    address: 'https://raw.githubusercontent.com/YaoJiayi/CacheBlend/HEAD/inputs/musique_s.json',
     licence: 'CC BY 4.0 (MuSiQue)',
     texts: 'withheld',
   },
   longmemeval: {
     summary: '500 questions, each with a history of chats with an assistant',
     published: 'xiaowu0162/LongMemEval on GitHub, longmemeval_oracle.json or longmemeval_s.json',
+    // Published as an archive of several files.
+    address: null,
     licence: 'MIT',
     texts: 'withheld',
   },
@@ -116,7 +122,7 @@ export function publicDatasetFiles(
       const { published, licence } = publicDatasetOrigins[name];
       throw refused(
         `--dataset ${name}: does not ship, and no file of it was given`,
-        `bring it with --data-file FILE (${published}; ${licence}), or keep it as ${fetched}`,
+        `bring it with --data-file FILE (${published}; ${licence}), or fetch it: npx dki-bench data fetch ${name}`,
       );
     }),
   );

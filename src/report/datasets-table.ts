@@ -44,7 +44,7 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
 export function broughtTable(entries: readonly BroughtEntry[]): Table {
   return {
     id: 'public-datasets',
-    caption: 'Public data sets: bring a file',
+    caption: 'Public data sets: bring a file, or fetch it',
     rowHeading: 'name',
     blocks: [
       {
@@ -65,6 +65,6 @@ export function broughtTable(entries: readonly BroughtEntry[]): Table {
         fetched: textCell(fetched === null ? 'no' : 'yes'),
       },
     })),
-    notes: ['--dataset NAME --data-file FILE. docs/data.md says more.'],
+    notes: ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'],
   };
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HubServer } from '../fixtures/hub-server.ts';
 import { main, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
@@ -142,4 +143,31 @@ it.each([
   expect(stderr.slice(0, message.length)).toBe(message);
   expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
   expect([code, stdout]).toEqual([2, '']);
+});
+
+describe('fetch', () => {
+  it('shows licence and address, asks, and keeps the file where --dataset finds it', async () => {
+    await using server = await HubServer.start({
+      'org/repo/main/passages.json': readFileSync(join(fixtures, 'passages.json')),
+    });
+    const address = `${server.endpoint}/org/repo/resolve/main/passages.json`;
+    const environment = { DKI_BENCH_CACHE: folder.file('cache') };
+    const run = (...words: readonly string[]) =>
+      runProcess([process.execPath, main, 'data', ...words], { cwd: folder.path, environment });
+    const refused = await run('fetch', 'musique-s', '--address', address);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain(`musique-s: ${address}\nlicence: CC BY 4.0 (MuSiQue)\nkept as: `);
+    expect(refused.stderr).toContain('hint: add --yes where the terms are accepted');
+    expect(server.requests).toEqual([]);
+    const fetched = await run('fetch', 'musique-s', '--address', address, '--yes');
+    expect([fetched.code, fetched.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^musique-s: 2 users, 2 questions, .*; sha256 [0-9a-f]{64}, recorded now, since none is published/,
+      ),
+    ]);
+    const verified = await run('verify', 'musique-s', '--json');
+    expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([0, { name: 'musique-s', valid: true }]);
+    expect((await run('fetch', 'musique-z', '--yes')).stderr).toContain('did you mean musique-s?');
+  });
 });

@@ -15,7 +15,14 @@ import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../bench-error.ts';
 import { checksumOfFile } from './file-checksum.ts';
 import { addressOf, cacheFolderOf, type HubAccess, type HubRepository } from './hub-reference.ts';
-import { describeRemoteFile, refused, type RemoteFile, request, unreachable } from './remote-file.ts';
+import {
+  describeRemoteFile,
+  refused,
+  type RemoteFile,
+  request,
+  unreachable,
+  type UnprovenFile,
+} from './remote-file.ts';
 
 /** Progress of a download. */
 export interface DownloadProgress {
@@ -62,12 +69,13 @@ export interface FileOptions extends DownloadOptions {
 }
 
 /**
- * Fetches a file whose size and checksum are known and gives it its name after it is complete and proven.
+ * Fetches a file whose size is known and gives it its name after it is complete, and proven where its checksum is known, too.
  * @throws BenchError `network`, `not-found` if the server refuses it, `disk`, `bad-data` if the checksum differs
  */
-export async function fetchFile(remote: RemoteFile, path: string, options: FileOptions): Promise<void> {
+export async function fetchFile(remote: RemoteFile | UnprovenFile, path: string, options: FileOptions): Promise<void> {
   // A partial download is never continued with another version of the file.
-  const partial = `${path}.${remote.checksum.value.slice(0, TAG_DIGITS)}.partial`;
+  const version = 'checksum' in remote ? remote.checksum.value : remote.version;
+  const partial = `${path}.${version.slice(0, TAG_DIGITS)}.partial`;
   try {
     mkdirSync(dirname(path), { recursive: true });
     closeSync(openSync(partial, 'a'));
@@ -87,7 +95,7 @@ export async function fetchFile(remote: RemoteFile, path: string, options: FileO
 }
 
 /** Fetches the missing part; a broken connection is tried again as long as each attempt makes progress. */
-async function complete(partial: string, remote: RemoteFile, options: FileOptions): Promise<void> {
+async function complete(partial: string, remote: RemoteFile | UnprovenFile, options: FileOptions): Promise<void> {
   // Longer than the file: not a part of it.
   if (statSync(partial).size > remote.sizeBytes) truncateSync(partial);
   for (;;) {
@@ -107,7 +115,7 @@ async function complete(partial: string, remote: RemoteFile, options: FileOption
 async function fetchRest(
   partial: string,
   from: number,
-  { address, sizeBytes }: RemoteFile,
+  { address, sizeBytes }: RemoteFile | UnprovenFile,
   { name, hub, onProgress, signal }: FileOptions,
 ): Promise<void> {
   const response = await request(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, signal);
@@ -135,7 +143,12 @@ async function fetchRest(
 }
 
 /** Gives the file its name, or deletes it if the checksum differs. */
-async function keep(partial: string, path: string, { checksum, address }: RemoteFile): Promise<void> {
+async function keep(partial: string, path: string, remote: RemoteFile | UnprovenFile): Promise<void> {
+  if (!('checksum' in remote)) {
+    renameSync(partial, path);
+    return;
+  }
+  const { checksum, address } = remote;
   const actual = await checksumOfFile(partial, checksum.kind);
   if (actual === checksum.value) {
     renameSync(partial, path);

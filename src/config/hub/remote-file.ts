@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { BenchError } from '../bench-error.ts';
 import { checksumOfTag, type FileChecksum } from './file-checksum.ts';
 import type { HubAccess } from './hub-reference.ts';
@@ -7,6 +8,12 @@ export interface RemoteFile {
   readonly address: string;
   readonly sizeBytes: number;
   readonly checksum: FileChecksum;
+}
+
+/** A file of a server that states no checksum which could be verified. */
+export interface UnprovenFile extends Pick<RemoteFile, 'address' | 'sizeBytes'> {
+  /** Tells versions of the file apart, as far as the server does: in hex. */
+  readonly version: string;
 }
 
 const MOST_REDIRECTIONS = 5;
@@ -58,6 +65,22 @@ function describe(address: string, { headers }: Response): RemoteFile {
   const checksum = checksumOfTag(tag);
   if (checksum === undefined || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw unproven(address);
   return { address, sizeBytes, checksum };
+}
+
+/**
+ * Asks any server for the size of a file, without a token.
+ * @throws BenchError `not-found` for a file that it does not give, `network` if it does not answer, or names no length
+ */
+export async function describeUnprovenFile(address: string, signal?: AbortSignal): Promise<UnprovenFile> {
+  const hint = 'give another address with --address URL, or bring the file: --data-file FILE';
+  const nobody = { endpoint: address, token: undefined };
+  const { ok, status, headers } = await request(address, nobody, { method: 'HEAD' }, signal);
+  if (!ok) throw new BenchError('not-found', `${address}: the server answered ${status}`, hint);
+  const length = headers.get('content-length');
+  if (length === null) throw new BenchError('network', `${address}: the server names no length`, hint);
+  const tag = headers.get('etag') ?? headers.get('last-modified') ?? '';
+  const version = createHash('sha256').update(`${address} ${length} ${tag}`).digest('hex');
+  return { address, sizeBytes: Number(length), version };
 }
 
 /**
