@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { convertDataset } from '../../src/data/convert/convert-dataset.ts';
+import { FieldNames, knownFields } from '../../src/data/convert/field-names.ts';
+import { readDataset } from '../../src/data/reader.ts';
+import { recordSchemas } from '../../src/data/schema.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8');
+const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
+
+interface DocumentedField {
+  readonly name: string;
+  /** Names of its columns in CSV; undefined where its table has none. */
+  readonly columns: readonly string[] | undefined;
+  readonly withoutIt: string;
+  readonly text: string;
+}
+
+/** The rows of the table of a record. */
+function documented(kind: keyof typeof recordSchemas): DocumentedField[] {
+  const [, section = ''] = page.split(`\n### \`${kind}\`\n`);
+  const [table = ''] = section.split(/\n##/);
+  const rows = [...table.matchAll(/^\| `(\w+)` +\|(.+)\|$/gm)];
+  return rows.map(([, name, rest]): DocumentedField => {
+    const cells = rest!.split(' | ').map((cell) => cell.trim());
+    const [columns, withoutIt, text] = cells.length === 2 ? [undefined, ...cells] : cells;
+    return { name: name!, columns: columns?.match(/(?<=`)\w+(?=`)/g) ?? undefined, withoutIt: withoutIt!, text: text! };
+  });
+}
+
+/** Texts that a field must be one of, at any depth. */
+function choicesOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { enum: names = [], const: name } = schema as { readonly enum?: readonly string[]; readonly const?: unknown };
+  return [...names, ...(typeof name === 'string' ? [name] : []), ...Object.values(schema).flatMap(choicesOf)];
+}
+
+describe.each(kinds)('the fields of a record of type %s', (kind) => {
+  const shape = recordSchemas[kind].shape as Readonly<Record<string, z.ZodType>>;
+  const fields = Object.keys(shape).filter((field) => field !== 'type');
+
+  it('are documented, each in its place, and no others', () => {
+    expect(documented(kind).map(({ name }) => name)).toEqual(fields);
+  });
+
+  it('are needed where the document says so', () => {
+    const { required } = z.toJSONSchema(recordSchemas[kind], { io: 'input' });
+    const needed = documented(kind).filter(({ withoutIt }) => withoutIt === 'needed');
+    expect(needed.map(({ name }) => name)).toEqual(required!.filter((field) => field !== 'type'));
+  });
+
+  it('are shown with all their choices', () => {
+    const missing = documented(kind).flatMap(({ name, text }) =>
+      [...new Set(choicesOf(z.toJSONSchema(shape[name]!, { io: 'input' })))]
+        .filter((choice) => !text.includes(`\`${choice}\``) && !text.includes(`"${choice}"`))
+        .map((choice) => `${name}: ${choice}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the columns of CSV', () => {
+  const names = new FieldNames(undefined);
+  const columns = ['memory', 'item'].flatMap((kind) =>
+    documented(kind as 'memory' | 'item').flatMap((field) => field.columns ?? []),
+  );
+
+  it('are documented, each by names that are found', () => {
+    expect(columns.filter((column) => names.fieldOf(column) === undefined)).toEqual([]);
+    const found = new Set(columns.map((column) => names.fieldOf(column)));
+    expect(knownFields.filter((field) => !found.has(field))).toEqual([]);
+  });
+});
+
+describe('the examples', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-examples-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const examples = (language: string): string[] =>
+    [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, text]) => text!);
+
+  it('in JSON Lines are data sets, the first with every field that a set of one\u2019s own may want', async () => {
+    for (const [index, text] of examples('jsonl').entries()) {
+      const file = join(folder, `${index}.jsonl`);
+      writeFileSync(file, text);
+      expect((await readDataset(file)).users.flatMap(({ items }) => items).length).toBeGreaterThan(0);
+    }
+    const records = examples('jsonl')[0]!
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    const fields = new Set(records.flatMap(Object.keys));
+    const wanted = ['primaryMetric', 'language', 'answerPrefix', 'aliases', 'category', 'passages'];
+    expect(wanted.filter((field) => !fields.has(field))).toEqual([]);
+  });
+
+  it('in CSV are converted to data sets without a column that is not used', async () => {
+    const texts = examples('csv');
+    expect(texts[0]).toMatch(/^[^\n]*,aliases,answer_prefix,language,category,passages\n/);
+    for (const [index, text] of texts.entries()) {
+      const [file, out] = [join(folder, `${index}.csv`), join(folder, `${index}-converted.jsonl`)];
+      writeFileSync(file, text);
+      const { notes } = await convertDataset({ from: 'csv', file, out, language: 'en' });
+      expect(notes.filter((note) => note.includes('not used'))).toEqual([]);
+      const [user] = (await readDataset(out)).users;
+      expect(user!.items[0]!.passages).not.toHaveLength(0);
+      expect(user!.items[0]!.evidence).not.toHaveLength(0);
+    }
+  });
+});
