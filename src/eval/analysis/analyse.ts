@@ -9,7 +9,7 @@ import { breakEvens } from './summary/break-even.ts';
 import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
-import { evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
+import { answerPrefixNotes, evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { regimeOf } from './summary/regime.ts';
 import { resultWithoutTexts } from './texts/turn-without-texts.ts';
@@ -45,6 +45,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       ...evidenceNotes(run.dataset, arms),
       ...retrievalNotes(quoted.answered, probes.retriever ?? {}),
       ...promptNotes(answered, names),
+      ...answerPrefixNotes(answered, arms, plan.settings),
       ...exactnessNotes(probes.parity, arms),
       ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
     ]),

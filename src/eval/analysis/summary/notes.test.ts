@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { AnsweredTurn } from '../../../records/turn-record.ts';
-import { evidenceNotes, promptNotes, retrievalNotes } from './notes.ts';
+import { answerPrefixNotes, evidenceNotes, promptNotes, retrievalNotes } from './notes.ts';
 
 function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null): AnsweredTurn {
   const timingsMs = { embedding: 0, search: 0, ranking: 0 };
@@ -59,4 +60,29 @@ test('says of how many items the evidence is unknown, and what leaves them out',
     'no evidence is known of 24 of 100 items: they are left out of oracle, ranks of the evidence, the evidence funnel',
   ]);
   expect(evidenceNotes({ items: 100 }, arms)).toEqual([]);
+});
+
+test('says how many items have no answer prefix of their own, once for all arms that ask for it', () => {
+  const asked = (arm: string, itemId: string, answerPrefix: string | null) => {
+    const { item } = answeredTurn(arm);
+    return answeredTurn(arm, { changes: { itemId, item: { ...item, answerPrefix } } });
+  };
+  const of = (arm: string) => [asked(arm, 'q1', 'You live in'), asked(arm, 'q2', null), asked(arm, 'q3', null)];
+  const turns = [...of('rag'), ...of('dki')];
+  const arms = [handmadeTraits('rag'), handmadeTraits('dki')];
+  const general = { generalAnswerPrefix: 'You said' };
+  expect(answerPrefixNotes(turns, arms, { answerPrefix: 'item', ...general })).toEqual([
+    '2 of 3 items bring no answer prefix of their own and were asked with the general one, "You said"',
+  ]);
+  expect(answerPrefixNotes(turns, arms, { answerPrefix: 'item', generalAnswerPrefix: '' })).toEqual([
+    '2 of 3 items bring no answer prefix of their own and were asked with none',
+  ]);
+  expect(answerPrefixNotes(turns, arms, { answerPrefix: 'You said', ...general })).toEqual([]);
+  expect(answerPrefixNotes([asked('rag', 'q1', 'You live in')], arms, { answerPrefix: 'item' })).toEqual([]);
+  const [rag, dki] = [handmadeTraits('rag'), handmadeTraits('dki', { settings: { answerPrefix: 'item' } })];
+  expect(
+    answerPrefixNotes([...of('rag'), asked('dki', 'q2', null)], [rag, dki], { answerPrefix: 'none', ...general }),
+  ).toEqual(['dki: 1 of 1 items bring no answer prefix of their own and were asked with the general one, "You said"']);
+  const not = handmadeTraits('rag', { settings: { answerPrefix: 'general' } });
+  expect(answerPrefixNotes(of('rag'), [not], { answerPrefix: 'item', ...general })).toEqual([]);
 });

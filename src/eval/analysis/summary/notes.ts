@@ -57,6 +57,29 @@ export function evidenceNotes(
   return [`no evidence is known of ${withoutEvidence} of ${items} items: they are left out of ${left}`];
 }
 
+/**
+ * A note on items without an answer prefix of their own, where arms are asked with that of each item.
+ * @param settings of the run: which prefix its arms use where they do not say it, and the general one
+ */
+export function answerPrefixNotes(
+  answered: readonly AnsweredResult[],
+  arms: readonly Pick<ArmTraits, 'name' | 'settings'>[],
+  { answerPrefix, generalAnswerPrefix = '' }: Readonly<Record<string, unknown>>,
+): string[] {
+  const usesItems = ({ settings }: Pick<ArmTraits, 'settings'>): boolean =>
+    (settings.answerPrefix ?? answerPrefix) === 'item';
+  const using = arms.filter(usesItems).map(({ name }) => name);
+  const items = new Map(
+    answered.filter(({ arm }) => using.includes(arm)).map(({ itemId, item }) => [itemId, item.answerPrefix]),
+  );
+  const without = [...items.values()].filter((prefix) => prefix === null).length;
+  if (without === 0) return [];
+  const whose = using.length === arms.length ? '' : `${using.join(', ')}: `;
+  const instead =
+    generalAnswerPrefix === '' ? 'with none' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;
+  return [`${whose}${without} of ${items.size} items bring no answer prefix of their own and were asked ${instead}`];
+}
+
 /** A note on what may be called bitwise, where the self-test found other bits. */
 export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTraits[]): string[] {
   const exact = arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name);
