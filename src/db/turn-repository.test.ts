@@ -59,7 +59,8 @@ test('lists what results need as `listByRun` does, in order of writing, and says
   rows.next();
   expect(() => sessions.getOrCreate('meanwhile')).toThrow('busy');
   rows.return();
-  expect(sessions.getOrCreate('afterwards')).toBeDefined();
+  const { id, runId: ofRun, userId } = sessions.getOrCreate('afterwards', { userId: 'ann' });
+  expect([id, ofRun, userId]).toEqual(['afterwards', null, 'ann']);
 });
 
 test('holds one turn of a kind, and finds those of an arm by repeat and turn', () => {
