@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { cacheVariable } from './cache-folder.ts';
-import { type BenchConfig, benchConfigSchema, randomModelPrefix } from './bench-config.ts';
+import { type BenchConfig, benchConfigSchema } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
 import { judgeAddress, judgeKeyVariable } from './judge-address.ts';
 import { didYouMean } from './nearest-name.ts';
 import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
+import { type Given, requireUse } from './require-use.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
 import { askedOf, generalPrefixOf } from './models/asked.ts';
@@ -41,12 +42,6 @@ export interface ArmVocabulary {
   /** For suggestions and hints. */
   readonly names: readonly string[];
   has(name: string): boolean;
-}
-
-/** A value, and the name of its option as the user wrote it. */
-interface Given {
-  readonly value: unknown;
-  readonly name: string;
 }
 
 function variableOf(key: string): string {
@@ -151,60 +146,6 @@ function datasetPaths(given: string | readonly string[], workingFolder: string):
   const isOne = typeof given === 'string' && (!given.includes(',') || existsSync(resolve(workingFolder, given)));
   const names = isOne ? [given] : typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given;
   return names.map((name) => datasetPath(name, workingFolder));
-}
-
-/** Options of one retrieval strategy only. */
-const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
-  tiered: ['hot', 'cold', 'coldIndex', 'eventsPort'],
-  salience: ['retrievalTokens'],
-  hinted: ['preRetrieval'],
-};
-
-/** @throws BenchError `bad-option` for an option that needs texts to be stored */
-function requireNoText(retriever: BenchConfig['retriever'], judge: string | undefined): void {
-  const refused = (what: string, hint: string) => new BenchError('bad-option', `--no-text: ${what}`, hint);
-  if (retriever === 'tiered') {
-    const hint = 'choose another retriever, or drop --no-text';
-    throw refused('--retriever tiered keeps texts of memories in stores of its own', hint);
-  }
-  if (judge !== undefined) throw refused('--judge reads the stored answers', 'drop one of them');
-}
-
-/** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use */
-function requireUse(
-  config: Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu' | 'judge' | 'text'> & {
-    readonly model?: string;
-  },
-  given: ReadonlyMap<string, Given>,
-) {
-  const { retriever, cold, dataset, suite, gpu, judge, text, model = '' } = config;
-  // Suite `retrieval` runs every strategy.
-  const comparesAll = suite.includes('retrieval') || suite.includes('all');
-  const unused = ({ name }: Given, hint: string) =>
-    new BenchError('bad-option', `${name}: has no effect in this run`, hint);
-  for (const [strategy, keys] of Object.entries(optionsOfStrategy)) {
-    const idle = keys.map((key) => given.get(key)).find((option) => option !== undefined);
-    if (retriever !== strategy && !comparesAll && idle !== undefined)
-      throw unused(idle, `add --retriever ${strategy}, or drop it`);
-  }
-  const layers = given.get('gpuLayers');
-  if (gpu === 'off' && layers !== undefined) throw unused(layers, 'add --gpu auto, or drop it');
-  if (text === false) requireNoText(retriever, judge);
-  const errata = given.get('errata');
-  if (errata !== undefined && !dataset.includes('locomo')) throw unused(errata, 'errata correct --dataset locomo');
-  const index = given.get('coldIndex');
-  if (index !== undefined && cold === undefined) throw unused(index, 'give --cold postgres://… too');
-  const threshold = given.get('threshold');
-  if (retriever === 'given' && threshold !== undefined)
-    throw unused(threshold, 'passages of --retriever given have no scores: drop it');
-  const [judgeGiven, judgeModel] = [given.get('judge'), given.get('judgeModel')];
-  if (judge === undefined && judgeModel !== undefined) throw unused(judgeModel, 'give --judge URL too');
-  if (judgeGiven !== undefined && model.startsWith(randomModelPrefix)) {
-    throw unused(judgeGiven, 'random weights give no answers that could be right: drop it');
-  }
-  if (judgeGiven !== undefined && judgeModel === undefined && !given.has('resume')) {
-    throw new BenchError('bad-option', `${judgeGiven.name}: no model is named`, 'give --judge-model NAME too');
-  }
 }
 
 /**
