@@ -1,61 +1,37 @@
 import { BenchError } from '../../config/bench-error.ts';
-import {
-  type DatasetItem,
-  type DatasetMemory,
-  type DatasetUser,
-  indexChanges,
-  visibleMemories,
-} from '../../data/dataset.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
 import { profileOf } from '../../data/user-language.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { HistoryMessage } from '../../records/prompt-info.ts';
 import type { Scores } from '../../records/scores.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
+import { givenMemories } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
-import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { Judge } from '../judge/judge.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
 import { isAskedOf } from './asked-of-arm.ts';
-import { donated } from './donor.ts';
-import { memoryEntry } from './memory-entry.ts';
 import type { RunClock } from './run-clock.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
 import type { OpenArm } from './open-arms.ts';
+import { ItemPreparer, type PreparationParts, type PreparedItem } from './prepare-item.ts';
 import type { WarmTurn, WarmUp } from './run-estimate.ts';
 import type { Suite } from './suite.ts';
 import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './turn-writer.ts';
 
 /** Everything that all users of a run share. */
-export interface RunBench extends WriterParts, ObserverParts {
+export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
   readonly suite: Suite;
-  /** All users of the run: donors of the negative control. */
-  readonly users: readonly DatasetUser[];
   readonly embeddings: EmbeddingService;
-  readonly keeper: MemoryKeeper;
   readonly arms: readonly OpenArm[];
   /** The metric by which an answer is right. */
   readonly success: string;
-  readonly settings: {
-    readonly seed: number;
-    readonly repeats: number;
-    readonly topK: number;
-    readonly threshold: number;
-  };
+  readonly settings: PreparationParts['settings'] & { readonly repeats: number };
   readonly clock: RunClock;
   /** Asked about the answers when all turns are there; missing where none is. */
   readonly judge?: Judge;
   /** Keep K/V from user to user (`--kv-store`). */
   readonly sharesStore: boolean;
-}
-
-/** One item as every arm is asked it: retrieved once, with the memories that the user had. */
-interface PreparedItem {
-  readonly item: DatasetItem;
-  readonly visible: readonly DatasetMemory[];
-  readonly sources: MemorySources;
 }
 
 /** A turn that was answered and observed, before the other arms of its item have answered. */
@@ -69,7 +45,7 @@ export class UserRun {
   readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
   readonly #position: number;
-  #indexed: ReadonlySet<string> = new Set();
+  readonly #preparer: ItemPreparer;
   /** Messages so far of conversations that go on over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
 
@@ -77,6 +53,7 @@ export class UserRun {
   constructor(bench: RunBench, user: DatasetUser, position: number) {
     this.#bench = bench;
     this.#writer = new TurnWriter(bench, user);
+    this.#preparer = new ItemPreparer(bench, user);
     this.#user = user;
     this.#position = position;
   }
@@ -104,7 +81,7 @@ export class UserRun {
       await keeper.reset();
       if (!sharesStore) for (const { system } of arms) await system.reset();
       for (const [index, item] of this.#user.items.entries()) {
-        const prepared = await clock.time('turns', () => this.#prepare(item, signal));
+        const prepared = await clock.time('turns', () => this.#preparer.prepare(item, signal));
         const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
         const order = armOrder(arms, settings.seed, this.#position + index + repeat);
         const taken: TakenTurn[] = [];
@@ -125,7 +102,7 @@ export class UserRun {
   /** One turn of every arm on an item of the user, observed and unwritten: caches of the machine are warm after it. */
   async warmUp(item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
     const { arms, sharesStore } = this.#bench;
-    const prepared = await this.#prepare(item, signal);
+    const prepared = await this.#preparer.prepare(item, signal);
     const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
     const turns: WarmTurn[] = [];
     for (const { arm, system, session } of arms) {
@@ -148,40 +125,6 @@ export class UserRun {
       if (!sharesStore) await system.reset();
     }
     return { user: this.#user, item, turns };
-  }
-
-  /** Puts the memories of that time into the index, and retrieves once for all arms. */
-  async #prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
-    const { keeper, settings, users } = this.#bench;
-    const { userId } = this.#user;
-    const visible = visibleMemories(this.#user, item);
-    await this.#index(visible);
-    for (const { system } of this.#bench.arms) await system.prepare?.(userId, visible, { signal });
-    const retrieved = await keeper.retrieve(item.query, {
-      userId,
-      topK: settings.topK,
-      threshold: settings.threshold,
-      now: new Date(item.askedAt),
-      history: item.history,
-      passages: item.passages,
-    });
-    const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
-    const sources: MemorySources = {
-      retrieved,
-      all,
-      evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
-      donated: donated(retrieved.memories, users, this.#user, item.itemId, settings.seed),
-    };
-    return { item, visible, sources };
-  }
-
-  async #index(visible: readonly DatasetMemory[]): Promise<void> {
-    const { keeper, runId } = this.#bench;
-    const sessionId = `${runId}/${this.#user.userId}`;
-    const { removed, added } = indexChanges(this.#indexed, visible);
-    for (const memoryId of removed) await keeper.remove(sessionId, memoryId, this.#user.userId);
-    if (added.length > 0) await keeper.addAll(sessionId, this.#user.userId, added.map(memoryEntry));
-    this.#indexed = new Set(visible.map(({ memoryId }) => memoryId));
   }
 
   async #takeTurn(

@@ -1,0 +1,76 @@
+import {
+  type DatasetItem,
+  type DatasetMemory,
+  type DatasetUser,
+  indexChanges,
+  visibleMemories,
+} from '../../data/dataset.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySources } from '../../systems/arms/given-memories.ts';
+import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import { donated } from './donor.ts';
+import { memoryEntry } from './memory-entry.ts';
+import type { OpenArm } from './open-arms.ts';
+
+/** The parts of a run that preparing an item needs. */
+export interface PreparationParts {
+  readonly runId: string;
+  /** All users of the run: donors of the negative control. */
+  readonly users: readonly DatasetUser[];
+  readonly keeper: MemoryKeeper;
+  readonly arms: readonly Pick<OpenArm, 'system'>[];
+  readonly settings: { readonly seed: number; readonly topK: number; readonly threshold: number };
+}
+
+/** One item as every arm is asked it: retrieved once, with the memories that the user had. */
+export interface PreparedItem {
+  readonly item: DatasetItem;
+  readonly visible: readonly DatasetMemory[];
+  readonly sources: MemorySources;
+}
+
+/** Prepares the items of one user, in their order: the index holds the memories that the user had when asked. */
+export class ItemPreparer {
+  readonly #parts: PreparationParts;
+  readonly #user: DatasetUser;
+  #indexed: ReadonlySet<string> = new Set();
+
+  constructor(parts: PreparationParts, user: DatasetUser) {
+    this.#parts = parts;
+    this.#user = user;
+  }
+
+  /** Puts the memories of that time into the index, and retrieves once for all arms. */
+  async prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
+    const { arms, keeper, settings, users } = this.#parts;
+    const { userId } = this.#user;
+    const visible = visibleMemories(this.#user, item);
+    await this.#index(visible);
+    for (const { system } of arms) await system.prepare?.(userId, visible, { signal });
+    const retrieved = await keeper.retrieve(item.query, {
+      userId,
+      topK: settings.topK,
+      threshold: settings.threshold,
+      now: new Date(item.askedAt),
+      history: item.history,
+      passages: item.passages,
+    });
+    const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
+    const sources: MemorySources = {
+      retrieved,
+      all,
+      evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
+      donated: donated(retrieved.memories, users, this.#user, item.itemId, settings.seed),
+    };
+    return { item, visible, sources };
+  }
+
+  async #index(visible: readonly DatasetMemory[]): Promise<void> {
+    const { keeper, runId } = this.#parts;
+    const sessionId = `${runId}/${this.#user.userId}`;
+    const { removed, added } = indexChanges(this.#indexed, visible);
+    for (const memoryId of removed) await keeper.remove(sessionId, memoryId, this.#user.userId);
+    if (added.length > 0) await keeper.addAll(sessionId, this.#user.userId, added.map(memoryEntry));
+    this.#indexed = new Set(visible.map(({ memoryId }) => memoryId));
+  }
+}
