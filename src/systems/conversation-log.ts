@@ -4,6 +4,7 @@ import { ConversationRepository } from '../db/conversation-repository.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { HistoryMessage } from '../records/prompt-info.ts';
+import type { ChatRequest, ChatResponse } from './contracts.ts';
 
 /** One turn in the log: two messages and a line of the audit log. */
 export interface LogEntry {
@@ -16,6 +17,21 @@ export interface LogEntry {
   readonly latencyMs: number;
   readonly action: 'rag_generate' | 'dki_generate';
   readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The entry of a turn in the conversation log. */
+export function logEntry(request: ChatRequest, response: ChatResponse, action: LogEntry['action']): LogEntry {
+  return {
+    sessionId: request.sessionId,
+    userId: request.userId,
+    query: request.query,
+    answer: response.text,
+    injectionMode: response.metadata.injectionMode,
+    memoryIds: response.memoriesUsed.map((memory) => memory.memoryId),
+    latencyMs: response.latencyMs,
+    action,
+    metadata: { timings: response.timings, tokens: response.tokens },
+  };
 }
 
 /** The conversation so far, read and written by a system. */

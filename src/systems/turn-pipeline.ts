@@ -3,7 +3,7 @@ import { meterDifference } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../records/prompt-info.ts';
 import type { TurnAccount } from '../records/turn-account.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories, SystemStats } from './contracts.ts';
-import type { LogEntry } from './conversation-log.ts';
+import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { GateDecision, TurnGate } from './prefill/turn-gate.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
@@ -224,21 +224,6 @@ export class TurnPipeline {
       ...(this.#ahead === undefined ? {} : { ahead: this.#ahead }),
     };
   }
-}
-
-/** The entry of a turn in the conversation log. */
-export function logEntry(request: ChatRequest, response: ChatResponse, action: LogEntry['action']): LogEntry {
-  return {
-    sessionId: request.sessionId,
-    userId: request.userId,
-    query: request.query,
-    answer: response.text,
-    injectionMode: response.metadata.injectionMode,
-    memoryIds: response.memoriesUsed.map((memory) => memory.memoryId),
-    latencyMs: response.latencyMs,
-    action,
-    metadata: { timings: response.timings, tokens: response.tokens },
-  };
 }
 
 function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
