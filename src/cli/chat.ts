@@ -39,6 +39,7 @@ const options = [
     'answerPrefix',
     'alpha',
     'reserve',
+    'historyTurns',
     'contextTokens',
     'threads',
     ...engineOptionNames,

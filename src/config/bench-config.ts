@@ -166,6 +166,12 @@ export const benchConfigSchema = z.strictObject({
     'tokens reserved for the answer',
     '512, at most a quarter of the window',
   ).exactOptional(),
+  historyTurns: wholeFrom(
+    0,
+    '<n>',
+    'most earlier turns of a conversation in a prompt',
+    'as many as the budget holds',
+  ).exactOptional(),
   contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
   threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
   gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),

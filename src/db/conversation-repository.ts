@@ -69,7 +69,7 @@ export class ConversationRepository {
   }
 
   /** The newest messages of a session, at most `maxMessages`, the oldest of them first. */
-  getRecent(sessionId: string, maxMessages: number): ConversationRow[] {
+  getRecent(sessionId: string, maxMessages = Number.MAX_SAFE_INTEGER): ConversationRow[] {
     // A negative limit would mean "all" to SQLite.
     if (maxMessages <= 0) return [];
     return this.#database.guard(() => this.#recent.all({ sessionId, maxMessages }).reverse());

@@ -40,7 +40,7 @@ export const droppedPart = z
     part: z.enum(['memory', 'history', 'system']),
     id: z.string(),
     tokens: z.number(),
-    rule: z.enum(['memory-budget', 'history-budget', 'forced-truncation']),
+    rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
   })
   .readonly();
 

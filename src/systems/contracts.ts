@@ -78,7 +78,7 @@ export interface ChatRequest {
   readonly temperature?: number;
   /** Default true. */
   readonly includeHistory?: boolean;
-  /** A turn is one message of the user and its answer. Default 10. */
+  /** Most turns of the history in the prompt, a message of the user and its answer each. Default: as many as the budget holds. */
   readonly maxHistoryTurns?: number;
   /** Memories retrieved beforehand. Default: the system asks its own retriever. */
   readonly retrieved?: RetrievedMemories;

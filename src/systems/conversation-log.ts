@@ -36,8 +36,8 @@ export function logEntry(request: ChatRequest, response: ChatResponse, action: L
 
 /** The conversation so far, read and written by a system. */
 export interface ConversationLog {
-  /** The newest messages of a session, in order of time. */
-  history(sessionId: string, maxMessages: number): readonly HistoryMessage[];
+  /** The messages of a session in order of time: all, or the newest so many. */
+  history(sessionId: string, maxMessages?: number): readonly HistoryMessage[];
   /** Writes the whole turn or nothing. */
   record(turn: LogEntry): void;
 }
@@ -68,7 +68,7 @@ export class DatabaseConversationLog implements ConversationLog {
     this.#stored = storesTexts ? (text) => text : textHash;
   }
 
-  history(sessionId: string, maxMessages: number): HistoryMessage[] {
+  history(sessionId: string, maxMessages?: number): HistoryMessage[] {
     return this.#conversations
       .getRecent(sessionId, maxMessages)
       .flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));

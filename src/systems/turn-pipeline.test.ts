@@ -73,10 +73,31 @@ it('takes the history of the request, its newest turns, and asks the log where i
   ]);
   expect(await shown({ history: messages(6), maxHistoryTurns: 0 })).toEqual([]);
   expect(await shown({ history: messages(6), includeHistory: false })).toEqual([]);
-  expect(await shown({ history: messages(30) })).toHaveLength(20);
+  expect(await shown({ history: messages(30) })).toHaveLength(30);
   new DatabaseConversationLog(database).seed('said', 'ann', messages(3));
   expect(await shown({ sessionId: 'said' })).toEqual(['message 0', 'message 1', 'message 2']);
   expect(await shown({ sessionId: 'said', history: [] })).toEqual([]);
+});
+
+it('drops history by the budget, and by a limit only where one is set: the prompt counts what each dropped', async () => {
+  await using limited = new RAGSystem({ ...parts, rules: { ...parts.rules, historyTurns: 3 } });
+  const rulesOf = async (system: RAGSystem, changes: Partial<ChatRequest>) => {
+    const { budget, historyMessages } = (await system.chat({ ...request, ...changes })).promptInfo;
+    const dropped = budget.dropped.filter(({ part }) => part === 'history');
+    expect(dropped.map(({ id }) => id)).toEqual(dropped.map((_, index) => String(index + 1)));
+    expect(dropped.every(({ tokens }) => tokens > 0)).toBe(true);
+    const of = (rule: string) => dropped.filter((part) => part.rule === rule).length;
+    return { kept: historyMessages.length, byLimit: of('history-turns'), byBudget: of('history-budget') };
+  };
+  expect(await rulesOf(limited, { history: messages(30) })).toEqual({ kept: 6, byLimit: 24, byBudget: 0 });
+  expect(await rulesOf(limited, { history: messages(30), maxHistoryTurns: 20 })).toEqual({
+    ...{ kept: 30, byLimit: 0, byBudget: 0 },
+  });
+  const reserveTokens = opened.engine.info.contextTokens - 300;
+  await using system = new RAGSystem({ ...parts, rules: { ...parts.rules, reserveTokens } });
+  const { kept, byLimit, byBudget } = await rulesOf(system, { history: messages(200) });
+  expect({ byLimit, byBudget }).toEqual({ byLimit: 0, byBudget: 200 - kept });
+  expect(kept).toBeGreaterThan(0);
 });
 
 it('writes down what was said, or nothing without a log', async () => {

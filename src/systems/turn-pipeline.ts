@@ -18,8 +18,6 @@ import { answerLimits, answerRecordOf, openingOf } from './turn-answer.ts';
 import { countTokens, timeOf, timingsOf } from './turn-costs.ts';
 import type { TurnTrace } from './turn-trace.ts';
 
-const MAX_HISTORY_TURNS = 10;
-
 /** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
 export interface TurnParts extends SystemParts {
   readonly retrieve: (request: ChatRequest, history: NonNullable<ChatRequest['history']>) => Promise<RetrievedMemories>;
@@ -81,7 +79,8 @@ export class TurnPipeline {
     const assembleStart = performance.now();
     const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
     const memories = gated?.inject === false ? [] : retrieved.memories;
-    const content = { query: request.query, systemPrompt, memories, history, answerPrefix };
+    const historyTurns = request.maxHistoryTurns === undefined ? {} : { historyTurns: request.maxHistoryTurns };
+    const content = { query: request.query, systemPrompt, memories, history, ...historyTurns, answerPrefix };
     const prompt = await buildPrompt(content, rules, tokenizer, form);
     prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
     const assemble = historyMs + performance.now() - assembleStart;
@@ -203,9 +202,7 @@ export class TurnPipeline {
 
   #historyOf(request: ChatRequest): NonNullable<ChatRequest['history']> {
     if (request.includeHistory === false) return [];
-    const messages = 2 * (request.maxHistoryTurns ?? MAX_HISTORY_TURNS);
-    if (request.history === undefined) return this.#parts.log?.history(request.sessionId, messages) ?? [];
-    return request.history.slice(Math.max(0, request.history.length - messages));
+    return request.history ?? this.#parts.log?.history(request.sessionId) ?? [];
   }
 
   #rules({ engine }: OpenEngine): PromptRules {

@@ -24,9 +24,6 @@ import { chatArm } from './chat-arm.ts';
 import { type ChatTurn, inspectedChatTurn } from './chat-turn.ts';
 import { chatSessionId, UserMemories } from './user-memories.ts';
 
-/** Messages of the conversation that a question is given. */
-const HISTORY_MESSAGES = 20;
-
 /** The user and the arm of a chat. */
 export interface ChatSetup {
   readonly arm: string;
@@ -131,7 +128,7 @@ export class ChatSession implements AsyncDisposable {
     // After a turn that fails, the session no longer holds the turn before it.
     this.#last = undefined;
     await memories.refresh((memoryId) => this.#dropKv(memoryId));
-    const history = log.history(sessionId, HISTORY_MESSAGES);
+    const history = log.history(sessionId);
     const given = await this.#given(query, history);
     const response = await this.#system.chat({ query, sessionId, userId, history, ...given, ...hooks });
     const count = memories.list().length;

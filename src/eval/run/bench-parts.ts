@@ -85,12 +85,13 @@ export function embeddingsOf(folder: string): EmbeddingService {
 }
 
 /** The settings by which every prompt of the run is built. */
-export function promptRules({ reserve, ...config }: BenchConfig): Omit<PromptRules, 'windowTokens'> {
+export function promptRules({ reserve, historyTurns, ...config }: BenchConfig): Omit<PromptRules, 'windowTokens'> {
   const { placement, labels, template, systemPrompt, answerPrefix, generalAnswerPrefix: general } = config;
   const use = answerPrefix === 'none' || answerPrefix === 'item' ? answerPrefix : 'general';
   return {
     ...{ placement, labels, template, systemPrompt, answerPrefix: { general, use } },
     ...(reserve === undefined ? {} : { reserveTokens: reserve }),
+    ...(historyTurns === undefined ? {} : { historyTurns }),
   };
 }
 

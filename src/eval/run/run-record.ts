@@ -36,6 +36,7 @@ const DECISIVE = [
   'answerPrefix',
   'generalAnswerPrefix',
   'reserve',
+  'historyTurns',
   'contextTokens',
   ...engineOptionNames,
   'margin',

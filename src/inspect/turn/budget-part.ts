@@ -18,6 +18,7 @@ export const budgetParts = [
 const rules: Readonly<Record<DroppedPart['rule'], string>> = {
   'memory-budget': 'the memories before it filled the budget for memories',
   'history-budget': 'newer messages filled the rest of the budget',
+  'history-turns': 'before the newest turns that --history-turns keeps',
   'forced-truncation': 'the prompt was too long: the query alone was kept',
 };
 

@@ -21,6 +21,8 @@ export interface PromptParts {
   readonly memories: readonly MemorySearchResult[];
   /** In order of time. */
   readonly history: readonly HistoryMessage[];
+  /** As that of the rules, for this prompt. */
+  readonly historyTurns?: number;
   /** The beginning of the answer. Default: none. */
   readonly answerPrefix?: string;
 }
@@ -39,6 +41,8 @@ export interface PromptRules {
   readonly systemPrompt?: string;
   /** Default: none. */
   readonly answerPrefix?: AnswerPrefixRule;
+  /** Most turns of the history, a message of the user and its answer each. Default: as many as the budget holds. */
+  readonly historyTurns?: number;
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
   /**
@@ -155,7 +159,8 @@ function plannedPrompt(
     remainingTokens - memories.tokens + sharedTokens,
     remainingCells - memories.tokens,
   );
-  const history = selectHistory(parts.history, historyLimitTokens, tokenizer, form);
+  const mostMessages = 2 * (parts.historyTurns ?? rules.historyTurns ?? Infinity);
+  const history = selectHistory(parts.history, historyLimitTokens, mostMessages, tokenizer, form);
   const warnings: string[] = [];
   if (history.dropped.length > 0) warnings.push(`kept ${history.kept.length}/${parts.history.length} history messages`);
   const budget: Budget = {

@@ -47,18 +47,21 @@ export function selectMemories(
 
 /**
  * Selects messages from the newest backwards while they fit, with the segments around them; the order of time is kept.
+ * @param mostMessages no more are considered; those before them are dropped by a rule of their own
  */
 export function selectHistory(
   messages: readonly HistoryMessage[],
   limitTokens: number,
+  mostMessages: number,
   tokenizer: PromptTokenizer,
   form: PromptForm,
 ): Selection<HistoryMessage> {
+  const eldest = Math.max(0, messages.length - mostMessages);
   const costs = messages.map((message) => tokenizer.count(form.message(message)));
   let first = messages.length;
   let used = 0;
   let contents = 0;
-  for (let candidate = messages.length - 1; candidate >= 0; candidate--) {
+  for (let candidate = messages.length - 1; candidate >= eldest; candidate--) {
     contents += costs[candidate]!;
     if (contents > limitTokens) break;
     if (!form.mayBegin(messages[candidate]!)) continue;
@@ -74,7 +77,7 @@ export function selectHistory(
       part: 'history',
       id: String(index + 1),
       tokens: costs[index]!,
-      rule: 'history-budget',
+      rule: index < eldest ? 'history-turns' : 'history-budget',
     })),
   };
 }
