@@ -2,6 +2,7 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { askedOf } from '../config/models/asked.ts';
 import { embedderFolder, type KeptState, keptStateOf } from '../config/models/kept-files.ts';
 import { type Asked, embedders } from '../config/models/registry.ts';
+import type { SystemPrompt } from '../config/system-prompt.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
 import { armObstacle } from '../eval/run/arm-obstacles.ts';
 import { registryEntryOf } from '../eval/run/fetch-models.ts';
@@ -71,6 +72,12 @@ function effective(asked: Asked, config: Partial<Asked>): Asked {
   return { template, systemPrompt, labels, answerPrefix };
 }
 
+function systemPromptInWords(systemPrompt: SystemPrompt): string {
+  if (systemPrompt === '') return 'no system prompt';
+  const texts = typeof systemPrompt === 'string' ? [systemPrompt] : Object.values(systemPrompt);
+  return `system prompt ${texts.map((text) => `"${text}"`).join(', in Chinese ')}`;
+}
+
 const KEPT = {
   ships: 'ships with the bench',
   whole: 'in the cache',
@@ -93,7 +100,7 @@ function factsOf(abilities: ModelAbilities): (readonly [label: string, text: str
     ...(rope === null ? [] : ([['positions', ropeInWords(rope)]] as const)),
     ['chat', hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only'],
     ['registry', registryInWords(abilities)],
-    ['asked', `${askedInWords(asked)}; system prompt "${asked.systemPrompt}"`],
+    ['asked', `${askedInWords(asked)}; ${systemPromptInWords(asked.systemPrompt)}`],
     ['embedder', abilities.embedder],
     ['stops at', stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token that its file names'],
     [

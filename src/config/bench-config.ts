@@ -11,6 +11,7 @@ import {
   toggle,
   wholeFrom,
 } from './option-kinds.ts';
+import type { SystemPrompt } from './system-prompt.ts';
 import { coldIndexNames, retrieverNames } from './retriever-names.ts';
 
 /** The suites, in the order in which `all` runs them. */
@@ -144,7 +145,12 @@ export const benchConfigSchema = z.strictObject({
   ).exactOptional(),
   seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
   repeats: wholeFrom(1, '<n>', 'number of times that each question is asked').default(1),
-  systemPrompt: text('instruction of the system message', 'a text', "the model's").exactOptional(),
+  systemPrompt: describe(z.string(), {
+    value: '<text>',
+    help: 'instruction of the system message; "" for none',
+    allowed: 'a text',
+    preset: "the model's, in the user's language",
+  }).exactOptional(),
   answerPrefix: text(
     'text with which the model is made to begin its answer; "item" for that of each question, "none" for none',
     'none, item, or a text',
@@ -229,7 +235,9 @@ type Asking = Pick<Options, 'template' | 'systemPrompt' | 'answerPrefix' | 'labe
 
 /** Configuration of a run. All paths are absolute; models with random weights and of the hub are given by name. */
 export interface BenchConfig
-  extends Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile' | keyof Asking>>, Readonly<Required<Asking>> {
+  extends
+    Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile' | keyof Asking>>,
+    Readonly<Required<Omit<Asking, 'systemPrompt'>>> {
   /** Names of arms, those of the calling program included. */
   readonly arms?: readonly string[];
   /** The data sets, at least one: absolute paths of files, or names of public data sets. */
@@ -238,6 +246,7 @@ export interface BenchConfig
   readonly dataFile?: Readonly<Record<string, string>>;
   readonly model: string;
   readonly embedder: string;
+  readonly systemPrompt: SystemPrompt;
   readonly db: string;
   /** The whole address of the judge's route; missing where no judge is asked. */
   readonly judge?: string;

@@ -1,5 +1,4 @@
-/** Languages that the metrics can tokenise. */
-export type Language = 'en' | 'zh';
+import type { Language } from '../config/language.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;

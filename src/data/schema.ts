@@ -65,6 +65,8 @@ const itemRecord = z.strictObject({
   aliases: z.array(text).optional(),
   /** Begins the answer so that the gold comes next, such as `You moved to`. */
   answerPrefix: text.optional(),
+  /** The instruction of this question's system message; empty for no system message. */
+  systemPrompt: anyText.optional(),
   /** As that of a memory: golds of one relation are alternatives to each other. */
   relation: id.optional(),
   /** Where it is not that of the user. */

@@ -1,3 +1,4 @@
+import type { Language } from '../config/language.ts';
 import type { CallOptions } from '../engine/call-options.ts';
 import type { Retrieval } from '../retrieval/retriever.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
@@ -39,10 +40,13 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
    * Computes K/V of memories before a turn asks for them, outside the turn's clock and meter; the next response says what
    * that took. Missing where nothing is done ahead.
    */
-  prepare?(userId: string, memories: readonly MemoryText[], options?: CallOptions): Promise<void>;
+  prepare?(userId: string, memories: readonly MemoryText[], options?: PrepareOptions): Promise<void>;
   /** Deletes the K/V that was kept so far. */
   reset(): Promise<void>;
 }
+
+/** How the turns are asked for which K/V is computed ahead. */
+export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'language'>;
 
 export interface AddMemoryOptions {
   readonly userId?: string;
@@ -70,8 +74,10 @@ export interface ChatRequest {
   readonly sessionId: string;
   readonly userId?: string;
   readonly topK?: number;
-  /** Default: that of the system's prompt rules. */
+  /** Default: that of the system's prompt rules, in the user's language; empty for no system message. */
   readonly systemPrompt?: string;
+  /** The user's language. Default: that of the query. */
+  readonly language?: Language;
   /** A beginning for the answer to this very question; given to the model where the rules ask for one of each item. */
   readonly answerPrefix?: string;
   readonly maxNewTokens?: number;

@@ -1,4 +1,3 @@
-import type { CallOptions } from '../engine/call-options.ts';
 import type { Engine } from '../engine/engine.ts';
 import { BlockStore } from '../kv/block-store.ts';
 import type { ArmTraits } from '../records/arm-traits.ts';
@@ -8,6 +7,7 @@ import type {
   BenchSystem,
   ChatRequest,
   ChatResponse,
+  PrepareOptions,
   RetrievedMemories,
   SearchOptions,
   SystemStats,
@@ -94,7 +94,7 @@ export class DKISystem implements BenchSystem {
   }
 
   /** Computes the blocks of memories that were not given before, where that is done ahead. */
-  async prepare(userId: string, memories: readonly MemoryText[], options: CallOptions = {}): Promise<void> {
+  async prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     if (this.#parts.ahead !== true) return;
     const keyOf = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
     const added = memories.filter((memory) => !this.#prepared.has(keyOf(memory)));

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { foundMemories, openParts } from '../../scripts/open-parts.ts';
 import { fakeAdapter } from '../../test/fixtures/fake-engine/fake-adapter.ts';
 import { BenchError } from '../config/bench-error.ts';
+import { grammars } from '../config/grammar.ts';
+import type { SystemPrompt } from '../config/system-prompt.ts';
 import { type BenchDatabase, openDatabase } from '../db/database.ts';
 import type { HistoryMessage } from '../records/prompt-info.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
@@ -77,6 +79,26 @@ it('takes the history of the request, its newest turns, and asks the log where i
   new DatabaseConversationLog(database).seed('said', 'ann', messages(3));
   expect(await shown({ sessionId: 'said' })).toEqual(['message 0', 'message 1', 'message 2']);
   expect(await shown({ sessionId: 'said', history: [] })).toEqual([]);
+});
+
+it("says the instruction in the user's language, in the turn's own words, or not at all", async () => {
+  const asked = async (changes: Partial<ChatRequest>, systemPrompt?: SystemPrompt) => {
+    const rules = systemPrompt === undefined ? parts.rules : { ...parts.rules, systemPrompt };
+    await using system = new RAGSystem({ ...parts, rules });
+    const { systemPrompt: said, finalPrompt } = (await system.chat({ ...request, history: [], ...changes })).promptInfo;
+    expect(finalPrompt.startsWith(said === '' ? 'Relevant information' : `System: ${said}\n`)).toBe(true);
+    return said;
+  };
+  const both = { en: 'Help.', zh: '帮助。' };
+  expect(await asked({}, both)).toBe('Help.');
+  expect(await asked({ query: '我的狗叫什么？' }, both)).toBe('帮助。');
+  expect(await asked({ language: 'zh' }, both)).toBe('帮助。');
+  expect(await asked({ query: '我的狗叫什么？', language: 'en' }, both)).toBe('Help.');
+  expect(await asked({ language: 'zh' }, 'Be brief.')).toBe('Be brief.');
+  expect(await asked({ systemPrompt: 'Mine.' }, both)).toBe('Mine.');
+  expect(await asked({ systemPrompt: '' }, both)).toBe('');
+  expect(await asked({}, '')).toBe('');
+  expect(await asked({ language: 'zh' })).toBe(grammars.zh.systemPrompts[0]);
 });
 
 it('drops history by the budget, and by a limit only where one is set: the prompt counts what each dropped', async () => {

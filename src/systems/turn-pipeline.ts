@@ -1,8 +1,9 @@
+import { languageOf } from '../config/language.ts';
 import type { CallOptions } from '../engine/call-options.ts';
 import { meterDifference } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../records/prompt-info.ts';
 import type { TurnAccount } from '../records/turn-account.ts';
-import type { ChatRequest, ChatResponse, RetrievedMemories, SystemStats } from './contracts.ts';
+import type { ChatRequest, ChatResponse, PrepareOptions, RetrievedMemories, SystemStats } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { GateDecision, TurnGate } from './prefill/turn-gate.ts';
@@ -62,7 +63,7 @@ export class TurnPipeline {
     const retrieved = await parts.retrieve(request, history);
     const meterBefore = await session.meter();
     const rules = this.#rules(opened);
-    const systemPrompt = request.systemPrompt ?? systemPromptOf(rules);
+    const systemPrompt = systemPromptFor(request, rules);
     const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
     // Each turn pays for tokenising its own prompt.
     const tokenizer = new PromptTokenizer(engine);
@@ -133,7 +134,7 @@ export class TurnPipeline {
   }
 
   /** Computes K/V that turns which show one of these memories will look for; the next turn's account says what it took. */
-  async prepare(userId: string, memories: readonly MemoryText[], { signal }: CallOptions = {}): Promise<void> {
+  async prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     const { engine, session, form, strategy } = await this.#open();
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
@@ -141,7 +142,7 @@ export class TurnPipeline {
       memories,
       {
         form,
-        systemPrompt: systemPromptOf(rules),
+        systemPrompt: systemPromptFor({ query: memories[0]?.content ?? '', ...options }, rules),
         labels: rules.labels,
         places: topK,
         windowTokens: engine.info.contextTokens,
@@ -150,7 +151,7 @@ export class TurnPipeline {
     );
     const start = performance.now();
     const before = await session.meter();
-    await strategy.prepare(lines, { session, userId, alpha: 1, signal });
+    await strategy.prepare(lines, { session, userId, alpha: 1, ...signalOf(options) });
     const { evaluated } = meterDifference(await session.meter(), before);
     const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
     this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
@@ -223,7 +224,15 @@ export class TurnPipeline {
   }
 }
 
-function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
+/** What the system message of a turn says. */
+function systemPromptFor(
+  { systemPrompt, language, query }: Pick<ChatRequest, 'systemPrompt' | 'language' | 'query'>,
+  rules: Pick<PromptRules, 'systemPrompt'>,
+): string {
+  return systemPrompt ?? systemPromptOf(rules, language ?? languageOf(query));
+}
+
+function signalOf({ signal }: CallOptions): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }
 

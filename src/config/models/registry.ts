@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { systemPromptSchema } from '../system-prompt.ts';
 import { hubPrefix } from '../hub/hub-reference.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -23,7 +24,7 @@ const askedSchema = z
   .strictObject({
     /** The bench's own form of the prompt, or the model's chat template. */
     template: z.enum(['plain', 'chat']),
-    systemPrompt: z.string().min(1),
+    systemPrompt: systemPromptSchema,
     /** Label of a memory line: `[1]` or `-`. */
     labels: z.enum(['index', 'bullet']),
     /** Text with which the answer begins; `item` for each item's own, `none` for no text. */

@@ -89,10 +89,10 @@ describe('CSV', () => {
 
   test('every field of ours can be a column', async () => {
     const text = [
-      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,aliases,evidence,superseded,category,phrasing,asked_at,history,relation,answer_prefix,language,passages',
-      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,,city,,,',
-      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,,,,,',
-      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]",city,You moved to,en,I live in Oslo;new',
+      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,aliases,evidence,superseded,category,phrasing,asked_at,history,relation,answer_prefix,language,passages,system_prompt',
+      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,,city,,,,',
+      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,,,,,,',
+      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]",city,You moved to,en,I live in Oslo;new,Be brief.',
     ].join('\n');
     const { user } = await converted('csv', file('all.csv', text));
     expect(user('ann').memories[1]).toMatchObject({
@@ -109,6 +109,7 @@ describe('CSV', () => {
       answer: 'Turin',
       acceptedAnswers: ['Torino', 'Augusta'],
       answerPrefix: 'You moved to',
+      systemPrompt: 'Be brief.',
       relation: 'city',
       language: 'en',
       passages: ['old', 'new'],

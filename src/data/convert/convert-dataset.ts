@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import { grammars } from '../../config/grammar.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
-import type { Language } from '../normalise.ts';
+import type { Language } from '../../config/language.ts';
 import { checkedBy } from '../parse-record.ts';
 import { recordSchemas } from '../schema.ts';
 import { writeLines } from '../write-lines.ts';

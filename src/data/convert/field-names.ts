@@ -16,6 +16,7 @@ const fieldNames = {
   answer: [],
   accepted_answers: ['aliases'],
   answer_prefix: [],
+  system_prompt: [],
   language: [],
   evidence: [],
   superseded: [],

@@ -175,6 +175,7 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
     answer,
     acceptedAnswers: cells.list('accepted_answers'),
     answerPrefix: cells.text('answer_prefix'),
+    systemPrompt: cells.text('system_prompt'),
     relation,
     language: cells.text('language'),
     evidence: evidence ?? (memory && answer !== null ? 'preceding' : []),

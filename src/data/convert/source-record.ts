@@ -25,6 +25,7 @@ export interface SourceItem {
   readonly answer: string | null;
   readonly acceptedAnswers?: readonly string[] | undefined;
   readonly answerPrefix?: string | undefined;
+  readonly systemPrompt?: string | undefined;
   readonly relation?: string | undefined;
   readonly language?: string | undefined;
   /** Ids of memories, or their whole texts; `preceding` for the memory right before it. */

@@ -154,7 +154,18 @@ export class WrittenRecords {
   }
 
   #item(item: PlacedItem): WrittenRecord {
-    const { place, userId, query, answer, acceptedAnswers, answerPrefix, relation, language, superseded } = item;
+    const {
+      place,
+      userId,
+      query,
+      answer,
+      acceptedAnswers,
+      answerPrefix,
+      systemPrompt,
+      relation,
+      language,
+      superseded,
+    } = item;
     const { category, phrasing, history } = item;
     const user = this.#user(userId);
     const askedAt = item.askedAt ?? this.#dayAfter(item, user.latestMs);
@@ -167,7 +178,7 @@ export class WrittenRecords {
     this.#itemPlaces.set(itemId, place);
     const evidence = this.#evidence(item, Date.parse(askedAt));
     const passages = item.passages === undefined ? undefined : this.#memoriesOf(item, 'passages', Date.parse(askedAt));
-    const answers = defined({ acceptedAnswers, answerPrefix, relation, language });
+    const answers = defined({ acceptedAnswers, answerPrefix, systemPrompt, relation, language });
     const more = { ...answers, ...defined({ superseded, passages, category, phrasing, history }) };
     const record = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt, ...more };
     checkedBy(recordSchemas.item, record, place);

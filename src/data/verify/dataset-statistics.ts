@@ -1,4 +1,5 @@
-import { containsTokens, type Language } from '../normalise.ts';
+import type { Language } from '../../config/language.ts';
+import { containsTokens } from '../normalise.ts';
 import type { DatasetRecords } from '../records.ts';
 import type { ItemRecord } from '../schema.ts';
 

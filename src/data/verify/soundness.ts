@@ -1,5 +1,6 @@
 import { evidenceIsKnown } from '../dataset.ts';
-import { containsTokens, normalise, type Language } from '../normalise.ts';
+import type { Language } from '../../config/language.ts';
+import { containsTokens, normalise } from '../normalise.ts';
 import { shown, type Placed } from '../parse-record.ts';
 import type { DatasetRecords } from '../records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';

@@ -5,7 +5,9 @@ import {
   indexChanges,
   visibleMemories,
 } from '../../data/dataset.ts';
+import { profileOf } from '../../data/user-language.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { ChatRequest } from '../../systems/contracts.ts';
 import type { MemorySources } from '../../systems/arms/given-memories.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { donated } from './donor.ts';
@@ -25,6 +27,8 @@ export interface PreparationParts {
 /** One item as every arm is asked it: retrieved once, with the memories that the user had. */
 export interface PreparedItem {
   readonly item: DatasetItem;
+  /** The question, in the words and the language in which its data set asks it. */
+  readonly asked: Pick<ChatRequest, 'query' | 'language' | 'systemPrompt' | 'answerPrefix'>;
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
 }
@@ -46,7 +50,8 @@ export class ItemPreparer {
     const { userId } = this.#user;
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
-    for (const { system } of arms) await system.prepare?.(userId, visible, { signal });
+    const asked = this.#asked(item);
+    for (const { system } of arms) await system.prepare?.(userId, visible, { ...asked, signal });
     const retrieved = await keeper.retrieve(item.query, {
       userId,
       topK: settings.topK,
@@ -62,7 +67,16 @@ export class ItemPreparer {
       evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
       donated: donated(retrieved.memories, users, this.#user, item.itemId, settings.seed),
     };
-    return { item, visible, sources };
+    return { item, asked, visible, sources };
+  }
+
+  #asked({ query, language, systemPrompt, answerPrefix }: DatasetItem): PreparedItem['asked'] {
+    return {
+      query,
+      language: profileOf(language, this.#user.languageProfile).language,
+      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+      ...(answerPrefix === undefined ? {} : { answerPrefix }),
+    };
   }
 
   async #index(visible: readonly DatasetMemory[]): Promise<void> {

@@ -31,7 +31,7 @@ async function samplePrompts(
       prompt: await buildPrompt(
         {
           query: item.query,
-          systemPrompt: systemPromptOf(rules),
+          systemPrompt: item.systemPrompt ?? systemPromptOf(rules, item.language ?? user.languageProfile.language),
           memories: user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory })),
           history: item.history,
           answerPrefix: answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix),

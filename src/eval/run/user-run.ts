@@ -109,11 +109,10 @@ export class UserRun {
       const start = performance.now();
       // K/V of a user of its own: K/V that is shared on purpose stays, and nobody finds this.
       const request = {
-        query: item.query,
+        ...prepared.asked,
         sessionId: 'warm-up',
         userId: 'warm-up',
         history: item.history,
-        ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
         ...givenMemories(arm.traits, prepared.sources),
       };
       const response = await system.chat({ ...request, signal });
@@ -128,7 +127,7 @@ export class UserRun {
   }
 
   async #takeTurn(
-    { item, visible, sources }: PreparedItem,
+    { item, asked, visible, sources }: PreparedItem,
     { arm, system, session }: OpenArm,
     repeat: number,
     observer: TurnObserver,
@@ -138,11 +137,10 @@ export class UserRun {
     const sessionId = sessionIdOf(this.#bench.runId, item, arm, repeat);
     const history = [...(this.#conversations.get(sessionId) ?? []), ...item.history];
     const request: ChatRequest = {
-      query: item.query,
+      ...asked,
       sessionId,
       userId,
       history,
-      ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
       ...givenMemories(arm.traits, sources),
     };
     const { clock } = this.#bench;

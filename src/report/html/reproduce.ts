@@ -65,7 +65,7 @@ function options(runs: readonly RunResults[]): string[] {
     if (givenOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
     if (negated) return value === 'false' ? [flag] : [];
-    return value === undefined || value === String(asked[key] ?? preset) ? [] : [flag, value];
+    return value === undefined || value === plainText(asked[key] ?? preset) ? [] : [flag, value];
   });
   const file = (flag: string, shipped: string, name: (results: RunResults) => unknown): string[] => {
     const value = common(runs, name);

@@ -60,6 +60,20 @@ describe('buildPrompt', () => {
     expect(larger.info.historyMessages).toHaveLength(1);
   });
 
+  it('writes no system line for an empty system prompt: a query alone, and memories', async () => {
+    const bare = await buildPrompt(parts({ systemPrompt: '', query: '今天天气怎么样？' }), rules, characters);
+    expect(bare.info.finalPrompt).toBe('User: 今天天气怎么样？\n\nAI:');
+    const one = await buildPrompt(parts({ systemPrompt: '', memories: [memory('a', 'I ski.')] }), rules, characters);
+    expect(one.info.finalPrompt).toBe('Relevant information:\n[1] I ski.\n\nUser: Who?\n\nAI:');
+    const forced = await buildPrompt(
+      parts({ systemPrompt: '', query: 'q'.repeat(289), memories: [memory('a', 'I ski.')] }),
+      rules,
+      characters,
+    );
+    expect(forced.info.budget.forced).toBe(true);
+    expect(forced.info.budget.dropped.map(({ part }) => part)).not.toContain('system');
+  });
+
   it('leaves out the header of an empty part', async () => {
     const prompt = await buildPrompt(parts(), rules, characters);
     expect(prompt.info.finalPrompt).toBe('System: Help.\n\nUser: Who?\n\nAI:');

@@ -1,4 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
+import type { SystemPrompt } from '../../config/system-prompt.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from '../../records/prompt-info.ts';
 import type { AnswerPrefixRule } from './answer-prefix.ts';
@@ -16,6 +17,7 @@ const MEMORY_SHARE = 0.5;
 /** The contents of a prompt, before selection. */
 export interface PromptParts {
   readonly query: string;
+  /** Empty for no system message. */
   readonly systemPrompt: string;
   /** In rank order. */
   readonly memories: readonly MemorySearchResult[];
@@ -38,7 +40,7 @@ export interface PromptRules {
   /** The line above the memories. Default: `Relevant information:`. */
   readonly memoryHeader?: string;
   /** What the system message says of every question, where a turn brings none. Default: that of the shipped models. */
-  readonly systemPrompt?: string;
+  readonly systemPrompt?: SystemPrompt;
   /** Default: none. */
   readonly answerPrefix?: AnswerPrefixRule;
   /** Most turns of the history, a message of the user and its answer each. Default: as many as the budget holds. */
@@ -206,13 +208,9 @@ function forced(
       'shorten the query, lower --reserve, or choose a model with a larger window',
     );
   }
+  const system = { part: 'system', id: 'system', rule: 'forced-truncation' } as const;
   const cleared: DroppedPart[] = [
-    {
-      part: 'system',
-      id: 'system',
-      tokens: tokenizer.count(form.system(parts.systemPrompt)),
-      rule: 'forced-truncation',
-    },
+    ...(parts.systemPrompt === '' ? [] : [{ ...system, tokens: tokenizer.count(form.system(parts.systemPrompt)) }]),
     ...memories.map((memory): DroppedPart => ({
       part: 'memory',
       id: memory.memoryId,

@@ -54,6 +54,16 @@ async function refusal(template: string): Promise<string> {
 }
 
 describe('a chat template', () => {
+  it('keeps an empty system message, which memories begin', async () => {
+    const form = await ChatForm.open(engineOf(turns('')));
+    const lines = [{ role: 'memory', text: '[1] I ski.\n', memoryId: 'a' }] as const;
+    const asked = { systemPrompt: '', history: [], query: 'Who?', answerPrefix: '' };
+    expect(joinSegments(form.segments({ ...asked, lines }))).toBe(
+      '<system>Relevant information:\n[1] I ski.\n#\n<user>Who?#\n<answer>',
+    );
+    expect(joinSegments(form.segments({ ...asked, lines: [] }))).toBe('<system>#\n<user>Who?#\n<answer>');
+  });
+
   it('is cut into its own pieces and the contents, memories in the system message', async () => {
     const form = await ChatForm.open(engineOf(turns('')));
     const lines = [{ role: 'memory', text: '[1] I ski.\n', memoryId: 'a' }] as const;

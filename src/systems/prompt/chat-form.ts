@@ -6,7 +6,7 @@ import type { HistoryMessage } from '../../records/prompt-info.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';
 import { type FormParts, plainFormWith, type PromptForm } from './prompt-form.ts';
-import { chatMemoryHeaderOf, contentSegment, type Segment } from './segments.ts';
+import { chatMemoryHeaderOf, contentSegment, memoryHeaderOf, type Segment } from './segments.ts';
 
 /** The engine as a chat form sees it. */
 export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
@@ -31,6 +31,8 @@ interface Place {
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
   readonly memoryFrame: readonly [Segment];
+  /** The header of memories with which a system message begins. */
+  readonly #header: Segment;
   #stopTexts: readonly string[] = [];
   readonly #template: ChatTemplate;
   readonly #bos: string;
@@ -38,6 +40,7 @@ export class ChatForm implements PromptForm {
 
   private constructor(name: string, source: string, info: ChatEngine['info'], memoryHeader: string | undefined) {
     this.memoryFrame = [chatMemoryHeaderOf(memoryHeader)];
+    this.#header = memoryHeaderOf(memoryHeader);
     this.#template = new ChatTemplate(name, source, info.markers);
     // Where the tokenizer puts one in front of every text, the template's own would be a second.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
@@ -69,8 +72,9 @@ export class ChatForm implements PromptForm {
     const contents = [...history.map((message) => this.message(message)), contentSegment('query', query)];
     return [
       ...templateSegments(opening),
-      this.system(systemPrompt),
-      ...(lines.length > 0 ? [...this.memoryFrame, ...lines] : []),
+      // An empty system message stays one: without it many templates write one of their own.
+      ...(systemPrompt === '' ? [] : [this.system(systemPrompt)]),
+      ...(lines.length > 0 ? [systemPrompt === '' ? this.#header : this.memoryFrame[0], ...lines] : []),
       ...templateSegments(rest[0]!),
       ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index + 1]!)]),
       ...answerPrefixSegments('chat', answerPrefix),

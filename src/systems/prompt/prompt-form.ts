@@ -50,7 +50,7 @@ export function plainFormWith(memoryHeader?: string): PromptForm {
     // Where a model that knows no end-of-text would start to write the user's next line.
     stopTexts: ['\nUser:', '\n\n'],
     segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
-      systemSegment(systemPrompt),
+      ...(systemPrompt === '' ? [] : [systemSegment(systemPrompt)]),
       ...(lines.length > 0 ? [header, ...lines, memoryFooterSegment] : []),
       ...historySegments(history),
       ...querySegments(query),

@@ -1,4 +1,5 @@
-import { normalise, type Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
+import { normalise } from '../../../data/normalise.ts';
 
 const REFUSALS: Readonly<Record<Language, readonly string[]>> = {
   en: [

@@ -1,4 +1,5 @@
-import { tokensOf, type Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
+import { tokensOf } from '../../../data/normalise.ts';
 
 const LONGEST = 4;
 

@@ -1,4 +1,5 @@
-import { normalise, type Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
+import { normalise } from '../../../data/normalise.ts';
 
 /** 1 if the answer equals one of the golds in normal form, else 0 (SQuAD's exact match). */
 export function exactMatch(answer: string, golds: readonly string[], language: Language): 0 | 1 {

@@ -1,4 +1,4 @@
-import type { Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
 import { type Span, type Word, wordsOf } from './words.ts';
 
 const NEGATOR =

@@ -1,5 +1,5 @@
 import { grammars } from '../../../config/grammar.ts';
-import type { Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
 import type { AnsweredTurn } from '../../../records/turn-record.ts';
 import { scoreTurn } from './scores.ts';
 

@@ -1,4 +1,5 @@
-import { tokensOf, type Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
+import { tokensOf } from '../../../data/normalise.ts';
 
 function longestCommonSubsequence(a: readonly string[], b: readonly string[]): number {
   let row = new Array<number>(b.length + 1).fill(0);

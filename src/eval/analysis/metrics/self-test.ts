@@ -1,6 +1,7 @@
 import { SeededRandom } from '../../../config/seeded-random.ts';
 import { grammars } from '../../../config/grammar.ts';
-import { containsTokens, normalise, type Language } from '../../../data/normalise.ts';
+import type { Language } from '../../../config/language.ts';
+import { containsTokens, normalise } from '../../../data/normalise.ts';
 import type { CheckResult } from '../../../records/results.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { builtInMetrics } from './metrics.ts';
