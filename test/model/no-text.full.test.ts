@@ -85,7 +85,7 @@ describe('a run without texts', () => {
     });
     expect(run!.plan.settings).toMatchObject({ text: false });
     const quality = ({ arms }: RunResults) =>
-      arms.map(({ arm, n, metrics }) => [arm, n, metrics.contains, metrics.tokenF1, metrics['goldLogProb']]);
+      arms.map(({ arm, n, metrics }) => [arm, n, metrics.contains, metrics.tokenF1, metrics.goldLogProb]);
     expect(quality(results)).toEqual(quality(open));
     const decided = ({ checks }: RunResults) =>
       checks.filter(({ check }) => check !== 'negative controls').map(({ check, status }) => [check, status]);
