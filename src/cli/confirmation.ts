@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { BenchError } from '../config/bench-error.ts';
 
 /** Where a question is asked and answered. */
-export interface Terminal {
+interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
 }

@@ -9,7 +9,7 @@ import { heedingInterrupts } from './heeding-interrupts.ts';
 import { ProgressDisplay } from './progress.ts';
 
 /** Options of `data fetch`. */
-export interface FetchFlags {
+interface FetchFlags {
   readonly address?: string;
   readonly yes?: true;
   readonly json?: true;
