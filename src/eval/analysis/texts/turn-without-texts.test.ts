@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
 import { textHash } from '../../../config/text-hash.ts';
 import { turnRecord } from '../../../records/turn-record.ts';
@@ -70,4 +71,40 @@ test('the part that results are computed from is hidden alike', () => {
   expect([result.answer.text, result.given.retrieval?.details]).toEqual([textHash(secret), {}]);
   const failed = turnWithoutTexts(failedTurn('dki', `too long: ${secret}`));
   expect(failed.error).toEqual({ code: null, message: textHash(`too long: ${secret}`) });
+});
+
+/** Fields that stay: ids, names of classes, hashes. */
+const STAY =
+  'state itemId userId arm memoryId memoryIds id relation category phrasing userKind strategy key code warnings ' +
+  'historySha256 sequenceSha256';
+/** Fields that hold texts, or are made of them. */
+const HIDDEN =
+  'query gold acceptedAnswers answerPrefix content reason originalQuery systemPrompt retrievedContext historyText ' +
+  'finalPrompt text prefix token message';
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+}
+
+/** Names of the fields that may hold any string. */
+function stringFields({ properties = {}, items, anyOf = [], oneOf = [], ...own }: JsonSchema, name = ''): string[] {
+  const isText = own.type === 'string' && own.enum === undefined && own.const === undefined;
+  return [
+    ...(isText ? [name] : []),
+    ...Object.entries(properties).flatMap(([key, schema]) => stringFields(schema, key)),
+    ...[...(items === undefined ? [] : [items]), ...anyOf, ...oneOf].flatMap((schema) => stringFields(schema, name)),
+  ];
+}
+
+test('every field of a turn that may hold a string is known to stay or to be hidden', () => {
+  const schema = z.toJSONSchema(turnRecord, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
+  const known = new Set(`${STAY} ${HIDDEN}`.split(' '));
+  expect([...new Set(stringFields(schema))].filter((field) => !known.has(field))).toEqual([]);
+  expect(stringFields(schema).length).toBeGreaterThan(30);
 });
