@@ -1,7 +1,7 @@
 import type { LeakMatrix, Measured, RunResults } from '../../records/results.ts';
 import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
 import { schemaVersion } from '../../records/schema-version.ts';
-import { judge } from './checks/judge.ts';
+import { decideChecks } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';
 import { clopperPearson } from './statistics/clopper-pearson.ts';
 import { armResults } from './summary/arm-results.ts';
@@ -66,7 +66,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),
-    checks: judge({
+    checks: decideChecks({
       arms,
       answered,
       failed: quoted.failed,

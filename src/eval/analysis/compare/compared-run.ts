@@ -2,7 +2,7 @@ import { groupBy } from '../../../config/group-by.ts';
 import type { CheckName } from '../../../records/results.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { judge } from '../checks/judge.ts';
+import { decideChecks } from '../checks/decide-checks.ts';
 import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';
 import { regimeOf } from '../summary/regime.ts';
 import { resultWithoutTexts } from '../texts/turn-without-texts.ts';
@@ -80,7 +80,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const shown = withholdsTexts(run) ? answered.map((turn) => resultWithoutTexts(turn)) : answered;
   const complete = probes !== null && status !== 'running' && status !== 'interrupted';
   const checks = complete
-    ? judge({ arms, answered, failed, probes, metrics, seed, textsStored: storesTexts(run), randomWeights })
+    ? decideChecks({ arms, answered, failed, probes, metrics, seed, textsStored: storesTexts(run), randomWeights })
     : [];
   return {
     id,

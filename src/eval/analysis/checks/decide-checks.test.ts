@@ -2,19 +2,19 @@ import { expect, it } from 'vitest';
 import { checkInput } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
 import { checkNames } from '../../../records/results/check-result.ts';
-import { judge } from './judge.ts';
+import { decideChecks } from './decide-checks.ts';
 
 it('gives every check once, in the order in which they are shown', () => {
-  expect(judge(checkInput()).map(({ check }) => check)).toEqual(checkNames);
+  expect(decideChecks(checkInput()).map(({ check }) => check)).toEqual(checkNames);
 });
 
 it('counts errors, and tells the first', () => {
-  expect(judge(checkInput()).at(-1)).toEqual({
+  expect(decideChecks(checkInput()).at(-1)).toEqual({
     check: 'errors',
     status: 'passed',
     evidence: '0 of 4 turns failed',
   });
-  expect(judge(checkInput({ failed: [failedTurn('dki', 'no cell left')] })).at(-1)).toMatchObject({
+  expect(decideChecks(checkInput({ failed: [failedTurn('dki', 'no cell left')] })).at(-1)).toMatchObject({
     status: 'failed',
     evidence: '1 of 5 turns failed: dki on i-7: no cell left',
   });
@@ -22,5 +22,5 @@ it('counts errors, and tells the first', () => {
 
 it('takes the self-test of the metrics as it is', () => {
   const metrics = { check: 'metrics', status: 'failed', evidence: 'by hand' } as const;
-  expect(judge(checkInput({ probes: { ...checkInput().probes, metrics } }))).toContainEqual(metrics);
+  expect(decideChecks(checkInput({ probes: { ...checkInput().probes, metrics } }))).toContainEqual(metrics);
 });

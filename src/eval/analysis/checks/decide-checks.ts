@@ -35,6 +35,6 @@ const checks: readonly Check[] = [
 ];
 
 /** Decides every check that these turns can decide, and says of the others why not. */
-export function judge(input: CheckInput): CheckResult[] {
+export function decideChecks(input: CheckInput): CheckResult[] {
   return checks.map((check) => check(input));
 }
