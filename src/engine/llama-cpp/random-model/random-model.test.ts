@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { describe, expect, test } from 'vitest';
 import { likeliestTokens } from '../../sequence-score.ts';
-import { readGgufHeader } from '../gguf-header.ts';
+import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { llamaCpp } from '../llama-cpp-adapter.ts';
 import { modelShapes } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
@@ -40,7 +40,7 @@ describe.each(shapes)('random:%s', (shape) => {
 });
 
 test("the factors of rope_freqs are Llama 3's", async () => {
-  const { rope } = await readGgufHeader(await modelPathOf('random:tiny-llama-rope-freqs'));
+  const { rope } = readGgufHeader(await modelPathOf('random:tiny-llama-rope-freqs'));
   // Wavelengths 2π·10000^(j/8): 6, 20, 63 below 512/4; 199 between; 628, 1987, … above 512.
   const smooth = (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
   const between = 1 / ((1 - smooth) / 8 + smooth);

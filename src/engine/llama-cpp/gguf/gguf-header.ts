@@ -1,13 +1,16 @@
-import { open, stat } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { GgufFileInfo } from 'node-llama-cpp';
-import { BenchError } from '../../config/bench-error.ts';
-import type { TokenId } from '../token-id.ts';
+import { BenchError } from '../../../config/bench-error.ts';
+import type { TokenId } from '../../token-id.ts';
+import { type GgufFile, type GgufList, type GgufPair, readGgufFile } from './gguf-file.ts';
+import { requirePossible } from './gguf-limits.ts';
 
 /** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
 const NEIGHBOUR_PAIRING = ['llama'];
 const DEFAULT_ROPE_BASE = 10_000;
 const FLOAT_BYTES = 4;
+/** One for each pair of a head's numbers; llama.cpp refuses a tensor of more. */
+const MOST_FREQUENCIES = 2 ** 13;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
 /** Rotation of keys by position, as the file describes it: what moving a cached key must undo and redo. */
@@ -54,25 +57,27 @@ export interface GgufHeader {
 
 /**
  * Reads the header of a GGUF file, without its weights.
- * @throws BenchError `bad-model` where the file is not GGUF, is cut short, or lacks what every language model has
+ * @throws BenchError `bad-model` where the file is not GGUF, is cut short, lacks what every language model has, or has a value
+ * that no model can have
  */
-export async function readGgufHeader(path: string): Promise<GgufHeader> {
-  const file = await readFile(path);
-  const { metadata } = file;
-  const { architecture } = metadata.general;
-  const read = (key: string): unknown => valueAt(metadata, `${architecture}.${key}`);
-  const count = (key: string): number | undefined => countOf(read(key));
+export function readGgufHeader(path: string): GgufHeader {
+  const file = readGgufFile(path);
+  const { metadata, tensors } = file;
+  const architecture = textOf(metadata.get('general.architecture'));
+  if (architecture === undefined) throw notALanguageModel(path, 'general.architecture');
+  requirePossible(file, architecture);
+  const read = (key: string): GgufPair | undefined => metadata.get(`${architecture}.${key}`);
+  const count = (key: string): number | undefined => numberOf(read(key));
   const required = (key: string): number => {
     const value = count(key);
     if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
     return value;
   };
 
-  const vocabulary = valueAt(metadata, 'tokenizer.ggml.tokens');
-  if (!Array.isArray(vocabulary)) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
+  const vocabulary = metadata.get('tokenizer.ggml.tokens')?.value as GgufList | undefined;
+  if (vocabulary === undefined) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
   const heads = required('attention.head_count');
-  const kvHeadCount = read('attention.head_count_kv') ?? heads;
-  const kvHeads = countOf(kvHeadCount);
+  const kvHeadCount = read('attention.head_count_kv') ?? read('attention.head_count')!;
   const layers = required('block_count');
   const headDimension = count('attention.key_length') ?? required('embedding_length') / heads;
   const valueDimension = count('attention.value_length') ?? headDimension;
@@ -80,54 +85,32 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
   // The second is what older files say in place of the first; 0 stands for neither.
   const scalingFactor = count('rope.scaling.factor') ?? count('rope.scale_linear') ?? 0;
   const slidingWindowTokens = count('attention.sliding_window') ?? 0;
-  const sections = read('rope.dimension_sections');
+  const sections = read('rope.dimension_sections')?.value;
   const rope: RopeLayout = {
     base: count('rope.freq_base') ?? DEFAULT_ROPE_BASE,
     frequencyScale: scaling === 'none' || scalingFactor === 0 ? 1 : 1 / scalingFactor,
     dimensions: count('rope.dimension_count') ?? headDimension,
     pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
     scaling: scaling ?? (scalingFactor === 0 ? 'none' : 'linear'),
-    frequencyFactors: await readFrequencyFactors(path, file),
+    frequencyFactors: readFrequencyFactors(file),
   };
   return {
-    name: metadata.general.name ?? basename(path, '.gguf'),
+    name: textOf(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
-    parameters: (file.fullTensorInfo ?? []).reduce((sum, tensor) => sum + elements(tensor.dimensions), 0),
+    parameters: tensors.reduce((sum, tensor) => sum + elements(tensor.dimensions), 0),
     trainContextTokens: required('context_length'),
-    vocabularySize: vocabulary.length,
+    vocabularySize: vocabulary.values.length,
     layers,
-    kvHeads,
+    kvHeads: numberOf(kvHeadCount),
     headDimension,
     valueDimension,
     kvNumbersPerToken: sumOverLayers(kvHeadCount, layers) * (headDimension + valueDimension),
     rope,
-    positionDimensions: Array.isArray(sections) ? sections.filter((size) => Number(size) > 0).length : 1,
+    positionDimensions: typeof sections === 'object' ? sections.values.filter((size) => Number(size) > 0).length : 1,
     slidingWindowTokens: slidingWindowTokens === 0 ? undefined : slidingWindowTokens,
-    stopTokens: stopTokensOf(metadata, vocabulary),
-    chatTemplate: metadata.tokenizer.chat_template,
+    stopTokens: stopTokensOf(metadata, vocabulary.values),
+    chatTemplate: textOf(metadata.get('tokenizer.chat_template')),
   };
-}
-
-async function readFile(path: string): Promise<GgufFileInfo> {
-  const { readGgufFileInfo } = await import('node-llama-cpp');
-  const incomplete = (cause?: unknown): BenchError =>
-    new BenchError(
-      'bad-model',
-      `${path}: not a complete GGUF file`,
-      'name a language model in GGUF format; if it was downloaded, download it again',
-      cause,
-    );
-  let file: GgufFileInfo;
-  try {
-    file = await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
-  } catch (cause) {
-    const { code, syscall } = cause as NodeJS.ErrnoException;
-    if (syscall === undefined) throw incomplete(cause);
-    throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
-  }
-  // The reader takes what lies behind the end of a file for zeros.
-  if ((file.infoEndOffset ?? 0) > (await stat(path)).size) throw incomplete();
-  return file;
 }
 
 function notALanguageModel(path: string, key: string): BenchError {
@@ -138,56 +121,53 @@ function notALanguageModel(path: string, key: string): BenchError {
   );
 }
 
-/** The value under a dotted key of nested metadata. */
-function valueAt(metadata: unknown, key: string): unknown {
-  let value = metadata;
-  for (const part of key.split('.')) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[part];
-  }
-  return value;
+function textOf(pair: GgufPair | undefined): string | undefined {
+  return typeof pair?.value === 'string' ? pair.value : undefined;
 }
 
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+function numberOf(pair: GgufPair | undefined): number | undefined {
+  return typeof pair?.value === 'number' ? pair.value : undefined;
 }
 
 /** Of a number that holds for every layer, or of one for each. */
-function sumOverLayers(value: unknown, layers: number): number {
-  return Array.isArray(value)
-    ? value.reduce<number>((sum, one) => sum + Number(one), 0)
-    : (countOf(value) ?? 0) * layers;
+function sumOverLayers({ value }: GgufPair, layers: number): number {
+  return typeof value === 'object'
+    ? value.values.reduce<number>((sum, one) => sum + Number(one), 0)
+    : Number(value) * layers;
 }
 
-function scalingOf(type: unknown, { tensorInfo = [] }: GgufFileInfo): string | undefined {
-  if (tensorInfo.some(({ name }) => name === 'rope_factors_long.weight')) return 'longrope';
-  return typeof type === 'string' ? type : undefined;
+function scalingOf(type: GgufPair | undefined, { tensors }: GgufFile): string | undefined {
+  if (tensors.some(({ name }) => name === 'rope_factors_long.weight')) return 'longrope';
+  return textOf(type);
 }
 
-function stopTokensOf(metadata: unknown, vocabulary: readonly unknown[]): GgufHeader['stopTokens'] {
-  const ids = STOP_TOKENS.map((key) => countOf(valueAt(metadata, `tokenizer.ggml.${key}`)));
+function stopTokensOf(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): GgufHeader['stopTokens'] {
+  const ids = STOP_TOKENS.map((key) => numberOf(metadata.get(`tokenizer.ggml.${key}`)));
   return [...new Set(ids)].flatMap((id) => {
     const text = id === undefined ? undefined : vocabulary[id];
     return id === undefined || typeof text !== 'string' ? [] : [{ id, text }];
   });
 }
 
-function elements(dimensions: readonly (number | bigint)[]): number {
-  return dimensions.reduce<number>((product, dimension) => product * Number(dimension), 1);
+function elements(dimensions: readonly number[]): number {
+  return dimensions.reduce((product, dimension) => product * dimension, 1);
 }
 
-async function readFrequencyFactors(path: string, file: GgufFileInfo): Promise<number[] | undefined> {
-  const tensor = file.tensorInfo?.find(({ name }) => name === 'rope_freqs.weight');
+function readFrequencyFactors({ path, tensors }: GgufFile): number[] | undefined {
+  const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight');
   if (tensor === undefined) return undefined;
-  const bytes = Buffer.alloc(elements(tensor.dimensions) * FLOAT_BYTES);
-  await using handle = await open(path);
-  const { bytesRead } = await handle.read(bytes, 0, bytes.length, Number(tensor.fileOffset));
-  if (bytesRead < bytes.length) {
-    throw new BenchError(
-      'bad-model',
-      `${path}: ends inside rope_freqs.weight`,
-      'the file was cut short: fetch it again',
-    );
+  const bytes = Buffer.alloc(Math.min(elements(tensor.dimensions), MOST_FREQUENCIES) * FLOAT_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    if (readSync(file, bytes, 0, bytes.length, tensor.fileOffset) < bytes.length) {
+      throw new BenchError(
+        'bad-model',
+        `${path}: ends inside rope_freqs.weight`,
+        'the file was cut short: fetch it again',
+      );
+    }
+  } finally {
+    closeSync(file);
   }
   return Array.from({ length: bytes.length / FLOAT_BYTES }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
 }

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { type GgufValue, tinyGguf, tinyHeader } from '../../../../test/fixtures/tiny-gguf.ts';
+import { readGgufHeader } from './gguf-header.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-gguf-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+const path = join(scratch, 'hostile.gguf');
+
+function refusalOf(bytes: Buffer): string {
+  writeFileSync(path, bytes);
+  try {
+    readGgufHeader(path);
+  } catch (error) {
+    return (error as Error).message.replace(`${path}: `, '');
+  }
+  return 'was accepted';
+}
+
+const changed = (change: Readonly<Record<string, GgufValue>>): Buffer =>
+  tinyGguf({ ...tinyHeader('llama'), ...change }, { 'output_norm.weight': [1] });
+
+test('a header of the same making is accepted without a hostile value', () => {
+  expect(refusalOf(changed({ 'llama.rope.dimension_count': 8, 'llama.expert_count': 0 }))).toBe('was accepted');
+});
+
+const huge = 4_294_967_295;
+test.each<[string, GgufValue, string]>([
+  ['block_count', 0, 'a whole number from 1 to 512, got 0'],
+  ['block_count', huge, `a whole number from 1 to 512, got ${huge}`],
+  ['attention.head_count', 0, 'a whole number from 1 to 16384, got 0'],
+  ['attention.head_count', huge, `a whole number from 1 to 16384, got ${huge}`],
+  ['attention.head_count', 3, 'a divisor of embedding_length 32, got 3'],
+  ['attention.head_count_kv', 0, 'a whole number from 1 to 16384, got 0'],
+  ['attention.head_count_kv', 3, 'a divisor of 4 heads, got 3'],
+  ['attention.key_length', 0, 'a whole number from 1 to 16384, got 0'],
+  ['embedding_length', 0, 'a whole number from 1 to 1048576, got 0'],
+  ['embedding_length', 'all of it', 'a whole number from 1 to 1048576, got a text'],
+  ['context_length', 0, 'a whole number from 1 to 2147483647, got 0'],
+  ['feed_forward_length', huge, `a whole number from 0 to 16777216, got ${huge}`],
+  ['rope.dimension_count', 10, 'at most the 8 numbers of a head, got 10'],
+  ['rope.dimension_count', 7, 'an even number, got 7'],
+  ['rope.freq_base', { float: 0 }, 'more than 0, got 0'],
+  ['attention.layer_norm_rms_epsilon', { float: Number.NaN }, 'a finite number, got NaN'],
+  ['attention.layer_norm_rms_epsilon', { float: -1 }, '0 to 1, got -1'],
+  ['rope.scaling.factor', { float: Number.POSITIVE_INFINITY }, 'a finite number, got Infinity'],
+  ['expert_count', 100_000, 'a whole number from 0 to 512, got 100000'],
+  ['expert_used_count', 9, 'some of 0 experts, got 9'],
+  ['block_count', ['a', 'b'], 'one number, got a list'],
+])('refuses %s of %j', (key, value, message) => {
+  const name = `llama.${key}`;
+  const named = key === 'attention.head_count' && value === 3 ? { 'llama.attention.head_count_kv': 1 } : {};
+  expect(refusalOf(changed({ ...named, [name]: value }))).toBe(`${name} expected ${message}`);
+});
+
+test.each<[string, GgufValue, string]>([
+  ['tokens', [], 'one token at least, got 0 elements'],
+  ['tokens', 5, 'a list of text, got 5'],
+  ['scores', { floats: [1, 2] }, 'one for each of 3 tokens, got 2 elements'],
+  ['scores', ['x', 'y', 'z'], 'a list of float32, got a list of text'],
+  ['token_type', { floats: [1, 1, 1] }, 'a list of int32, got a list of float32'],
+  ['merges', { floats: [1] }, 'a list of text, got a list of float32'],
+])("refuses the tokenizer's %s of %j", (key, value, message) => {
+  const name = `tokenizer.ggml.${key}`;
+  expect(refusalOf(changed({ [name]: value }))).toBe(`${name} expected ${message}`);
+});
+
+test.each([
+  ['metadata', 16],
+  ['tensors', 8],
+])('a count of %s that no file of that length can hold is refused at once', (_, offset) => {
+  const bytes = changed({});
+  bytes.writeBigUInt64LE(2n ** 40n, offset);
+  expect(refusalOf(bytes)).toBe('not a complete GGUF file');
+});
+
+test.each([
+  ['a list', 'tokenizer.ggml.tokens', 8],
+  ['a text', 'general.name', 4],
+])('the length of %s that no file of that length can hold is refused at once', (_, key, behindKey) => {
+  const bytes = changed({});
+  bytes.writeBigUInt64LE(2n ** 50n, bytes.indexOf(key) + key.length + behindKey);
+  expect(refusalOf(bytes)).toBe('not a complete GGUF file');
+});
+
+test('the number and the sizes of the dimensions of a tensor are those of a tensor', () => {
+  const name = 'output_norm.weight';
+  const [rank, size] = [changed({}), changed({})];
+  rank.writeUInt32LE(5, rank.indexOf(name) + name.length);
+  size.writeBigUInt64LE(0n, size.indexOf(name) + name.length + 4);
+  expect(refusalOf(rank)).toBe(`tensor "${name}" has 5 dimensions, expected 1 to 4`);
+  expect(refusalOf(size)).toBe(`tensor "${name}" has 0 numbers`);
+});
+
+test('an alignment that is no power of two is refused, and so is a key that stands twice', () => {
+  expect(refusalOf(changed({ 'general.alignment': 0 }))).toBe('general.alignment expected a power of two');
+  const twice = changed({ 'general.abcd': 'x' });
+  twice.write('general.name', twice.indexOf('general.abcd'));
+  expect(refusalOf(twice)).toBe('its header has "general.name" twice');
+});
