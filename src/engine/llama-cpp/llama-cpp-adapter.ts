@@ -1,11 +1,13 @@
+import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { EngineAdapter } from '../engine-adapter.ts';
-import { readGgufHeader } from './gguf-header.ts';
+import { readGgufHeader } from './gguf/gguf-header.ts';
 import { listAccelerators } from './list-accelerators.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile } from './model-check.ts';
 import { describeModel, missingOf } from './model-description.ts';
-import { modelFileOf } from './model-file.ts';
+import { modelFileOf, sha256OfModel } from './model-file.ts';
+import { requireTried } from './trial/model-trial.ts';
 
 /**
  * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.
@@ -21,12 +23,20 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
     async inspect(model) {
       const path = await modelFileOf(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
-      const header = await readGgufHeader(path);
+      const header = readGgufHeader(path);
       return { model: describeModel(header, sizeBytes), missing: missingOf(header) };
     },
     fetch: modelFileOf,
     async open(request, { signal } = {}) {
-      return LlamaCppEngine.open(await modelFileOf(request.model), request, { ...options, signal });
+      const path = await modelFileOf(request.model);
+      checkModelFile(path, process.availableMemory());
+      readGgufHeader(path);
+      const modelSha256 = await sha256OfModel(path, signal);
+      // Models of random weights are of this program's own making.
+      if (!request.model.startsWith(randomModelPrefix)) {
+        await requireTried(path, modelSha256, { llamaCpp: options, signal });
+      }
+      return LlamaCppEngine.open(path, request, { ...options, signal, modelSha256 });
     },
     accelerators: listAccelerators,
   }),

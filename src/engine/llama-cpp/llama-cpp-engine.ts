@@ -14,8 +14,7 @@ import type { TokenizeRequest } from '../tokenize-request.ts';
 import { BusyClock } from './busy-clock.ts';
 import { CheckpointFolder } from './checkpoint-folder.ts';
 import { LlamaCppSession } from './llama-cpp-session.ts';
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
-import { type LoadedModel, loadModel } from './loaded-model.ts';
+import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
 import { PrefillPace } from './prefill-pace.ts';
 import { PrivateFolder } from './private-folder.ts';
@@ -58,11 +57,7 @@ export class LlamaCppEngine implements Engine {
    * @throws BenchError `bad-model` where the file is no model, is cut short, is larger than free memory, or its window
    * does not fit; `not-found` where llama.cpp has no binary for this machine or finds no device; `disk`
    */
-  static async open(
-    path: string,
-    request: EngineRequest,
-    options: LlamaCppOptions & CallOptions = {},
-  ): Promise<LlamaCppEngine> {
+  static async open(path: string, request: EngineRequest, options: LoadOptions = {}): Promise<LlamaCppEngine> {
     const folder = new PrivateFolder();
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));

@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { pipeline } from 'node:stream/promises';
 import type { LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
@@ -11,11 +8,12 @@ import type { EngineRequest } from '../engine-request.ts';
 import type { NumberType } from '../kv-layout.ts';
 import type { TokenId } from '../token-id.ts';
 import type { TokenizeRequest } from '../tokenize-request.ts';
-import { type GgufHeader, readGgufHeader } from './gguf-header.ts';
+import { type GgufHeader, readGgufHeader } from './gguf/gguf-header.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile } from './model-check.ts';
 import { describeModel, missingOf } from './model-description.ts';
+import { sha256OfModel } from './model-file.ts';
 
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 const BATCH_TOKENS = 512;
@@ -35,16 +33,22 @@ export interface LoadedModel {
   readonly dispose: () => Promise<void>;
 }
 
+/** Options of loading a model. */
+export interface LoadOptions extends LlamaCppOptions, CallOptions {
+  /** Of the model's file, in hex, where it is known. */
+  readonly modelSha256?: string;
+}
+
 /** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found`; the reason of the signal */
 export async function loadModel(
   modelPath: string,
   request: EngineRequest,
-  { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off', signal }: LlamaCppOptions & CallOptions,
+  { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off', signal, modelSha256: knownSha256 }: LoadOptions,
 ): Promise<LoadedModel> {
   const flashAttention = attention === 'on';
   const { sessions = 1, kvType = 'F16', cellsPerPosition = 1 } = request;
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
-  const header = await readGgufHeader(modelPath);
+  const header = readGgufHeader(modelPath);
   const threads = request.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
   const contextTokens = request.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
   const cellTokens = contextTokens * cellsPerPosition;
@@ -60,7 +64,7 @@ export async function loadModel(
         gpuLayers: backend.name === 'cpu' ? 0 : gpuLayers,
         ...(signal && { loadSignal: signal }),
       }),
-      sha256OfFile(modelPath, signal),
+      knownSha256 ?? sha256OfModel(modelPath, signal),
       import('node-llama-cpp'),
     ]);
     model = loaded;
@@ -214,10 +218,4 @@ function addsLeadingSpace(model: LlamaModel): boolean {
     model.fileInfo.metadata.tokenizer.ggml.model === 'llama' &&
     model.fileInfo.metadata.tokenizer.ggml.add_space_prefix !== false
   );
-}
-
-async function sha256OfFile(path: string, signal: AbortSignal | undefined): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash, { ...(signal && { signal }) });
-  return hash.digest('hex');
 }

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../config/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../../config/hub/hub-file.ts';
 import { hubAccess, hubPrefix, parseHubReference } from '../../config/hub/hub-reference.ts';
@@ -32,4 +35,11 @@ export async function modelFileOf(name: string, options: DownloadOptions = {}): 
     `--model ${name}: the hub has no such file`,
     'check organisation, repository, revision and the path of the file in it: hf:org/repo@revision/file.gguf',
   );
+}
+
+/** Of a model's file, in hex. @throws the reason of the signal */
+export async function sha256OfModel(path: string, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash, { ...(signal && { signal }) });
+  return hash.digest('hex');
 }
