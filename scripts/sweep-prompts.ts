@@ -15,6 +15,7 @@ import { withFetchedModels } from '../src/eval/run/fetch-models.ts';
 import { type Arm, armRegistry } from '../src/systems/arms/arm-registry.ts';
 import { givenMemories } from '../src/systems/arms/given-memories.ts';
 import type { BenchSystem } from '../src/systems/contracts.ts';
+import { isPreference } from '../src/systems/prompt/placement.ts';
 import { foundMemories, openParts, storeIn } from './open-parts.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 import { type AskedTurn, AskedTurns } from './sweep/asked-turns.ts';
@@ -35,7 +36,13 @@ interface FormSystem {
 
 async function answerOf({ arm, system }: FormSystem, { user, item, evidence, memories }: SweepQuestion) {
   const { userId, languageProfile } = user;
-  const sources = { retrieved: foundMemories(memories), all: memories, evidence, donated: [] };
+  const sources = {
+    retrieved: foundMemories(memories),
+    all: memories,
+    preferences: memories.filter(isPreference),
+    evidence,
+    donated: [],
+  };
   const { trace, memoriesUsed } = await system.chat({
     ...{ query: item.query, userId, sessionId: item.itemId, history: item.history },
     ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),

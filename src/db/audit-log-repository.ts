@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
+import { auditLogs, type AuditLogRow } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
-import { auditLogs, type AuditLogRow } from './schema.ts';
 
 export interface NewAuditLog {
   /** `rag_generate`, `dki_generate` and so on. */
   readonly action: string;
   readonly sessionId?: string;
   readonly memoryIds?: readonly string[];
-  readonly alpha?: number;
+  /** Null where no K/V was injected. */
+  readonly alpha?: number | null;
   readonly mode?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

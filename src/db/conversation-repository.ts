@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { desc, eq, sql } from 'drizzle-orm';
+import { conversations, type ConversationRow } from './conversation-schema.ts';
+import type { TokenCounts } from '../records/token-counts.ts';
 import type { BenchDatabase } from './database.ts';
-import { conversations, type ConversationRow } from './schema.ts';
 
 export interface NewMessage {
   readonly sessionId: string;
@@ -9,10 +10,11 @@ export interface NewMessage {
   readonly content: string;
   /** The prefill strategy: `rag`, `dki` and so on; of an answer only. */
   readonly injectionMode?: string;
-  readonly injectionAlpha?: number;
+  /** Null where no K/V was injected. */
+  readonly injectionAlpha?: number | null;
   readonly memoryIds?: readonly string[];
   readonly latencyMs?: number;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly tokens?: TokenCounts;
 }
 
 /** The messages of the sessions. */
@@ -34,7 +36,11 @@ export class ConversationRepository {
         injectionAlpha: sql.placeholder('injectionAlpha'),
         memoryIds: sql.placeholder('memoryIds'),
         latencyMs: sql.placeholder('latencyMs'),
-        metadata: sql.placeholder('metadata'),
+        promptTokens: sql.placeholder('promptTokens'),
+        kvResidentTokens: sql.placeholder('kvResidentTokens'),
+        evaluatedTokens: sql.placeholder('evaluatedTokens'),
+        generatedTokens: sql.placeholder('generatedTokens'),
+        positions: sql.placeholder('positions'),
         createdAt: sql.placeholder('createdAt'),
       })
       .prepare();
@@ -51,6 +57,7 @@ export class ConversationRepository {
   /** Stores a message of an existing session and returns its id. */
   create(message: NewMessage): string {
     const id = randomUUID();
+    const { tokens } = message;
     this.#database.guard(() =>
       this.#insert.run({
         id,
@@ -61,7 +68,12 @@ export class ConversationRepository {
         injectionAlpha: message.injectionAlpha ?? null,
         memoryIds: message.memoryIds ?? null,
         latencyMs: message.latencyMs ?? null,
-        metadata: message.metadata ?? null,
+        promptTokens: tokens?.prompt ?? null,
+        kvResidentTokens: tokens?.kvResident ?? null,
+        // NaN, of an engine that does not count them, is NULL to SQLite.
+        evaluatedTokens: tokens?.evaluated ?? null,
+        generatedTokens: tokens?.generated ?? null,
+        positions: tokens?.positions ?? null,
         createdAt: Date.now(),
       }),
     );

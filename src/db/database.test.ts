@@ -7,6 +7,7 @@ import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
+import { PreferenceRepository } from './preference-repository.ts';
 import { turnList } from './schema.ts';
 import { SessionRepository } from './session-repository.ts';
 
@@ -46,13 +47,25 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 6`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 7`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
   });
 });
 
-describe('a database of the schema before', () => {
+/** Makes schema 6 of schema 7. */
+const undoMigration3 = `
+  ALTER TABLE sessions ADD metadata text;
+  ALTER TABLE memories ADD preference integer DEFAULT false NOT NULL;
+  ALTER TABLE conversations ADD metadata text;
+  ALTER TABLE conversations DROP COLUMN prompt_tokens;
+  ALTER TABLE conversations DROP COLUMN kv_resident_tokens;
+  ALTER TABLE conversations DROP COLUMN evaluated_tokens;
+  ALTER TABLE conversations DROP COLUMN generated_tokens;
+  ALTER TABLE conversations DROP COLUMN positions;
+  PRAGMA user_version = 6`;
+
+describe('a database of a schema before', () => {
   const turns = [
     { itemId: 'i-1', userId: 'u', arm: 'rag', right: true },
     { itemId: 'i-1', userId: 'u', arm: 'dki', right: false },
@@ -71,6 +84,7 @@ describe('a database of the schema before', () => {
       .find((statement) => statement.includes('CREATE VIEW'))!;
     {
       using client = opened(path);
+      client.run(undoMigration3);
       client.run('DROP VIEW turn_list_source');
       client.run(view);
       client.run('ALTER TABLE turn_list DROP COLUMN primary_value');
@@ -80,6 +94,28 @@ describe('a database of the schema before', () => {
     const after = database.query.select().from(turnList).all();
     expect(after).toEqual(before);
     expect(after.map(({ primaryValue }) => primaryValue)).toEqual([1, 0, -0.125, -4]);
+  });
+
+  test('finds its preferences, which were memories with a mark, in their table', () => {
+    {
+      using database = openDatabase({ path });
+      new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
+      const memories = new MemoryRepository(database);
+      for (const id of ['b', 'a', 'c']) {
+        memories.create({ id, sessionId: 's', userId: 'ann', content: `about ${id}`, metadata: { value: id } });
+      }
+    }
+    {
+      using client = opened(path);
+      client.run(undoMigration3);
+      client.run("UPDATE memories SET preference = 1 WHERE id IN ('a', 'b')");
+    }
+    using database = openDatabase({ path });
+    expect(new PreferenceRepository(database).getByUser('ann')).toMatchObject([
+      { id: 'b', sessionId: 's', content: 'about b', metadata: { value: 'b' } },
+      { id: 'a', sessionId: 's', content: 'about a', metadata: { value: 'a' } },
+    ]);
+    expect(new MemoryRepository(database).getBySession('s')).toHaveLength(3);
   });
 });
 
@@ -109,7 +145,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 6`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 7`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
+import { memories, type MemoryRow } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
-import { memories, type MemoryRow } from './schema.ts';
 
 export interface NewMemory {
   /** A random UUID where not given. */
@@ -10,7 +10,6 @@ export interface NewMemory {
   readonly userId?: string | undefined;
   readonly content: string;
   readonly embedding?: Float32Array | undefined;
-  readonly preference?: boolean | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Milliseconds since 1970; now, where not given. */
   readonly createdAt?: number | undefined;
@@ -34,7 +33,6 @@ export class MemoryRepository {
         userId: sql.placeholder('userId'),
         content: sql.placeholder('content'),
         embedding: sql.placeholder('embedding'),
-        preference: sql.placeholder('preference'),
         metadata: sql.placeholder('metadata'),
         createdAt: sql.placeholder('createdAt'),
       })
@@ -52,7 +50,6 @@ export class MemoryRepository {
         userId: memory.userId ?? null,
         content: memory.content,
         embedding: memory.embedding ?? null,
-        preference: memory.preference ?? false,
         metadata: memory.metadata ?? null,
         createdAt: memory.createdAt ?? Date.now(),
       });

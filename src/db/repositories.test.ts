@@ -8,6 +8,7 @@ import { AuditLogRepository } from './audit-log-repository.ts';
 import { ConversationRepository } from './conversation-repository.ts';
 import { openDatabase, type BenchDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
+import { PreferenceRepository } from './preference-repository.ts';
 import { RunRepository, type NewRun } from './run-repository.ts';
 import { SessionRepository } from './session-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
@@ -21,7 +22,7 @@ beforeEach(() => {
 });
 
 describe('MemoryRepository', () => {
-  test('gives back content, vector bit by bit, flag, metadata and time', () => {
+  test('gives back content, vector bit by bit, metadata and time', () => {
     const memories = new MemoryRepository(database);
     sessions.getOrCreate('s');
     // A view into a larger buffer: only its own four bytes may be stored.
@@ -31,7 +32,6 @@ describe('MemoryRepository', () => {
       userId: 'ann',
       content: '我喜欢茶',
       embedding,
-      preference: true,
       metadata: { value: 'tea', tags: ['a'] },
       createdAt: 1_700_000_000_000,
     });
@@ -42,7 +42,6 @@ describe('MemoryRepository', () => {
         userId: 'ann',
         content: '我喜欢茶',
         embedding: new Float32Array([Math.fround(0.1), -0, 1e-40]),
-        preference: true,
         metadata: { value: 'tea', tags: ['a'] },
         createdAt: 1_700_000_000_000,
       },
@@ -70,6 +69,53 @@ describe('MemoryRepository', () => {
   });
 });
 
+describe('PreferenceRepository', () => {
+  const ofAnn = { sessionId: 's', userId: 'ann' };
+  let memories: MemoryRepository;
+  let preferences: PreferenceRepository;
+  beforeEach(() => {
+    memories = new MemoryRepository(database);
+    preferences = new PreferenceRepository(database);
+  });
+  const ids = (userId: string, runId?: string) => preferences.getByUser(userId, runId).map(({ id }) => id);
+  function prefer(id: string, of: { sessionId: string; userId: string } = ofAnn): void {
+    memories.create({ id, ...of, content: `${id} is preferred` });
+    preferences.create({ id, ...of, content: `${id} is preferred` });
+  }
+
+  test('gives those of a user in the order of writing, with what was given', () => {
+    sessions.getOrCreate('s');
+    for (const id of ['z', 'a']) prefer(id);
+    memories.create({ id: 'fact', ...ofAnn, content: 'a fact' });
+    memories.create({ id: 'm', ...ofAnn, content: 'x' });
+    preferences.create({ id: 'm', ...ofAnn, content: 'x', metadata: { value: 'tea' } });
+    prefer('z', { sessionId: 's', userId: 'ann' });
+    expect(ids('ann')).toEqual(['a', 'm', 'z']);
+    expect(preferences.getByUser('ann')[1]).toMatchObject({ ...ofAnn, content: 'x', metadata: { value: 'tea' } });
+    expect(ids('bob')).toEqual([]);
+  });
+
+  test('a preference is a memory, and goes with it', () => {
+    expect(() => preferences.create({ id: 'a', ...ofAnn, content: 'x' })).toThrow('FOREIGN KEY');
+    sessions.getOrCreate('s');
+    for (const id of ['a', 'b']) prefer(id);
+    memories.delete('s', 'a');
+    expect(ids('ann')).toEqual(['b']);
+    // In place of it stands a memory that is none.
+    memories.create({ id: 'b', ...ofAnn, content: 'replaced' });
+    expect(ids('ann')).toEqual([]);
+  });
+
+  test('a user of a run is another than the user of that name', () => {
+    const { id: runId } = new RunRepository(database).create(newRun('r'));
+    sessions.getOrCreate('s');
+    sessions.getOrCreate('of run', { runId });
+    prefer('own');
+    prefer('of the data', { sessionId: 'of run', userId: 'ann' });
+    expect([ids('ann'), ids('ann', runId), ids('ann', 'another run')]).toEqual([['own'], ['of the data'], []]);
+  });
+});
+
 test('getRecent gives the newest messages, the oldest of them first', () => {
   const conversations = new ConversationRepository(database);
   sessions.getOrCreate('s');
@@ -90,13 +136,23 @@ test('getRecent gives the newest messages, the oldest of them first', () => {
     injectionAlpha: 0.4,
     memoryIds: ['m1', 'm2'],
     latencyMs: 12.5,
+    tokens: { prompt: 20, kvResident: 31, evaluated: Number.NaN, generated: 4, positions: 51 },
   });
   expect(conversations.getRecent('s', 1)[0]).toMatchObject({
     injectionMode: 'dki',
     injectionAlpha: 0.4,
     memoryIds: ['m1', 'm2'],
     latencyMs: 12.5,
-    metadata: null,
+    promptTokens: 20,
+    kvResidentTokens: 31,
+    evaluatedTokens: null,
+    generatedTokens: 4,
+    positions: 51,
+  });
+  expect(conversations.getRecent('s', 2)[0]).toMatchObject({
+    injectionAlpha: null,
+    promptTokens: null,
+    positions: null,
   });
 });
 

@@ -3,90 +3,10 @@ import { type AttributionRecord, attributionMethods } from '../records/attributi
 import type { RunResults } from '../records/results.ts';
 import { type RunRecord, runStatuses } from '../records/run-record.ts';
 import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
-import { float32, json } from './columns.ts';
+import { json } from './columns.ts';
 
 /** Milliseconds since 1970. */
 const createdAt = integer('created_at').notNull();
-
-/** One conversation of one user. In a run every (run, item, arm, repeat) has its own. */
-export const sessions = sqliteTable(
-  'sessions',
-  {
-    id: text('id').primaryKey(),
-    userId: text('user_id'),
-    runId: text('run_id').references(() => runs.id, { onDelete: 'cascade' }),
-    metadata: json('metadata'),
-    createdAt,
-  },
-  (table) => [index('sessions_run_user').on(table.runId, table.userId)],
-);
-
-/** Memories. An id is unique within its session, so that two runs over one data set never disturb each other. */
-export const memories = sqliteTable(
-  'memories',
-  {
-    id: text('id').notNull(),
-    sessionId: text('session_id')
-      .notNull()
-      .references(() => sessions.id, { onDelete: 'cascade' }),
-    userId: text('user_id'),
-    content: text('content').notNull(),
-    embedding: float32('embedding'),
-    preference: integer('preference', { mode: 'boolean' }).notNull().default(false),
-    metadata: json('metadata'),
-    createdAt,
-  },
-  (table) => [primaryKey({ columns: [table.sessionId, table.id] }), index('memories_user').on(table.userId)],
-);
-
-/** The messages of a session. */
-export const conversations = sqliteTable(
-  'conversations',
-  {
-    id: text('id').primaryKey(),
-    sessionId: text('session_id')
-      .notNull()
-      .references(() => sessions.id, { onDelete: 'cascade' }),
-    role: text('role', { enum: ['user', 'assistant', 'system'] }).notNull(),
-    content: text('content').notNull(),
-    injectionMode: text('injection_mode'),
-    injectionAlpha: real('injection_alpha'),
-    memoryIds: json('memory_ids').$type<readonly string[] | null>(),
-    latencyMs: real('latency_ms'),
-    metadata: json('metadata'),
-    createdAt,
-  },
-  (table) => [index('conversations_session').on(table.sessionId)],
-);
-
-/** Uses of memories; a row outlives its session. */
-export const auditLogs = sqliteTable(
-  'audit_logs',
-  {
-    id: text('id').primaryKey(),
-    action: text('action').notNull(),
-    sessionId: text('session_id'),
-    memoryIds: json('memory_ids').$type<readonly string[] | null>(),
-    alpha: real('alpha'),
-    mode: text('mode'),
-    metadata: json('metadata'),
-    createdAt,
-  },
-  (table) => [index('audit_logs_session').on(table.sessionId)],
-);
-
-/** Statements that a user wants to be taken into account in every turn. */
-export const userPreferences = sqliteTable(
-  'user_preferences',
-  {
-    id: text('id').primaryKey(),
-    userId: text('user_id').notNull(),
-    content: text('content').notNull(),
-    metadata: json('metadata'),
-    createdAt,
-  },
-  (table) => [index('user_preferences_user').on(table.userId)],
-);
 
 /** One run of the bench with all that is needed to repeat it: a `RunRecord`, and its results. */
 export const runs = sqliteTable('runs', {
@@ -241,10 +161,6 @@ export const attributions = sqliteTable('attributions', {
   createdAt,
 });
 
-export type SessionRow = typeof sessions.$inferSelect;
-export type MemoryRow = typeof memories.$inferSelect;
-export type ConversationRow = typeof conversations.$inferSelect;
-export type AuditLogRow = typeof auditLogs.$inferSelect;
 export type RunRow = typeof runs.$inferSelect;
 export type TurnRow = typeof turns.$inferSelect;
 export type TurnListRow = typeof turnList.$inferSelect;

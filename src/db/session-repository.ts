@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
+import { sessions, type SessionRow } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
-import { sessions, type SessionRow } from './schema.ts';
 
 export interface SessionOwner {
   readonly userId?: string;
@@ -27,7 +27,6 @@ export class SessionRepository {
         id: sql.placeholder('id'),
         userId: sql.placeholder('userId'),
         runId: sql.placeholder('runId'),
-        metadata: null,
         createdAt: sql.placeholder('createdAt'),
       })
       .onConflictDoNothing()
@@ -43,7 +42,6 @@ export class SessionRepository {
         id,
         userId: owner.userId ?? null,
         runId: owner.runId ?? null,
-        metadata: null,
         createdAt: Date.now(),
       };
       const inserted = this.#insert.run(row).changes === 1;

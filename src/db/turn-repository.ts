@@ -1,10 +1,11 @@
 import { and, asc, count, eq, gt, inArray, or, sql } from 'drizzle-orm';
 import { type TurnRecord, turnRecord } from '../records/turn-record.ts';
 import type { TurnResult } from '../records/turn-result.ts';
+import { auditLogs, sessions } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
 import { readRecord } from './read-record.ts';
 import { resultTurns } from './result-turns.ts';
-import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
+import { turns, type TurnRow } from './schema.ts';
 
 /** A turn as it is stored, with the id that the database gave it. */
 export type StoredTurn = TurnRecord & { readonly id: number };

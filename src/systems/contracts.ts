@@ -51,6 +51,7 @@ export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'l
 export interface AddMemoryOptions {
   readonly userId?: string;
   readonly memoryId?: string;
+  /** Such as `createdAt` (ISO 8601), and `preference: true` for a preference, which `dki-hybrid` injects in every turn. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -90,7 +91,7 @@ export interface ChatRequest {
   readonly retrieved?: RetrievedMemories;
   /** The conversation so far, oldest message first. Default: the session's messages in the database. */
   readonly history?: readonly HistoryMessage[];
-  /** The user's preferences, for a system that injects these alone. Default: those in the database. */
+  /** The user's preferences, for a system that injects these alone. Default: those in the table `user_preferences`. */
   readonly preferences?: readonly MemorySearchResult[];
   /**
    * Ends the answer after the token that is being generated; the text so far is the answer. Before the first token, where K/V

@@ -4,6 +4,8 @@ import { ConversationRepository } from '../db/conversation-repository.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { HistoryMessage } from '../records/prompt-info.ts';
+import type { Timings } from '../records/timings.ts';
+import type { TokenCounts } from '../records/token-counts.ts';
 import type { ChatRequest, ChatResponse } from './contracts.ts';
 
 /** One turn in the log: two messages and a line of the audit log. */
@@ -13,10 +15,13 @@ export interface LogEntry {
   readonly query: string;
   readonly answer: string;
   readonly injectionMode: string;
+  /** By which the values of injected memories were multiplied; null where none was injected. */
+  readonly alpha: number | null;
   readonly memoryIds: readonly string[];
   readonly latencyMs: number;
   readonly action: 'rag_generate' | 'dki_generate';
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly timings: Timings;
+  readonly tokens: TokenCounts;
 }
 
 /** The entry of a turn in the conversation log. */
@@ -27,10 +32,12 @@ export function logEntry(request: ChatRequest, response: ChatResponse, action: L
     query: request.query,
     answer: response.text,
     injectionMode: response.metadata.injectionMode,
+    alpha: response.trace.prefill?.alpha ?? null,
     memoryIds: response.memoriesUsed.map((memory) => memory.memoryId),
     latencyMs: response.latencyMs,
     action,
-    metadata: { timings: response.timings, tokens: response.tokens },
+    timings: response.timings,
+    tokens: response.tokens,
   };
 }
 
@@ -83,15 +90,18 @@ export class DatabaseConversationLog implements ConversationLog {
         role: 'assistant',
         content: this.#stored(turn.answer),
         injectionMode: turn.injectionMode,
+        injectionAlpha: turn.alpha,
         memoryIds: turn.memoryIds,
         latencyMs: turn.latencyMs,
+        tokens: turn.tokens,
       });
       this.#audit.log({
         action: turn.action,
         sessionId: turn.sessionId,
         memoryIds: turn.memoryIds,
+        alpha: turn.alpha,
         mode: turn.injectionMode,
-        metadata: turn.metadata,
+        metadata: { timings: turn.timings, tokens: turn.tokens },
       });
     });
   }

@@ -19,7 +19,6 @@ import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
 import { JoinedPrefill } from './prefill/joined-prefill.ts';
 import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { MemoryText } from './prompt/lines-ahead.ts';
-import { isPreference } from './prompt/placement.ts';
 import { retrieveFor, withPreferences } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
 import { TurnPipeline } from './turn-pipeline.ts';
@@ -158,10 +157,7 @@ export class DKISystem implements BenchSystem {
     const { memories, retrieves = 'retrieved', preferencesOnly = false } = this.#parts;
     const retrieved = await retrieveFor(request, { ...this.#parts, retrieves }, history);
     if (!preferencesOnly) return retrieved;
-    return withPreferences(
-      retrieved,
-      () => request.preferences ?? memories.all(request.userId ?? '').filter(isPreference),
-    );
+    return withPreferences(retrieved, () => request.preferences ?? memories.preferences(request.userId ?? ''));
   }
 
   async #openStrategy(engine: Engine): Promise<PrefillStrategy> {

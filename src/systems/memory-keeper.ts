@@ -1,18 +1,22 @@
+import { BenchError } from '../config/bench-error.ts';
 import { textHash } from '../config/text-hash.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { MemoryRepository, type NewMemory } from '../db/memory-repository.ts';
+import { PreferenceRepository } from '../db/preference-repository.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type { RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
 import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
+import { isPreference } from './prompt/placement.ts';
 
-/** Keeps memories in the database and in a retriever; shared by RAG and DKI. */
+/** Keeps memories in the database and in a retriever, and which of them are preferences; shared by RAG and DKI. */
 export class MemoryKeeper {
   readonly #retriever: Retriever;
   readonly #embeddings: EmbeddingService;
   readonly #database: BenchDatabase;
   readonly #memories: MemoryRepository;
+  readonly #preferences: PreferenceRepository;
   readonly #sessions: SessionRepository;
   readonly #runId: string | undefined;
   readonly #storesTexts: boolean;
@@ -32,16 +36,20 @@ export class MemoryKeeper {
     this.#embeddings = embeddings;
     this.#database = database;
     this.#memories = new MemoryRepository(database);
+    this.#preferences = new PreferenceRepository(database);
     this.#sessions = new SessionRepository(database);
     this.#runId = runId;
     this.#storesTexts = storesTexts;
   }
 
-  /** Embeds, stores, then indexes; an id that exists is replaced. */
+  /**
+   * Embeds, stores, then indexes; an id that exists is replaced.
+   * @throws BenchError `bad-data` for a preference of nobody
+   */
   async add(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { userId, metadata = {} } = options;
+    requireUser(userId, metadata);
     const embedding = await this.#embeddings.embed(content);
-    const preference = metadata['preference'] === true;
     const memoryId = this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
       return this.#store({
@@ -50,7 +58,6 @@ export class MemoryKeeper {
         userId,
         content,
         embedding,
-        preference,
         metadata,
       });
     });
@@ -73,12 +80,7 @@ export class MemoryKeeper {
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
       for (const { memoryId, ...memory } of memories) {
-        this.#store({
-          ...memory,
-          id: memoryId,
-          sessionId,
-          preference: memory.metadata['preference'] === true,
-        });
+        this.#store({ ...memory, id: memoryId, sessionId });
       }
     });
     await this.#retriever.addMemories(memories);
@@ -124,6 +126,16 @@ export class MemoryKeeper {
     }));
   }
 
+  /** The preferences of a user, in the order in which they were stored; in a run, those of the run. */
+  preferences(userId: string): MemorySearchResult[] {
+    return this.#preferences.getByUser(userId, this.#runId).map(({ id, content, metadata }) => ({
+      memoryId: id,
+      content,
+      score: 1,
+      metadata: { ...(metadata as Readonly<Record<string, unknown>> | null), preference: true },
+    }));
+  }
+
   /** Resets access counts and cached queries of the retriever; the memories stay. */
   reset(): Promise<void> {
     return this.#retriever.reset();
@@ -133,10 +145,16 @@ export class MemoryKeeper {
     return { ...this.#retriever.stats(), embeddings: this.#embeddings.stats() };
   }
 
-  #store({ embedding, metadata, ...memory }: NewMemory): string {
-    return this.#storesTexts
-      ? this.#memories.create({ ...memory, embedding, metadata })
-      : this.#memories.create({ ...memory, content: textHash(memory.content) });
+  #store(memory: NewMemory): string {
+    const kept = this.#storesTexts
+      ? memory
+      : { ...memory, content: textHash(memory.content), embedding: undefined, metadata: undefined };
+    const id = this.#memories.create(kept);
+    const { sessionId, userId, content, metadata } = kept;
+    if (userId !== undefined && isPreference(memory)) {
+      this.#preferences.create({ id, sessionId, userId, content, metadata });
+    }
+    return id;
   }
 
   #openSession(sessionId: string, userId: string | undefined): void {
@@ -145,4 +163,14 @@ export class MemoryKeeper {
       ...(this.#runId === undefined ? {} : { runId: this.#runId }),
     });
   }
+}
+
+/** @throws BenchError `bad-data` */
+function requireUser(userId: string | undefined, metadata: Readonly<Record<string, unknown>>): void {
+  if (userId !== undefined || !isPreference({ metadata })) return;
+  throw new BenchError(
+    'bad-data',
+    'a memory with metadata.preference has no userId: nobody prefers it',
+    'give the userId, or leave preference out',
+  );
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/db/schema.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/db/conversation-schema.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
 import { SeededRandom } from '../../src/config/seeded-random.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';

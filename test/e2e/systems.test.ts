@@ -2,7 +2,7 @@ import { readdirSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKeeper, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { presetModels } from '../../src/config/models/preset-models.ts';
-import { auditLogs, conversations } from '../../src/db/schema.ts';
+import { auditLogs, conversations } from '../../src/db/conversation-schema.ts';
 import {
   type BenchDatabase,
   DatabaseConversationLog,

@@ -5,7 +5,8 @@ import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
 import { composeEngine } from '../../src/cli/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
-import { auditLogs, conversations, memories, sessions, turns } from '../../src/db/schema.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/db/conversation-schema.ts';
+import { turns } from '../../src/db/schema.ts';
 import { TestFolder } from './bench-fixture.ts';
 
 /** Files with the bytes of a checkpoint or of a block. */
@@ -101,7 +102,18 @@ describe('a chat', () => {
       ['user', 'What is my dog called?', null],
       ['assistant', 'Brenko.', 'dki-prefix'],
     ]);
+    for (const { role, ...message } of messages) {
+      const { injectionAlpha, promptTokens, kvResidentTokens, evaluatedTokens, generatedTokens, positions } = message;
+      if (role === 'user') expect([injectionAlpha, promptTokens, positions]).toEqual([null, null, null]);
+      else {
+        expect([injectionAlpha, generatedTokens]).toEqual([1, 5]);
+        expect(kvResidentTokens).toBeGreaterThan(30);
+        expect(positions).toBe(promptTokens! + kvResidentTokens!);
+        expect(evaluatedTokens).toBeGreaterThanOrEqual(promptTokens!);
+      }
+    }
     const audit = database.query.select().from(auditLogs).all();
+    expect(audit.map(({ alpha }) => alpha)).toEqual([null, null, 1, 1, null]);
     expect(audit.map(({ action, memoryIds }) => [action, memoryIds])).toEqual([
       ['memory_add', ['m1']],
       ['memory_add', ['m2']],
@@ -133,6 +145,32 @@ describe('a chat', () => {
       expect(answer).not.toContain('Dral');
       await expect(other.forget('m2')).rejects.toMatchObject({ code: 'not-found' });
     }
+  });
+
+  it('injects what was remembered as a preference, whatever is asked, until it is forgotten', async () => {
+    await using room = await open('pia', 'dki-hybrid', { topK: 1 });
+    const [preference, fact, list, ...rest] = await said(room, [
+      '/remember --preference I love the colour garpoox.',
+      '/remember My dog is called Brenko.',
+      '/memories',
+      'What is my dog called?',
+      '/prompt',
+      '/forget m1',
+      'What is my dog called?',
+      '/prompt',
+    ]);
+    expect([preference, fact]).toEqual(['remembered as m1, a preference\n', 'remembered as m2\n']);
+    expect(list).toBe('m1  I love the colour garpoox. (preference)\nm2  My dog is called Brenko.\n');
+    const [answer, shown, , without, shownWithout] = rest;
+    expect(answer).toContain('2 memories, cache miss');
+    expect(shown).toContain('garpoox');
+    expect(without).toMatch(/, 0 K\/V, .* 1 memor/);
+    expect(shownWithout).not.toContain('garpoox');
+    using database = openDatabase({ path: config.db });
+    const of = chatSessionId('pia');
+    const stored = database.query.select().from(conversations).all();
+    const alphas = stored.filter(({ sessionId, role }) => sessionId.startsWith(of) && role === 'assistant');
+    expect(alphas.map(({ injectionAlpha }) => injectionAlpha)).toEqual([1, null]);
   });
 
   it('goes on with a conversation by its name, and with another arm on the same memories', async () => {

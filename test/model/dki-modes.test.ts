@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openParts, foundMemories, storeIn } from '../../scripts/open-parts.ts';
 import { composeEngine } from '../../src/cli/compose.ts';
 import { presetModels } from '../../src/config/models/preset-models.ts';
+import { auditLogs, conversations } from '../../src/db/conversation-schema.ts';
 import { openDatabase, type BenchDatabase } from '../../src/db/database.ts';
 import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
@@ -107,6 +108,13 @@ describe.each(engines)('on %s', (_, opener, model) => {
       const content = readFileSync(file, 'latin1');
       return texts.some((text) => name.includes(text) || content.includes(text));
     });
+  }
+
+  /** The α of the last answer, in its message and in the audit log. */
+  function lastAlphas(): (number | null | undefined)[] {
+    const message = database.query.select().from(conversations).all().at(-1);
+    const entry = database.query.select().from(auditLogs).all().at(-1);
+    return [message?.injectionAlpha, entry?.alpha];
   }
 
   const checkpointFiles = (): string[] => filesWith(checkpoints.path, '').sort();
@@ -228,6 +236,10 @@ describe.each(engines)('on %s', (_, opener, model) => {
       const { tokens, trace } = await ask(system, []);
       expect(trace).toMatchObject({ prefill: null, account: { cache: 'bypass' } });
       expect(tokens).toMatchObject({ kvResident: 0, evaluated: tokens.prompt });
+      expect(lastAlphas()).toEqual([null, null]);
+      await using half = dki({ prefill: blocks, alpha: 0.5 });
+      await ask(half, one);
+      expect(lastAlphas()).toEqual([0.5, 0.5]);
     });
   });
 
@@ -377,6 +389,7 @@ describe.each(engines)('on %s', (_, opener, model) => {
       const logit = 2 * (gating.uncertainty - 0.5) + 1.5 * (0.9 - 0.5) + 0.3 * 0.1;
       expect(gating.alpha).toBeCloseTo(1 / (1 + Math.exp(-logit)), 12);
       expect(trace.prefill).toMatchObject({ strategy: 'prefix', alpha: gating.alpha });
+      expect(lastAlphas()).toEqual([gating.alpha, gating.alpha]);
       expect(trace.account.gate).toBeGreaterThan(10);
       expect(tokens.evaluated).toBe(tokens.prompt + tokens.kvResident + trace.account.gate);
       expect(tokens.evaluated).toBe(trace.account.evaluated);
@@ -388,6 +401,7 @@ describe.each(engines)('on %s', (_, opener, model) => {
       await using without = new RAGSystem(parts);
       const response = await ask(gated, three);
       expect(response.memoriesUsed).toEqual([]);
+      expect(lastAlphas()).toEqual([null, null]);
       expect(response.promptInfo.finalPrompt).toBe((await ask(without, [])).promptInfo.finalPrompt);
       expect(response.trace.account.gate).toBe(response.tokens.prompt);
       expect(response.tokens.evaluated).toBe(2 * response.tokens.prompt);
@@ -413,6 +427,26 @@ describe.each(engines)('on %s', (_, opener, model) => {
       const text = await ask(rag, [tea, ...retrieved]);
       expect(promptInfo.finalPrompt).toBe(text.promptInfo.finalPrompt);
       expectSame(score, await scoreBehind(opened, text, ANSWER));
+    });
+
+    it('injects the preferences that were added for the user, until they are removed or replaced', async () => {
+      await using hybrid = dki({ preferencesOnly: true });
+      const prefer = (memoryId: string, content: string, preference = true) =>
+        hybrid.addMemory('s', content, { userId: 'ann', memoryId, metadata: { preference } });
+      const used = async (userId = 'ann'): Promise<string[]> => {
+        const { memoriesUsed } = await ask(hybrid, [three[0]!], { userId });
+        return memoriesUsed.map(({ memoryId }) => memoryId);
+      };
+      for (const memoryId of ['tea', 'colour']) await prefer(memoryId, `My favourite is ${memoryId}.`);
+      await prefer('fact', 'I live in Port Dral.', false);
+      expect(await used()).toEqual(['tea', 'colour', 'm1']);
+      expect(await used('bob')).toEqual(['m1']);
+      await prefer('tea', 'I drink tea.', false);
+      expect(await used()).toEqual(['colour', 'm1']);
+      expect(await hybrid.removeMemory('s', 'colour', 'ann')).toBe(true);
+      expect(await used()).toEqual(['m1']);
+      const ofNobody = hybrid.addMemory('s', 'Tea, please.', { metadata: { preference: true } });
+      await expect(ofNobody).rejects.toMatchObject({ code: 'bad-data', message: expect.stringContaining('no userId') });
     });
   });
 });

@@ -28,8 +28,8 @@ const quit = '/quit';
 const commands: Readonly<Record<string, ChatCommand>> = {
   '/remember': {
     argument: 'TEXT',
-    help: 'add a memory',
-    run: async (session, text) => `remembered as ${await (await session.memories()).add(text)}\n`,
+    help: 'add a memory; /remember --preference TEXT: a preference',
+    run: remember,
   },
   '/memories': { argument: '', help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
   '/forget': { argument: 'ID', help: 'forget a memory, and delete all K/V that contains it', run: forget },
@@ -70,6 +70,16 @@ export function readChatLine(line: string): ChatLine {
   return { kind: 'command', run: async (session, page) => command.run(session, argument, page) };
 }
 
+const preferenceMark = /^--preference(?:\s+|$)/;
+
+async function remember(session: ChatSession, argument: string): Promise<string> {
+  const preference = preferenceMark.test(argument);
+  const text = argument.replace(preferenceMark, '');
+  if (text === '') throw new BenchError('bad-option', '/remember --preference needs TEXT', 'say what you prefer');
+  const memoryId = await (await session.memories()).add(text, { preference });
+  return `remembered as ${memoryId}${preference ? ', a preference' : ''}\n`;
+}
+
 async function forget(session: ChatSession, memoryId: string): Promise<string> {
   const entries = await session.forget(memoryId);
   const deleted = `${entries} ${entries === 1 ? 'entry' : 'entries'} of K/V deleted`;
@@ -87,10 +97,11 @@ async function memoryList(session: ChatSession, page: Page): Promise<string> {
   if (stored.length === 0) return 'no memories yet; add one: /remember TEXT\n';
   const columns = Math.max(...stored.map(({ memoryId }) => textWidth(printable(memoryId)))) + 2;
   return stored
-    .flatMap(({ memoryId, content }) =>
-      wrapText(printable(content), Math.max(16, page.width - columns)).map(
-        (line, index) => `${padText(index === 0 ? printable(memoryId) : '', columns)}${line}\n`,
-      ),
+    .flatMap(({ memoryId, content, metadata }) =>
+      wrapText(
+        `${printable(content)}${metadata['preference'] === true ? ' (preference)' : ''}`,
+        Math.max(16, page.width - columns),
+      ).map((line, index) => `${padText(index === 0 ? printable(memoryId) : '', columns)}${line}\n`),
     )
     .join('');
 }

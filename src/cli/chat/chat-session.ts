@@ -187,14 +187,20 @@ export class ChatSession implements AsyncDisposable {
 
   /** The memories that the arm is given, by its traits. */
   async #given(query: string, history: NonNullable<ChatRequest['history']>) {
-    const { memories } = this.#parts;
+    const { keeper, memories } = this.#parts;
     const { topK, threshold } = this.#config;
     const { traits } = this.#arm;
     const retrieved =
       traits.retrieves === 'retrieved'
         ? await memories.retrieve(query, { topK, threshold, userId: this.userId, history })
         : nothingRetrieved;
-    return givenMemories(traits, { retrieved, all: memories.list(), evidence: [], donated: [] });
+    return givenMemories(traits, {
+      retrieved,
+      all: memories.list(),
+      preferences: keeper.preferences(this.userId),
+      evidence: [],
+      donated: [],
+    });
   }
 
   /** The likeliest tokens at the beginning of an answer, from the K/V that the turn left in the session. */

@@ -1,7 +1,7 @@
 import { AuditLogRepository } from '../../db/audit-log-repository.ts';
+import type { MemoryRow } from '../../db/conversation-schema.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { MemoryRepository } from '../../db/memory-repository.ts';
-import type { MemoryRow } from '../../db/schema.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { RetrieveOptions } from '../../retrieval/retriever.ts';
 import type { RetrievedMemories } from '../../systems/contracts.ts';
@@ -87,9 +87,9 @@ export class UserMemories {
   }
 
   /** Stores a memory and returns its id, which no memory of the user ever had. */
-  async add(content: string): Promise<string> {
+  async add(content: string, { preference = false }: { readonly preference?: boolean } = {}): Promise<string> {
     const memoryId = this.#takeId();
-    const metadata = this.#marked({ createdAt: new Date().toISOString(), preference: false });
+    const metadata = this.#marked({ createdAt: new Date().toISOString(), preference });
     await this.#keeper.add(this.sessionId, content, { userId: this.userId, memoryId, metadata });
     this.#loaded.add(memoryId);
     return memoryId;

@@ -61,9 +61,12 @@ export class ItemPreparer {
       passages: item.passages,
     });
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
+    // By id: a run may store no texts.
+    const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
     const sources: MemorySources = {
       retrieved,
       all,
+      preferences: all.filter(({ memoryId }) => preferred.has(memoryId)),
       evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
       donated: donated(retrieved.memories, users, this.#user, item.itemId, settings.seed),
     };

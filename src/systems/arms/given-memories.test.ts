@@ -23,6 +23,7 @@ const record: RetrievalRecord = {
 const sources: MemorySources = {
   retrieved: { memories: [recent, tea], elapsedMs: 3, record },
   all: [tea, old, recent],
+  preferences: [old],
   evidence: [old],
   donated: [memory('foreign', '2026-01-04T00:00:00Z')],
 };
@@ -52,6 +53,6 @@ it("are another user's, in the time that retrieving the user's own took", () => 
 it('come with all preferences of the user where these alone are injected', () => {
   expect(givenMemories({ retrieves: 'retrieved', injects: 'preferences' }, sources)).toEqual({
     retrieved: sources.retrieved,
-    preferences: [tea],
+    preferences: [old],
   });
 });

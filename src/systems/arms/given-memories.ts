@@ -1,7 +1,6 @@
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from '../contracts.ts';
-import { isPreference } from '../prompt/placement.ts';
 import { newestFirst } from '../retrieve.ts';
 
 /** Everything about one question that an arm may be given. */
@@ -10,6 +9,8 @@ export interface MemorySources {
   readonly retrieved: RetrievedMemories;
   /** All memories that the user has at that time. */
   readonly all: readonly MemorySearchResult[];
+  /** Those of `all` that are the user's preferences. */
+  readonly preferences: readonly MemorySearchResult[];
   /** The memories that answer it. */
   readonly evidence: readonly MemorySearchResult[];
   /** Another user's memories in place of those retrieved. */
@@ -22,7 +23,7 @@ export function givenMemories(
   sources: MemorySources,
 ): Pick<ChatRequest, 'retrieved' | 'preferences'> {
   const retrieved = retrievedBy(retrieves, sources);
-  return injects === 'preferences' ? { retrieved, preferences: sources.all.filter(isPreference) } : { retrieved };
+  return injects === 'preferences' ? { retrieved, preferences: sources.preferences } : { retrieved };
 }
 
 function retrievedBy(

@@ -21,8 +21,12 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
 export type PrefixMemories = 'all' | 'preferences';
 
 /** True for a memory that was added as a preference. */
-export function isPreference(memory: MemorySearchResult): boolean {
-  return memory.metadata['preference'] === true;
+export function isPreference({
+  metadata,
+}: {
+  readonly metadata?: MemorySearchResult['metadata'] | undefined;
+}): boolean {
+  return metadata?.['preference'] === true;
 }
 
 /** Orders the selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
