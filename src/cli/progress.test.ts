@@ -48,3 +48,12 @@ it('says how far a download is, in a line for its begin and each tenth where the
     ['a', 'b'].flatMap((name) => [50, 60, 70, 80, 90, 100].map((share) => `${share} ${name}`)),
   );
 });
+
+it('shows a download that is longer than it was said to be, or of no length, without an error', () => {
+  expect(downloadText({ name: 'a', doneBytes: 5 * 2 ** 20, totalBytes: 2 ** 20 }, 1000, 0)).toBe(
+    '████████████████████████ 100 % of 1.0 MiB · a · 5.0 MiB/s · 0 s left',
+  );
+  for (const totalBytes of [0, Number.NaN, -1]) {
+    expect(downloadText({ name: 'a', doneBytes: 1, totalBytes }, 0, 0)).toMatch(/^█{24} 100 % /);
+  }
+});

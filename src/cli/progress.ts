@@ -50,9 +50,14 @@ export function turnsText({ done, total }: Progress, elapsedMs: number, startedA
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 
+/** Never below 0 nor above 1, whatever a server sends beside what it stated. */
+function shareOf(done: number, total: number): number {
+  return total > 0 ? Math.min(1, Math.max(0, done / total)) : 1;
+}
+
 /** A progress bar and its percentage. */
 function barText(done: number, total: number): string {
-  const share = total === 0 ? 1 : done / total;
+  const share = shareOf(done, total);
   const filled = Math.round(share * barColumns);
   return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share * 100)} %`;
 }
@@ -66,7 +71,7 @@ export function downloadText(
   const bytesPerMs = elapsedMs > 0 ? (doneBytes - startedAtByte) / elapsedMs : 0;
   const speed =
     bytesPerMs > 0
-      ? ` · ${((bytesPerMs * 1000) / 2 ** 20).toFixed(1)} MiB/s · ${duration((totalBytes - doneBytes) / bytesPerMs)} left`
+      ? ` · ${((bytesPerMs * 1000) / 2 ** 20).toFixed(1)} MiB/s · ${duration(Math.max(0, totalBytes - doneBytes) / bytesPerMs)} left`
       : '';
   return `${barText(doneBytes, totalBytes)} of ${(totalBytes / 2 ** 20).toFixed(1)} MiB · ${name}${speed}`;
 }
@@ -118,7 +123,7 @@ export class ProgressDisplay implements Disposable {
       this.#spinner.text = text;
       return;
     }
-    const reached = Math.floor((doneBytes / totalBytes) * 10);
+    const reached = Math.floor(shareOf(doneBytes, totalBytes) * 10);
     if (entered || reached > tenth) this.say(text);
     this.#download = { ...this.#download, tenth: reached };
   };

@@ -74,7 +74,7 @@ export async function fetchDataset(
   const before = recordedHash(path);
   const arrived = isFetched ? path : `${path}.new`;
   if (!isFetched) {
-    const remote = await describeUnprovenFile(address, options.signal);
+    const remote = await describeUnprovenFile(address, options);
     await fetchFile(remote, arrived, { ...options, name, hub: { endpoint: address, token: undefined } });
   }
   const sha256 = await checksumOfFile(arrived, 'sha-256');

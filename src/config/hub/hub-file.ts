@@ -15,11 +15,14 @@ import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../bench-error.ts';
 import { checksumOfFile } from './file-checksum.ts';
 import { addressOf, cacheFolderOf, type HubAccess, type HubRepository } from './hub-reference.ts';
+import { IdleLimit, type WaitOptions } from './idle-limit.ts';
 import {
+  brokenOff,
   describeRemoteFile,
   refused,
   type RemoteFile,
   request,
+  requireNoPage,
   unreachable,
   type UnprovenFile,
 } from './remote-file.ts';
@@ -32,13 +35,14 @@ export interface DownloadProgress {
   readonly totalBytes: number;
 }
 
-/** Options of a download: a listener, and a signal that cancels it. */
-export interface DownloadOptions {
+/** Options of a download: a listener, a signal that cancels it, and the patience with its server. */
+export interface DownloadOptions extends WaitOptions {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 const TAG_DIGITS = 16;
+/** Answers that may bring a part of a file each: a server that sends a byte at a time is given up. */
+const MOST_ANSWERS = 200;
 
 /**
  * Fetches a file of the hub at the first call and keeps it; later calls make no request. A partial download is continued.
@@ -54,7 +58,7 @@ export async function hubFile(
 ): Promise<string | undefined> {
   const path = join(cacheFolderOf(repository, hub), file);
   if (existsSync(path)) return path;
-  const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options.signal);
+  const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options);
   if (remote === undefined) return undefined;
   const name = `${repository.organisation}/${repository.repository}/${file}`;
   await fetchFile(remote, path, { ...options, name, hub });
@@ -98,7 +102,7 @@ export async function fetchFile(remote: RemoteFile | UnprovenFile, path: string,
 async function complete(partial: string, remote: RemoteFile | UnprovenFile, options: FileOptions): Promise<void> {
   // Longer than the file: not a part of it.
   if (statSync(partial).size > remote.sizeBytes) truncateSync(partial);
-  for (;;) {
+  for (let answers = 1; ; answers++) {
     const before = statSync(partial).size;
     if (before === remote.sizeBytes) return;
     try {
@@ -107,7 +111,7 @@ async function complete(partial: string, remote: RemoteFile | UnprovenFile, opti
       throw unreachable(remote.address, new Error(`ended at byte ${statSync(partial).size}`));
     } catch (error) {
       const isBroken = error instanceof BenchError && error.code === 'network';
-      if (!isBroken || statSync(partial).size <= before) throw error;
+      if (!isBroken || statSync(partial).size <= before || answers === MOST_ANSWERS) throw error;
     }
   }
 }
@@ -116,15 +120,20 @@ async function fetchRest(
   partial: string,
   from: number,
   { address, sizeBytes }: RemoteFile | UnprovenFile,
-  { name, hub, onProgress, signal }: FileOptions,
+  { name, hub, onProgress, ...options }: FileOptions,
 ): Promise<void> {
-  const response = await request(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, signal);
+  using limit = new IdleLimit(options);
+  const response = await request(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, limit);
   if (!response.ok || response.body === null) throw refused(address, response.status, hub);
+  requireNoPage(address, response);
   // A server without range requests sends the whole file.
   const start = response.status === 206 ? from : 0;
+  if (response.status === 206) requireRange(address, response, from, sizeBytes);
   let doneBytes = start;
   const counted = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
+      limit.heard();
+      if (doneBytes + chunk.length > sizeBytes) throw tooLong(address, sizeBytes);
       yield chunk;
       doneBytes += chunk.length;
       onProgress?.({ name, doneBytes, totalBytes: sizeBytes });
@@ -136,10 +145,34 @@ async function fetchRest(
     // Written at its offset, not appended: two processes that fetch one file then write the same bytes.
     await pipeline(body, counted, createWriteStream(partial, { flags: 'r+', start }));
   } catch (cause) {
-    signal?.throwIfAborted();
-    if ((cause as NodeJS.ErrnoException).syscall !== undefined) throw cause;
-    throw unreachable(address, cause);
+    if (cause instanceof BenchError) {
+      rmSync(partial, { force: true });
+      throw cause;
+    }
+    if (!limit.signal.aborted && (cause as NodeJS.ErrnoException).syscall !== undefined) throw cause;
+    throw brokenOff(address, limit, cause);
   }
+}
+
+/** @throws BenchError `bad-data` for an answer with another part of a file, or of a file of another length */
+function requireRange(address: string, { headers }: Response, from: number, sizeBytes: number): void {
+  const range = headers.get('content-range');
+  const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range ?? '') ?? [];
+  const isAsked = from > 0 && Number(first) === from && Number(last) < sizeBytes;
+  if (isAsked && (whole === '*' || Number(whole) === sizeBytes)) return;
+  throw new BenchError(
+    'bad-data',
+    `${address}: asked for the bytes from ${from} of ${sizeBytes}, the server sends ${JSON.stringify(range)}`,
+    'fetch the file yourself and name it by its path',
+  );
+}
+
+function tooLong(address: string, sizeBytes: number): BenchError {
+  return new BenchError(
+    'bad-data',
+    `${address}: sends more than the ${sizeBytes} bytes that it stated; what had come was deleted`,
+    'fetch the file yourself and name it by its path',
+  );
 }
 
 /** Gives the file its name, or deletes it if the checksum differs. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { BenchError } from '../bench-error.ts';
 import { checksumOfTag, type FileChecksum } from './file-checksum.ts';
 import type { HubAccess } from './hub-reference.ts';
+import { IdleLimit, type WaitOptions } from './idle-limit.ts';
 
 /** Size and checksum of a file of the hub. */
 export interface RemoteFile {
@@ -25,11 +26,12 @@ const MOST_REDIRECTIONS = 5;
 export async function describeRemoteFile(
   address: string,
   hub: HubAccess,
-  signal?: AbortSignal,
+  options: WaitOptions = {},
 ): Promise<RemoteFile | undefined> {
+  using limit = new IdleLimit(options);
   let place = address;
   for (let count = 0; count <= MOST_REDIRECTIONS; count++) {
-    const response = await request(place, hub, { method: 'HEAD', redirect: 'manual' }, signal);
+    const response = await request(place, hub, { method: 'HEAD', redirect: 'manual' }, limit);
     if (response.status === 404) return undefined;
     const location = response.headers.get('location');
     const isRedirected = response.status >= 300 && response.status < 400 && location !== null;
@@ -71,11 +73,14 @@ function describe(address: string, { headers }: Response): RemoteFile {
  * Asks any server for the size of a file, without a token.
  * @throws BenchError `not-found` for a file that it does not give, `network` if it does not answer, or names no length
  */
-export async function describeUnprovenFile(address: string, signal?: AbortSignal): Promise<UnprovenFile> {
+export async function describeUnprovenFile(address: string, options: WaitOptions = {}): Promise<UnprovenFile> {
+  using limit = new IdleLimit(options);
   const hint = 'give another address with --address URL, or bring the file: --data-file FILE';
   const nobody = { endpoint: address, token: undefined };
-  const { ok, status, headers } = await request(address, nobody, { method: 'HEAD' }, signal);
+  const answer = await request(address, nobody, { method: 'HEAD' }, limit);
+  const { ok, status, headers } = answer;
   if (!ok) throw new BenchError('not-found', `${address}: the server answered ${status}`, hint);
+  requireNoPage(address, answer);
   const length = headers.get('content-length');
   if (length === null) throw new BenchError('network', `${address}: the server names no length`, hint);
   const tag = headers.get('etag') ?? headers.get('last-modified') ?? '';
@@ -85,17 +90,18 @@ export async function describeUnprovenFile(address: string, signal?: AbortSignal
 
 /**
  * Sends a request; the token is sent to the hub only.
- * @throws BenchError `network` if no server answers; the reason of `signal` if it cancels the request
+ * @param limit ends the request, and the reading of its answer, where the server sends nothing
+ * @throws BenchError `network` if no server answers; the reason of the signal that cancels the request
  */
 export async function request(
   address: string,
   { endpoint, token }: Pick<HubAccess, 'endpoint' | 'token'>,
   { headers, ...options }: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
-  signal?: AbortSignal,
+  limit: IdleLimit,
 ): Promise<Response> {
   const isHub = new URL(address).origin === new URL(endpoint).origin;
   try {
-    return await fetch(address, {
+    const response = await fetch(address, {
       ...options,
       headers: {
         // A compressed file would have another length and another tag.
@@ -103,12 +109,35 @@ export async function request(
         ...(isHub && token !== undefined ? { authorization: `Bearer ${token}` } : {}),
         ...headers,
       },
-      ...(signal === undefined ? {} : { signal }),
+      signal: limit.signal,
     });
+    limit.heard();
+    return response;
   } catch (cause) {
-    signal?.throwIfAborted();
-    throw unreachable(address, cause);
+    throw brokenOff(address, limit, cause);
   }
+}
+
+/** Error for a connection that broke, or on which nothing came. @throws the reason of the signal that cancelled the request */
+export function brokenOff(address: string, limit: IdleLimit, cause: unknown): BenchError {
+  limit.throwIfCancelled();
+  if (!limit.isReached) return unreachable(address, cause);
+  return new BenchError(
+    'network',
+    `${new URL(address).host} sent nothing for ${limit.idleMs / 1000} s`,
+    'run it again, which continues the download; or name a local file',
+    cause,
+  );
+}
+
+/** @throws BenchError `network` for a web page in place of a file: of a login, or of a network that must be paid first */
+export function requireNoPage(address: string, { headers }: Pick<Response, 'headers'>): void {
+  if (!/^text\/html\b/i.test(headers.get('content-type') ?? '')) return;
+  throw new BenchError(
+    'network',
+    `${address}: the server sends a web page in place of the file`,
+    'open the address in a browser: it may ask for a login, or the network for consent',
+  );
 }
 
 /** Error for a server that did not answer, or a broken connection. */

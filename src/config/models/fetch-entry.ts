@@ -50,7 +50,7 @@ async function fetchFromHub(files: readonly KeptFile[], options: EntryOptions): 
 async function fetchHubFile({ entry, name, path, sha256 }: KeptFile, options: EntryOptions): Promise<void> {
   const hub = hubAccess(options.environment);
   const { file = name, ...repository } = parseHubReference(entry.source);
-  const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options.signal);
+  const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options);
   const checksum: FileChecksum = { kind: 'sha-256', value: sha256 };
   const isOther = remote?.checksum.kind === 'sha-256' && remote.checksum.value !== sha256;
   if (remote === undefined || isOther) {

