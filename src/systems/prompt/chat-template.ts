@@ -1,5 +1,5 @@
-import { Template } from '@huggingface/jinja';
 import { BenchError } from '../../config/bench-error.ts';
+import { LimitedTemplate } from './limited-template.ts';
 
 /** A message as chat templates know it. */
 export interface ChatMessage {
@@ -10,9 +10,6 @@ export interface ChatMessage {
 /** The day of Llama 3's own template where nobody gives one: today's would make every prompt another tomorrow. */
 const FIXED_DAY = new Date('2024-07-26T12:00:00Z');
 const FIXED_DATE = '26 Jul 2024';
-
-/** In place of the engine's clock; the line break behind it is dropped, as behind every statement. */
-const OWN_CLOCK = '{% set strftime_now = today %}\n';
 
 /** A date in the form that `strftime` is given, of the fixed day. */
 function fixedDay(format: string): string {
@@ -36,13 +33,13 @@ function fixedDay(format: string): string {
 /** A model's own Jinja template: messages in, text with control tokens out. Never for text from outside. */
 export class ChatTemplate {
   readonly #name: string;
-  readonly #template: Template;
+  readonly #template: LimitedTemplate;
   readonly #values: Readonly<Record<string, unknown>>;
 
   /**
    * @param name of the model, for messages
    * @param tokens the texts of the tokens that many templates write themselves
-   * @throws BenchError `bad-model` where it is no template
+   * @throws BenchError `bad-model` where it is no template, or one beyond all limits
    */
   constructor(name: string, source: string, tokens: { readonly bos: string; readonly eos: string }) {
     this.#name = name;
@@ -55,10 +52,10 @@ export class ChatTemplate {
       thinking: false,
       thinking_mode: 'disabled',
       date_string: FIXED_DATE,
-      today: fixedDay,
+      strftime_now: fixedDay,
     };
     try {
-      this.#template = new Template(OWN_CLOCK + source);
+      this.#template = new LimitedTemplate(source);
     } catch (cause) {
       throw this.refusal((cause as Error).message, cause);
     }
@@ -66,7 +63,7 @@ export class ChatTemplate {
 
   /**
    * @param opensAnswer whether the text ends where the answer of the assistant begins
-   * @throws BenchError `bad-model` with the template's own words where it refuses the messages
+   * @throws BenchError `bad-model` with the template's own words where it refuses the messages, and where it does not come to an end
    */
   render(messages: readonly ChatMessage[], opensAnswer: boolean): string {
     try {

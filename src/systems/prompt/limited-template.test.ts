@@ -1,0 +1,44 @@
+import { Template } from '@huggingface/jinja';
+import { describe, expect, it } from 'vitest';
+import { modelShapes } from '../../engine/llama-cpp/random-model/model-shapes.ts';
+import { LimitedTemplate } from './limited-template.ts';
+
+const loop = (inner: string, times: number): string => `{% for i in range(${times}) %}${inner}{% endfor %}`;
+/** Doubles a variable, time after time. */
+const doubled = (first: string, times: number): string =>
+  `{% set all = namespace(x=${first}) %}${loop('{% set all.x = all.x + all.x %}', times)}`;
+/** Lists of lists that share their elements: of no size, until they are written. */
+const shared = `{% set all = namespace(x=['']) %}${loop(`{% set all.x = [${Array<string>(9).fill('all.x').join(', ')}] %}`, 30)}`;
+
+describe('a template that would not end, or fill the memory', () => {
+  it.each<[string, string, string | RegExp]>([
+    ['nested ranges of 1e9', loop(loop('x', 1e9), 1e9), 'it makes a list of more than 100000 elements'],
+    ['a range of tiny steps', '{% for i in range(0, 1, 0.000000001) %}x{% endfor %}', 'it makes a list of more than'],
+    ['nested loops within the range', loop(loop('{{ i }}', 9999), 9999), 'it takes more than 1000000 steps'],
+    ['a text that doubles', doubled("'a'", 64), 'it makes a text of more than 1048576 characters'],
+    ['a list that doubles', doubled('[1]', 64), 'it makes a list of more than 100000 elements'],
+    ['a macro that calls itself', '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}', /stack|not a function/],
+    ['shared lists, written out', `${shared}{{ all.x | tojson }}`, 'it takes more than 0.5 s'],
+    ['a source without end', 'x'.repeat(2 ** 18 + 1), 'it has more than 262144 characters'],
+    ['comments without end', '{#'.repeat(2 ** 17), 'Missing end of comment tag'],
+    ['brackets without end', `{{ ${'('.repeat(2 ** 17)}`, /it takes more than 0.5 s|stack/],
+  ])('%s is ended', (_, source, why) => {
+    expect(() =>
+      new LimitedTemplate(source, { mostMs: String(why).includes('0.5 s') ? 500 : 60_000 }).render({}),
+    ).toThrow(why);
+  });
+});
+
+it('a template within the limits gives what the library gives, its own refusals too', () => {
+  const messages = Array.from({ length: 200 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: 'x',
+  }));
+  const templates = Object.values(modelShapes).flatMap((shape) => ('chatTemplate' in shape ? shape.chatTemplate : []));
+  expect(templates.length).toBeGreaterThan(0);
+  for (const source of [...templates, '{% for i in range(9, 0, -2) %}{{ i }},{% endfor %}{{ none }}{{ True }}']) {
+    const values = { messages, add_generation_prompt: true, bos_token: '^' };
+    expect(new LimitedTemplate(source).render(values)).toBe(new Template(source).render(values));
+  }
+  expect(() => new LimitedTemplate("{{ raise_exception('no system') }}").render({})).toThrow('no system');
+});
