@@ -7,7 +7,7 @@ import { openDatabase } from '../db/database.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
 import { groupOf } from '../db/run-name.ts';
-import { printableJson } from '../report/render/printable.ts';
+import { printable, printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
 import { baselineOf, primaryOf } from '../report/verdict.ts';
@@ -87,13 +87,13 @@ async function benchAndReport(
     await unlessInterrupted(signal);
     const folder = join(config.out, results.run.name);
     await writeReport(folder, [results]);
-    closing.write(`\nreport: ${shownPath(folder)}\n${inspectLine(config, results)}`);
+    closing.write(`\nreport: ${printable(shownPath(folder))}\n${inspectLine(config, results)}`);
   }
   if (runs.length > 1) {
     await unlessInterrupted(signal);
     const folder = join(config.out, groupOf(runs[0]!.run.name));
     await writeReport(folder, runs);
-    closing.write(`\nall suites: ${shownPath(join(folder, 'report.html'))}\n`);
+    closing.write(`\nall suites: ${printable(shownPath(join(folder, 'report.html')))}\n`);
   }
   const failed = runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
   return failed ? exitCodes.checkFailed : exitCodes.ok;

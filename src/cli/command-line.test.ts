@@ -20,6 +20,12 @@ it('goes by how it was called, and quotes what a shell would take apart', () => 
   );
 });
 
+it('writes control characters as a shell reads them, and none to the terminal', () => {
+  expect(commandLine('inspect', usual, ['--item', "a\u001b[2J'\\\n"])).toBe(
+    String.raw`npx dki-bench inspect --item $'a\x1b[2J\'\\\n'`,
+  );
+});
+
 it('shows paths from the working folder where they lie below', () => {
   expect(shownPath(resolve('reports/a'))).toBe('reports/a');
   expect(shownPath(resolve('.'))).toBe('.');

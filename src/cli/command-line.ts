@@ -1,7 +1,13 @@
 import { relative, resolve } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
+import { printable } from '../report/render/printable.ts';
 
-const quoted = (word: string) => (/^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
+/** A word of a shell's command; one with control characters in the form in which a shell reads escapes. */
+function quoted(word: string): string {
+  if (/^[\w./:,@=-]+$/.test(word)) return word;
+  if (printable(word) !== word) return `$'${printable(word.replaceAll(/['\\]/g, String.raw`\$&`))}'`;
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
 
 /** A path relative to the working folder if it is below it, else from the root. */
 export function shownPath(path: string): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
-import { printable } from '../report/render/printable.ts';
+import { escapedControls, printable } from '../report/render/printable.ts';
 
 /** Exit codes of the process. */
 export const exitCodes = { ok: 0, checkFailed: 1, badUsage: 2, bug: 70, interrupted: 130 } as const;
@@ -41,11 +41,11 @@ export function reportFailure(error: unknown, debug: boolean): number {
   }
   if (error instanceof BenchError) {
     complain(error.message, error.hint);
-    if (debug) process.stderr.write(`${error.stack ?? ''}\n`);
+    if (debug) process.stderr.write(`${escapedControls(error.stack ?? '')}\n`);
     return exitCodes.badUsage;
   }
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   complain(message.split('\n')[0]!, `this is a bug in dki-bench; ${debug ? 'its stack follows' : keepStack(stack)}`);
-  if (debug) process.stderr.write(`${stack}\n`);
+  if (debug) process.stderr.write(`${escapedControls(stack)}\n`);
   return exitCodes.bug;
 }

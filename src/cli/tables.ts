@@ -129,7 +129,7 @@ function reportsOf(
 async function written(out: string, runs: readonly RunResults[]): Promise<number> {
   for (const [folder, shown] of reportsOf(out, runs)) {
     await writeReport(folder, shown);
-    process.stdout.write(`${shownPath(folder)}: written\n`);
+    process.stdout.write(`${printable(shownPath(folder))}: written\n`);
   }
   return exitCodes.ok;
 }
@@ -140,7 +140,7 @@ async function checked(out: string, runs: readonly RunResults[]): Promise<number
   for (const [folder, shown] of reportsOf(out, runs)) {
     const found = await checkReport(folder, shown);
     const lines = found.length === 0 ? ['agrees with the stored turns'] : found;
-    process.stdout.write(lines.map((line) => `${shownPath(folder)}: ${printable(line)}\n`).join(''));
+    process.stdout.write(lines.map((line) => `${printable(`${shownPath(folder)}: ${line}`)}\n`).join(''));
     differences += found.length;
   }
   return differences === 0 ? exitCodes.ok : exitCodes.checkFailed;

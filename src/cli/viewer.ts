@@ -40,7 +40,7 @@ function scriptOrNotice(): string | undefined {
     return viewerScript();
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
-    process.stderr.write(`${error.message}\n  hint: ${error.hint}\n`);
+    process.stderr.write(`${printable(error.message)}\n  hint: ${printable(error.hint)}\n`);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { type BenchConfig, benchConfigSchema } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
 import { judgeAddress, judgeKeyVariable } from './judge-address.ts';
 import { didYouMean } from './nearest-name.ts';
+import { shownValue } from './shown-value.ts';
 import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
 import { type Given, requireUse } from './require-use.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
@@ -103,7 +104,7 @@ function unknownOption(key: string, given: Given | undefined): BenchError {
 function requireArms(names: readonly string[], arms: ArmVocabulary, given: Given): void {
   const unknown = names.find((name) => !arms.has(name));
   if (unknown === undefined) return;
-  const message = `${given.name}: unknown arm ${JSON.stringify(unknown)}${didYouMean(unknown, arms.names)}`;
+  const message = `${given.name}: unknown arm ${shownValue(unknown)}${didYouMean(unknown, arms.names)}`;
   throw new BenchError('bad-option', message, `known: ${arms.names.join(', ')}`);
 }
 
@@ -119,10 +120,10 @@ function badValue(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): B
         .map((part) => part.trim());
   const culprit: unknown = typeof index === 'number' ? (listed as readonly unknown[])[index] : value;
   if (names !== undefined && typeof culprit === 'string') {
-    const message = `${name}: unknown ${names.kind} ${JSON.stringify(culprit)}${didYouMean(culprit, names.known)}`;
+    const message = `${name}: unknown ${names.kind} ${shownValue(culprit)}${didYouMean(culprit, names.known)}`;
     return new BenchError('bad-option', message, `known: ${names.known.join(', ')}`);
   }
-  return new BenchError('bad-option', `${name} ${JSON.stringify(culprit)}: expected ${allowed}`, 'see --help');
+  return new BenchError('bad-option', `${name} ${shownValue(culprit)}: expected ${allowed}`, 'see --help');
 }
 
 /** Resolves a bare name to a shipped data set, any other name to a file; a public data set keeps its name. */

@@ -1,6 +1,7 @@
 import { BenchError } from '../config/bench-error.ts';
 import { didYouMean } from '../config/nearest-name.ts';
-import { shown, type Placed } from './parse-record.ts';
+import { shownValue } from '../config/shown-value.ts';
+import type { Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
@@ -28,7 +29,7 @@ function byId<T>(
       found.set(id, placed);
       continue;
     }
-    const message = `${placed.place}: ${field} expected an id of its own, got ${shown(id)}, which ${earlier.place} has`;
+    const message = `${placed.place}: ${field} expected an id of its own, got ${shownValue(id)}, which ${earlier.place} has`;
     report('duplicate-id', new BenchError('bad-data', message, 'ids are unique in the whole file'));
   }
   return found;
@@ -43,7 +44,7 @@ function foreignMemory(
   const own = [...memories.values()]
     .filter(({ record }) => record.userId === userId)
     .map(({ record }) => record.memoryId);
-  const message = `${place}: ${field} expected a memory of user ${userId}, got ${shown(id)}${didYouMean(id, own)}`;
+  const message = `${place}: ${field} expected a memory of user ${userId}, got ${shownValue(id)}${didYouMean(id, own)}`;
   return new BenchError('bad-data', message, 'write the memoryId of a memory record with the same userId');
 }
 
@@ -54,7 +55,7 @@ function checkSupersession({ record, place }: Placed<MemoryRecord>, memories: Me
   if (old?.userId !== userId) {
     report('supersedes', foreignMemory(memories, { place, field: 'supersedes', userId, id }));
   } else if (byAge(old, record) >= 0) {
-    const message = `${place}: supersedes expected an earlier memory, got ${shown(id)}, created ${old.createdAt}`;
+    const message = `${place}: supersedes expected an earlier memory, got ${shownValue(id)}, created ${old.createdAt}`;
     report('supersedes', new BenchError('bad-data', message, 'the later memory supersedes the earlier one'));
   }
 }
@@ -67,7 +68,7 @@ function checkEvidence(
   const { askedAt, evidence, userId } = record;
   const answer = record.type === 'item' ? record.answer : undefined;
   if (answer === null && evidence.length > 0) {
-    const message = `${place}: evidence expected none where answer is null, got ${shown(evidence)}`;
+    const message = `${place}: evidence expected none where answer is null, got ${shownValue(evidence)}`;
     const hint = 'an absent item is one that no memory answers';
     report('absent-with-evidence', new BenchError('bad-data', message, hint));
   }
@@ -76,7 +77,7 @@ function checkEvidence(
     if (memory?.userId !== userId) {
       report('evidence', foreignMemory(memories, { place, field: 'evidence', userId, id }));
     } else if (Date.parse(memory.createdAt) > Date.parse(askedAt)) {
-      const message = `${place}: evidence expected a memory from before askedAt, got ${shown(id)}, created ${memory.createdAt}`;
+      const message = `${place}: evidence expected a memory from before askedAt, got ${shownValue(id)}, created ${memory.createdAt}`;
       const hint = 'a question sees only memories that exist when it is asked';
       report('evidence-after-question', new BenchError('bad-data', message, hint));
     }
@@ -88,7 +89,7 @@ function checkPassages({ record, place }: Placed<ItemRecord>, memories: Memories
   const { askedAt, passages = [], userId } = record;
   const twice = passages.find((id, index) => passages.indexOf(id) !== index);
   if (twice !== undefined) {
-    const message = `${place}: passages expected each memory once, got ${shown(twice)} twice`;
+    const message = `${place}: passages expected each memory once, got ${shownValue(twice)} twice`;
     report('passages', new BenchError('bad-data', message, 'list memories from the best to the last'));
   }
   for (const id of passages) {
@@ -96,7 +97,7 @@ function checkPassages({ record, place }: Placed<ItemRecord>, memories: Memories
     if (memory?.userId !== userId) {
       report('passages', foreignMemory(memories, { place, field: 'passages', userId, id }));
     } else if (Date.parse(memory.createdAt) > Date.parse(askedAt)) {
-      const message = `${place}: passages expected memories from before askedAt, got ${shown(id)}, created ${memory.createdAt}`;
+      const message = `${place}: passages expected memories from before askedAt, got ${shownValue(id)}, created ${memory.createdAt}`;
       const hint = 'a question sees only memories that exist when it is asked';
       report('passages', new BenchError('bad-data', message, hint));
     }
@@ -119,7 +120,7 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
   for (const field of ['userKinds', 'userLanguages'] as const) {
     for (const userId of Object.keys(header.record[field] ?? {})) {
       if (users.has(userId)) continue;
-      const message = `${header.place}: ${field} expected users of this file, got ${shown(userId)}${didYouMean(userId, users)}`;
+      const message = `${header.place}: ${field} expected users of this file, got ${shownValue(userId)}${didYouMean(userId, users)}`;
       report('header', new BenchError('bad-data', message, 'name only users that have a memory or an item'));
     }
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../config/bench-error.ts';
 import { didYouMean } from '../config/nearest-name.ts';
+import { shownValue } from '../config/shown-value.ts';
 import {
   recordSchemas,
   type DatasetRecord,
@@ -13,15 +14,6 @@ import {
 export interface Placed<T> {
   readonly record: T;
   readonly place: string;
-}
-
-const MOST_SHOWN = 60;
-
-/** Formats a value for an error message, in at most 60 characters. */
-export function shown(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
-  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
 }
 
 function valueAt(record: unknown, path: readonly PropertyKey[]): unknown {
@@ -72,7 +64,7 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
     return new BenchError('bad-data', `${place}: ${name} is no field of this record${didYouMean(field, fields)}`, hint);
   }
   const value = valueAt(record, issue.path);
-  const got = `${shown(value)}${nearValue(issue, value)}`;
+  const got = `${shownValue(value)}${nearValue(issue, value)}`;
   return new BenchError('bad-data', `${place}: ${fieldName(issue.path)} ${expectation(issue)}, got ${got}`, hint);
 }
 
@@ -89,7 +81,7 @@ function parsedJson(text: string, place: string): unknown {
 export function parsedObject(text: string, place: string): Readonly<Record<string, unknown>> {
   const value = parsedJson(text, place);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  const message = `${place}: expected an object, got ${shown(value)}`;
+  const message = `${place}: expected an object, got ${shownValue(value)}`;
   throw new BenchError('bad-data', message, 'write one JSON object a line (JSON Lines)');
 }
 
@@ -108,7 +100,11 @@ export function parseRecord(
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
-    throw new BenchError('bad-data', `${place}: type expected ${kinds.join(' or ')}, got ${shown(type)}${near}`, hint);
+    throw new BenchError(
+      'bad-data',
+      `${place}: type expected ${kinds.join(' or ')}, got ${shownValue(type)}${near}`,
+      hint,
+    );
   }
   const record = checkedBy(recordSchemas[kind], value, place);
   return { record: record.type === 'item' ? withAliases(record) : record, place };

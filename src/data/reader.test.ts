@@ -299,3 +299,27 @@ test('bytes that are not UTF-8, a folder and a missing file', async () => {
   expect((await failure(folder)).message).toMatch(/is a folder, expected a file$/);
   expect(await failure(join(folder, 'none.jsonl'))).toEqual({ code: 'not-found', message: 'none.jsonl: no such file' });
 });
+
+test.each([
+  ['memoryId', memory('a\u001b]0;owned\u0007')],
+  ['userId', memory('a', { userId: 'u\u009b2J' })],
+  ['itemId', item('q\u202eevil')],
+  ['category', item('q', { category: 'plain\n' })],
+  ['evidence[0]', item('q', { evidence: ['a\u0000'] })],
+])('refuses control characters in %s, by line', async (field, record) => {
+  const path = file([memory('first'), record]);
+  const { message } = await failure(path);
+  expect(message).toContain(`f.jsonl:2: ${field} expected an id without control characters, got "`);
+});
+
+test('a value that is nested a hundred thousand times is refused by line', async () => {
+  const depth = 100_000;
+  const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  for (const field of ['query', 'history', 'type']) {
+    const line = JSON.stringify(item('q', { [field]: 'here' })).replace(`"${field}":"here"`, `"${field}":${nested}`);
+    const path = file([line]);
+    const { code, message } = await failure(path);
+    expect(code).toBe('bad-data');
+    expect(message).toContain(`f.jsonl:1: ${field}`);
+  }
+});

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { controlCharacters } from '../config/control-characters.ts';
 
 const MOST_TEXT_BYTES = 8 * 2 ** 20;
 
-const id = z.string().regex(/\S/, 'expected an id, not blank');
+const id = z
+  .string()
+  .regex(/\S/, 'expected an id, not blank')
+  .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
 const anyText = z
   .string()
   .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 8 MiB of text');

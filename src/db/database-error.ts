@@ -48,6 +48,16 @@ const known: readonly { codes: RegExp; error: (path: string, cause: Error) => Be
   },
 ];
 
+/** Error for a database with a record that this program did not write so. */
+export function unreadable(path: string, what: string, cause: unknown): BenchError {
+  return new BenchError(
+    'database',
+    `${path} is damaged: a record cannot be read: ${what}`,
+    'restore a copy or move the file away',
+    cause,
+  );
+}
+
 /**
  * Turns an error of SQLite into one that its user can mend; any other error comes back as it is.
  *
@@ -55,6 +65,9 @@ const known: readonly { codes: RegExp; error: (path: string, cause: Error) => Be
  */
 export function databaseError(path: string, error: unknown): unknown {
   // Not instanceof SqliteError: a second copy of better-sqlite3 in the tree has a class of its own.
+  // Of a column that holds a JSON document: SQLite reads some of them itself.
+  const isNoJson = error instanceof SyntaxError || (error instanceof Error && error.message === 'malformed JSON');
+  if (isNoJson) return unreadable(path, error.message, error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return known.find(({ codes }) => codes.test(code))?.error(path, error as Error) ?? error;
 }

@@ -2,6 +2,7 @@ import { asc, inArray, type SQL, sql } from 'drizzle-orm';
 import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
 import type { AnsweredResult, TurnResult } from '../records/turn-result.ts';
 import type { BenchDatabase } from './database.ts';
+import { unreadable } from './database-error.ts';
 import { turns } from './schema.ts';
 
 const columns = {
@@ -66,7 +67,17 @@ export function* resultTurns(
       ofItem = new Shared();
       itemId = row[1];
     }
-    yield resultTurn(row, names, ofItem);
+    yield readable(database.path, row, () => resultTurn(row, names, ofItem));
+  }
+}
+
+/** Turns what a damaged document does into an error that names its turn. */
+function readable<T>(path: string, [, itemId, , arm]: Values, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { message } = error as Error;
+    throw unreadable(path, `the turn of ${arm} on item ${JSON.stringify(itemId)}: ${message}`, error);
   }
 }
 

@@ -37,6 +37,22 @@ test('lists in pages, in order, filtered, while other statements run', () => {
   expect([...turns.listByRun(runId)]).toHaveLength(900);
 });
 
+test.each([
+  ['scores', '{"exactMatch":', 'listForResults', /: the turn of rag on item "i1": /],
+  ['observed', '[]', 'listForResults', /: the turn of rag on item "i1": /],
+  ['given', '{', 'listForResults', /a record cannot be read: malformed JSON/],
+  ['scores', '{"exactMatch":', 'listByRun', /a record cannot be read: /],
+  ['observed', '[]', 'listByRun', /observed/],
+] as const)('a damaged document in the column %s (%s) is named by %s', (column, damage, list, message) => {
+  const turns = new TurnRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  insert(turns, { runId }, { arm: 'rag', itemId: 'i1' });
+  database.query.run(sql`UPDATE turns SET ${sql.identifier(column)} = ${damage}`);
+  expect(() => [...turns[list](runId)]).toThrow(
+    expect.objectContaining({ code: 'database', message: expect.stringMatching(message) as string }),
+  );
+});
+
 test('lists what results need as `listByRun` does, in order of writing, and says what SQLite says', () => {
   const turns = new TurnRepository(database);
   const { id: runId } = new RunRepository(database).create(newRun('r'));

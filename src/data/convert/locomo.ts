@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../../config/bench-error.ts';
-import { checkedBy, shown } from '../parse-record.ts';
+import { shownValue } from '../../config/shown-value.ts';
+import { checkedBy } from '../parse-record.ts';
 import type { Errata } from './errata.ts';
 import { readInstant } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
@@ -55,14 +56,14 @@ function sessionsOf({ conversation }: Sample, place: string, notes: ConversionNo
       const match = SESSION.exec(key);
       if (match === null) return [];
       if (!Array.isArray(turns)) {
-        const message = `${place}: conversation.${key} expected a list of turns, got ${shown(turns)}`;
+        const message = `${place}: conversation.${key} expected a list of turns, got ${shownValue(turns)}`;
         throw new BenchError('bad-data', message, 'a session is a list of {speaker, dia_id, text}');
       }
       if (turns.length === 0) return [];
       const date = conversation[`${key}_date_time`];
       const instant = typeof date === 'string' ? readInstant(date) : undefined;
       if (instant === undefined) {
-        const message = `${place}: conversation.${key}_date_time expected a date, got ${shown(date)}`;
+        const message = `${place}: conversation.${key}_date_time expected a date, got ${shownValue(date)}`;
         throw new BenchError('bad-data', message, 'such as "1:56 pm on 8 May, 2023"');
       }
       if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
@@ -123,7 +124,7 @@ type Question = z.output<typeof questionSchema>;
 function answerOf({ answer, category }: Question, at: string): string | null {
   if (category === ADVERSARIAL) return null;
   if (answer === undefined || answer === null || String(answer).trim() === '') {
-    const message = `${at}: answer expected a text or a number, got ${shown(answer)}`;
+    const message = `${at}: answer expected a text or a number, got ${shownValue(answer)}`;
     throw new BenchError('bad-data', message, 'only adversarial questions, category 5, go without');
   }
   return category === OPEN_DOMAIN
@@ -154,7 +155,7 @@ function* recordsOfSample(
     const { question, evidence: given, category } = asked;
     const name = categories[category];
     if (name === undefined) {
-      const message = `${at}: category expected 1 to 5, got ${shown(category)}`;
+      const message = `${at}: category expected 1 to 5, got ${shownValue(category)}`;
       throw new BenchError('bad-data', message, '5 is adversarial: nothing answers it');
     }
     const answer = answerOf(asked, at);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../../config/bench-error.ts';
-import { checkedBy, shown } from '../parse-record.ts';
+import { shownValue } from '../../config/shown-value.ts';
+import { checkedBy } from '../parse-record.ts';
 import { readInstant } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
 import { dayInWords, spokenLine } from './spoken-line.ts';
@@ -33,7 +34,7 @@ function timeOf(text: string, place: string, field: string): number {
   const iso = text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-');
   const instant = readInstant(iso);
   if (instant !== undefined) return Date.parse(instant.iso);
-  const message = `${place}: ${field} expected a time such as 2023/05/20 (Sat) 02:21, got ${shown(text)}`;
+  const message = `${place}: ${field} expected a time such as 2023/05/20 (Sat) 02:21, got ${shownValue(text)}`;
   throw new BenchError('bad-data', message, 'LongMemEval dates every session and every question');
 }
 

@@ -1,5 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
-import { shown } from '../parse-record.ts';
+import { shownValue } from '../../config/shown-value.ts';
 import { type Field, type FieldNames, knownFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';
@@ -16,7 +16,7 @@ const no = new Set(['false', '0', 'no']);
 
 function expected({ place }: Row, field: Field, what: string, value: unknown): BenchError {
   const hint = `--map ${field}=COLUMN names another column for ${field}`;
-  return new BenchError('bad-data', `${place}: ${field} expected ${what}, got ${shown(value)}`, hint);
+  return new BenchError('bad-data', `${place}: ${field} expected ${what}, got ${shownValue(value)}`, hint);
 }
 
 /** The fields of one row, without empty cells. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../../config/bench-error.ts';
 import { didYouMean } from '../../config/nearest-name.ts';
-import { checkedBy, shown } from '../parse-record.ts';
+import { shownValue } from '../../config/shown-value.ts';
+import { checkedBy } from '../parse-record.ts';
 import { recordSchemas, type WrittenRecord } from '../schema.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
@@ -98,7 +99,7 @@ export class WrittenRecords {
       return known;
     }
     if (memory.memoryId === undefined) return undefined;
-    const message = `${memory.place}: memory_id expected an id of its own, got ${shown(memory.memoryId)}, which another memory has`;
+    const message = `${memory.place}: memory_id expected an id of its own, got ${shownValue(memory.memoryId)}, which another memory has`;
     throw new BenchError('bad-data', message, 'ids are unique in the whole file');
   }
 
@@ -135,7 +136,7 @@ export class WrittenRecords {
     const timed = createdAt !== undefined;
     this.#timed ??= timed;
     if (this.#timed !== timed) {
-      const message = `${place}: created_at expected a time for every memory or for none, got ${shown(createdAt)}`;
+      const message = `${place}: created_at expected a time for every memory or for none, got ${shownValue(createdAt)}`;
       throw new BenchError('bad-data', message, 'other memories of this file say it otherwise');
     }
     if (!timed) this.#notes.add('memories without created_at were given times in the order of the file', place);
@@ -148,7 +149,7 @@ export class WrittenRecords {
       if (earlier?.userId !== later.userId) throw this.#foreign(place, 'supersedes', later.userId, earlierId);
       const before = earlier.createdMs - later.createdMs || (earlier.id < later.id ? -1 : 1);
       if (before < 0) continue;
-      const message = `${place}: supersedes expected an earlier memory, got ${shown(earlierId)}`;
+      const message = `${place}: supersedes expected an earlier memory, got ${shownValue(earlierId)}`;
       throw new BenchError('bad-data', message, 'the later memory supersedes the earlier one');
     }
   }
@@ -172,7 +173,7 @@ export class WrittenRecords {
     const itemId = item.itemId?.trim() ?? `${userId}-q${String(++user.items).padStart(2, '0')}`;
     const other = this.#itemPlaces.get(itemId);
     if (other !== undefined) {
-      const message = `${place}: item_id expected an id of its own, got ${shown(itemId)}, which ${other} has`;
+      const message = `${place}: item_id expected an id of its own, got ${shownValue(itemId)}, which ${other} has`;
       throw new BenchError('bad-data', message, 'ids are unique in the whole file');
     }
     this.#itemPlaces.set(itemId, place);
@@ -194,7 +195,7 @@ export class WrittenRecords {
     const { answer, evidence, place } = item;
     const memories = this.#memoriesOf(item, 'evidence', askedMs);
     if (answer !== null || memories.length === 0) return memories;
-    const message = `${place}: evidence expected none where answer is empty, got ${shown(evidence)}`;
+    const message = `${place}: evidence expected none where answer is empty, got ${shownValue(evidence)}`;
     throw new BenchError('bad-data', message, 'leave evidence empty: no memory answers such a question');
   }
 
@@ -204,7 +205,7 @@ export class WrittenRecords {
     const memories = (item[field] ?? []).flatMap((text) => this.#named(userId, text, { place, field }));
     const late = memories.find(({ createdMs }) => createdMs > askedMs);
     if (late !== undefined) {
-      const message = `${place}: ${field} expected a memory from before asked_at, got ${shown(late.id)}`;
+      const message = `${place}: ${field} expected a memory from before asked_at, got ${shownValue(late.id)}`;
       throw new BenchError('bad-data', message, 'a question sees only memories that exist when it is asked');
     }
     return [...new Set(memories.map(({ id }) => id))];
@@ -237,7 +238,7 @@ export class WrittenRecords {
 
   #foreign(place: string, field: string, userId: string, id: string): BenchError {
     const own = [...this.#memories.values()].filter((memory) => memory.userId === userId).map((memory) => memory.id);
-    const message = `${place}: ${field} expected a memory of user ${userId}, got ${shown(id)}${didYouMean(id, own)}`;
+    const message = `${place}: ${field} expected a memory of user ${userId}, got ${shownValue(id)}${didYouMean(id, own)}`;
     return new BenchError('bad-data', message, 'write the memory_id of a memory of the same user, or its whole text');
   }
 }

@@ -1,7 +1,8 @@
 import { evidenceIsKnown } from '../dataset.ts';
 import type { Language } from '../../config/language.ts';
 import { containsTokens, normalise } from '../normalise.ts';
-import { shown, type Placed } from '../parse-record.ts';
+import { shownValue } from '../../config/shown-value.ts';
+import type { Placed } from '../parse-record.ts';
 import type { DatasetRecords } from '../records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';
 import type { Finding, SoundnessRule } from './finding.ts';
@@ -28,16 +29,16 @@ function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language)
   const golds = goldsOf(record);
   const leaked = golds.find((gold) => containsTokens(record.query, gold, language));
   if (leaked !== undefined) {
-    const message = `${place}: query holds the answer ${shown(leaked)}`;
+    const message = `${place}: query holds the answer ${shownValue(leaked)}`;
     yield draft('warning', 'leak', message, 'ask without it, unless the question offers a choice');
   }
   const stale = record.superseded.find((old) => golds.some((gold) => same(old, gold, language)));
   if (stale !== undefined) {
-    const message = `${place}: superseded expected values other than the answer, got ${shown(stale)}`;
+    const message = `${place}: superseded expected values other than the answer, got ${shownValue(stale)}`;
     yield draft('error', 'superseded-answer', message, 'a right answer would count as a stale one');
   }
   if (record.answer !== null && !evidenceIsKnown(record)) {
-    const message = `${place}: evidence and history are empty, and the answer is ${shown(record.answer)}`;
+    const message = `${place}: evidence and history are empty, and the answer is ${shownValue(record.answer)}`;
     const hint = 'name the memories that answer it, or write "answer": null where nothing does';
     yield draft('warning', 'no-evidence', message, hint);
   }
@@ -63,7 +64,7 @@ function* duplicates({ memories, items, questions }: DatasetRecords, language: L
     memories,
     ({ userId, content }: MemoryRecord) => JSON.stringify([userId, normalise(content, language)]),
     ({ record, place }, first) => {
-      const message = `${place}: content ${shown(record.content)} of user ${record.userId} stands in ${first.place}, too`;
+      const message = `${place}: content ${shownValue(record.content)} of user ${record.userId} stands in ${first.place}, too`;
       return draft('warning', 'duplicate-content', message, 'keep one: both take a place among the retrieved memories');
     },
   );
@@ -74,7 +75,7 @@ function* duplicates({ memories, items, questions }: DatasetRecords, language: L
       return JSON.stringify([userId, normalise(query, language), answer, askedAt, condition, history]);
     },
     ({ record, place }, first) => {
-      const message = `${place}: query ${shown(record.query)} of user ${record.userId} stands in ${first.place}, too`;
+      const message = `${place}: query ${shownValue(record.query)} of user ${record.userId} stands in ${first.place}, too`;
       return draft('warning', 'duplicate-question', message, 'keep one: it counts twice in every mean');
     },
   );
@@ -87,7 +88,7 @@ function* idleUsers({ path, memories, items, questions }: DatasetRecords): Gener
     if (!asked.has(record.userId) && !idle.has(record.userId)) idle.set(record.userId, place);
   }
   for (const [userId, place] of idle) {
-    const message = `${place}: user ${shown(userId)} has memories and no item`;
+    const message = `${place}: user ${shownValue(userId)} has memories and no item`;
     yield draft(
       'warning',
       'user-without-items',

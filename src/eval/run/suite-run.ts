@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
+import { controlCharacters } from '../../config/control-characters.ts';
 import { type AskedData, readAskedData } from '../../data/asked-data.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import { writeText } from '../../data/write-lines.ts';
@@ -163,7 +164,9 @@ function onAbort(signal: AbortSignal | undefined, act: () => void): Disposable {
 
 /** Opens the database of the runs. */
 export function openRuns({ db, databaseEcho }: BenchConfig): BenchDatabase {
-  const echo = databaseEcho ? { echo: (sql: string) => void process.stderr.write(`${sql}\n`) } : {};
+  // It holds texts of users, on lines of its own.
+  const line = (sql: string): string => `${sql.replaceAll(controlCharacters, ' ')}\n`;
+  const echo = databaseEcho ? { echo: (sql: string) => void process.stderr.write(line(sql)) } : {};
   return openDatabase({ path: db, ...echo });
 }
 

@@ -1,11 +1,10 @@
-const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b' };
+import { controlCharacters } from '../../config/control-characters.ts';
 
-// Controls, directional marks and overrides, line separators, and halves of surrogate pairs.
-const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\p{Cs}]/gu;
+const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b' };
 
 /** Replaces control characters by visible escapes, so that no text from data can control the terminal. */
 export function printable(text: string): string {
-  return text.replace(unprintable, (character) => {
+  return text.replace(controlCharacters, (character) => {
     const code = character.codePointAt(0)!.toString(16);
     return named[character] ?? (code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`);
   });
@@ -13,7 +12,7 @@ export function printable(text: string): string {
 
 /** Escapes the control characters that JSON allows in its texts; line breaks between its parts stay. */
 export function escapedControls(json: string): string {
-  return json.replace(unprintable, (character) =>
+  return json.replace(controlCharacters, (character) =>
     character === '\n' ? character : `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
   );
 }
