@@ -74,6 +74,11 @@ describe('is refused by name:', () => {
     ['more of everything', 'cut short', (bytes) => (bytes.fill(0xff, 8, 24), bytes)],
     ['fewer layers', 'bytes too long', withWord(3, 1)],
     ['a position below 0', 'a position below 0', withWord(9, -1)],
+    [
+      'an infinite number',
+      'keys or values that are not finite numbers',
+      (bytes) => (bytes.fill(0x7c, bytes.length - 2), bytes),
+    ],
     ['a token below −1', 'a token below −1', withWord(12, -2)],
   ])('%s', (_, why, damage) => {
     expect(() => readBlockFile(damage(Buffer.from(whole)), 'x.block')).toThrow(

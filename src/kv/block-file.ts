@@ -1,4 +1,5 @@
 import { BenchError } from '../config/bench-error.ts';
+import { hasFiniteNumbers } from '../engine/finite-numbers.ts';
 import { cellBytes, keyRowBytes, type KvLayout, numberTypes, valueRowBytes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { ownedState } from './owned-state.ts';
@@ -77,7 +78,9 @@ export function readBlockFile(bytes: Uint8Array, name = 'K/V block'): SequenceSt
   const tensors = (rowBytes: number): Uint8Array[] =>
     Array.from({ length: layout.layers }, () => view(cells * rowBytes));
   const keys = tensors(keyRowBytes(layout));
-  return ownedState({ layout, positions, tokenIds, keys, values: tensors(valueRowBytes(layout)) });
+  const values = tensors(valueRowBytes(layout));
+  if (!hasFiniteNumbers({ layout, keys, values })) throw refusal('keys or values that are not finite numbers');
+  return ownedState({ layout, positions, tokenIds, keys, values });
 }
 
 function fileBytes(layout: KvLayout, cells: number): number {

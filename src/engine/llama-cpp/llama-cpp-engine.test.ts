@@ -108,6 +108,28 @@ test('a checkpoint that names other tokens than its file is refused', async () =
   await engine.deleteCheckpoint(checkpoint);
 });
 
+test('a forged checkpoint with an infinite number is refused before any context has it', async () => {
+  await using session = await engine.openSession('forged');
+  const question = memories.slice(0, 8);
+  const expected = await session.score(question, [7]);
+  await session.clear();
+  await session.evaluate(memories);
+  const checkpoint = await session.checkpoint({ id: 'forged' });
+  await session.clear();
+  const path = join(checkpointFolder, 'forged.state');
+  const bytes = readFileSync(path);
+  // The last number of the last layer's values; behind it is nothing but the parts of other sequences.
+  bytes.writeUInt16LE(0x7c00, bytes.length - 2);
+  writeFileSync(path, bytes);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  await expect(session.restore({ ...checkpoint, sha256 })).rejects.toMatchObject({
+    code: 'bad-state',
+    message: expect.stringContaining('keys or values that are not finite numbers') as string,
+  });
+  expect(await session.score(question, [7])).toEqual(expected);
+  await engine.deleteCheckpoint(checkpoint);
+});
+
 test('what a killed process left unfinished is deleted, what a living one writes is not', async () => {
   const folder = mkdtempSync(join(scratch, 'left-'));
   const { pid } = spawnSync('true');
@@ -172,7 +194,8 @@ describe('a file that is no usable model is refused by name', () => {
   test.each([
     ['text', () => Buffer.from('no model'), 'not a complete GGUF file'],
     ['header cut short', () => readFileSync(model).subarray(0, 2000), 'not a complete GGUF file'],
-    ['weights cut short', () => readFileSync(model).subarray(0, 900_000), 'llama.cpp cannot load it: .*not within'],
+    ['weights cut short', () => readFileSync(model).subarray(0, 900_000), 'not a complete GGUF file'],
+    ['last weights cut short', () => readFileSync(model).subarray(0, -100), 'llama.cpp cannot load it: .*not within'],
     ['no weights', () => tinyGguf(tinyHeader('llama')), 'llama.cpp cannot load it: .*key not found'],
     ['unknown architecture', () => tinyGguf(tinyHeader('nonesuch')), 'llama.cpp cannot load it: .*nonesuch'],
   ])('%s', async (name, bytes, why) => {

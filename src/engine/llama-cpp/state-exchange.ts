@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { BenchError } from '../../config/bench-error.ts';
 import type { Checkpoint } from '../checkpoint.ts';
+import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, valueRowBytes } from '../kv-layout.ts';
 import type { SequenceState } from '../sequence-state.ts';
 import type { TokenRange } from '../token-id.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
-import { allFinite } from './finite-numbers.ts';
 import type { NativeSequence } from './native-sequence.ts';
 import { SessionCells, UNKNOWN_TOKEN } from './session-cells.ts';
 import {
@@ -76,20 +75,13 @@ export class StateExchange {
     imported.load(state.positions, state.tokenIds);
     requireSpace(window, imported.count, imported.nextPosition, 1);
     if (imported.count === 0) return this.#clear();
-    const finite = await this.#throughScratch(async () => {
+    requireFiniteNumbers(state);
+    await this.#throughScratch(async () => {
       writeScratch(scratchPath, stateParts(state, imported.tokensByPosition(), sequences));
       await this.#clear();
-      const loading = sequence.load(scratchPath);
-      // llama.cpp reads the file on a thread of its own; meanwhile this one looks at the numbers.
-      await setImmediate();
-      const areFinite = hasFiniteNumbers(state);
-      await loading;
-      return areFinite;
+      await sequence.load(scratchPath);
     });
     cells.load(imported.positions, imported.tokenIds);
-    if (finite) return;
-    await this.#clear();
-    throw unusable('keys or values that are not finite numbers');
   }
 
   /** @throws RangeError for an empty session @throws BenchError `disk` */
@@ -111,6 +103,7 @@ export class StateExchange {
     const { path, bytes } = checkpoints.read(checkpoint);
     const file = parseState(bytes, path);
     requireFileOf(file, checkpoint, path, layout);
+    requireFiniteNumbers({ ...file, layout }, path);
     const restored = new SessionCells();
     restored.load(file.positions, tokensOfCells(file.positions, checkpoint.tokens));
     requireSpace(window, restored.count, restored.nextPosition, 1);
@@ -187,11 +180,9 @@ function requireOrderOfValues({ tensors }: ParsedState, path: string, own: KvLay
   throw unusable(`made ${tensors.valuesTransposed ? 'without' : 'with'} flash attention`, path);
 }
 
-function hasFiniteNumbers({ layout, keys, values }: SequenceState): boolean {
-  return (
-    keys.every((tensor) => allFinite(tensor, layout.keyType)) &&
-    values.every((tensor) => allFinite(tensor, layout.valueType))
-  );
+/** Before llama.cpp has them: its context would keep them where no sequence sees them. @throws BenchError `bad-state` */
+function requireFiniteNumbers(state: Parameters<typeof hasFiniteNumbers>[0], name?: string): void {
+  if (!hasFiniteNumbers(state)) throw unusable('keys or values that are not finite numbers', name);
 }
 
 /** The token of each cell, from the list by position; unknown where several cells have the position. */

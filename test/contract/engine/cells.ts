@@ -205,6 +205,26 @@ export function cellPromises(subject: Subject): void {
     expect(await session.score(question, answer)).toEqual(whole);
   });
 
+  test('numbers that are not finite leave nothing behind that a later turn could meet', async () => {
+    const { session, prompts } = opened;
+    const { memories, question, answer } = prompts;
+    const expected = await session.score(question, answer);
+    await session.clear();
+    await session.evaluate(memories);
+    const state = await session.exportCells();
+    for (const tensors of ['keys', 'values'] as const) {
+      for (const number of [NaN, Infinity]) {
+        await expect(session.importCells(withNumber(tensors, number)(state))).rejects.toMatchObject({
+          code: 'bad-state',
+        });
+        await session.clear();
+        // Its cells are other ones than the last, which held the number.
+        expect(await session.score(question, answer)).toEqual(expected);
+        await session.clear();
+      }
+    }
+  });
+
   test('cells and positions that do not fit are refused, and leave the session as it was', async () => {
     const { session, prompts } = opened;
     const { memories } = prompts;

@@ -1,4 +1,5 @@
-import type { NumberType } from '../kv-layout.ts';
+import type { NumberType } from './kv-layout.ts';
+import type { SequenceState } from './sequence-state.ts';
 
 const WORD_BYTES = 4;
 /** Words that the loop looks at in one round. */
@@ -7,12 +8,25 @@ const ROUND_WORDS = 4;
 const EXPONENTS = { F16: 0x7c007c00, F32: 0x7f800000 } as const;
 /** Added to an exponent that is all ones, it carries into the sign. */
 const ONE = { F16: 0x04000400, F32: 0x00800000 } as const;
+/** The lower number of a word. */
+const HALF = 0xffff;
 const SIGNS = { F16: 0x80008000 | 0, F32: 0x80000000 | 0 } as const;
 
-/** True where all numbers are finite. The bytes hold a multiple of four. */
+/**
+ * True where all keys and values are finite. One that is not must never reach a context: attention multiplies it by 0 where it
+ * is masked, which gives no number, for whichever sequence comes later.
+ */
+export function hasFiniteNumbers({ layout, keys, values }: Pick<SequenceState, 'layout' | 'keys' | 'values'>): boolean {
+  return (
+    keys.every((tensor) => allFinite(tensor, layout.keyType)) &&
+    values.every((tensor) => allFinite(tensor, layout.valueType))
+  );
+}
+
+/** True where all numbers are finite. */
 export function allFinite(bytes: Uint8Array, type: NumberType): boolean {
   const aligned = bytes.byteOffset % WORD_BYTES === 0 ? bytes : new Uint8Array(bytes);
-  const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / WORD_BYTES);
+  const words = new Int32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / WORD_BYTES));
   const exponents = EXPONENTS[type];
   const one = ONE[type];
   const whole = words.length - (words.length % ROUND_WORDS);
@@ -25,5 +39,10 @@ export function allFinite(bytes: Uint8Array, type: NumberType): boolean {
     fourth |= ((words[at + 3]! & exponents) + one) | 0;
   }
   for (let at = whole; at < words.length; at++) first |= ((words[at]! & exponents) + one) | 0;
+  // Of an odd number of half-precision numbers the last is no whole word.
+  if (bytes.length % WORD_BYTES !== 0) {
+    const last = bytes[bytes.length - 2]! | (bytes[bytes.length - 1]! << 8);
+    fourth |= ((last & exponents) + one) & SIGNS[type] & HALF;
+  }
   return ((first | second | third | fourth) & SIGNS[type]) === 0;
 }
