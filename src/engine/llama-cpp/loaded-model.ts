@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
+import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
@@ -79,8 +79,11 @@ export async function loadModel(
       // A shorter window than was asked for would change what fits, silently.
       failedCreationRemedy: false,
       ...(signal && { createSignal: signal }),
-      // Each pass starts at once: there are no others to wait for.
-      batching: { dispatchSchedule: (dispatch) => dispatch() },
+      batching: {
+        // Each pass starts at once: it does not wait for others to go with it.
+        dispatchSchedule: (dispatch) => dispatch(),
+        itemPrioritizationStrategy: oneSequence,
+      },
     });
     const batchTokens = context.batchSize;
     const devices = await backend.devices();
@@ -134,6 +137,13 @@ export async function loadModel(
     );
   }
 }
+
+/**
+ * A pass evaluates tokens of one sequence, of the one that has waited longest: among the tokens of others its sums would be
+ * rounded in another order, and an answer would depend on who else asks.
+ */
+const oneSequence: CustomBatchingPrioritizationStrategy = ({ items, size }) =>
+  items.slice(0, 1).map((item) => ({ item, processAmount: Math.min(item.tokens.length, size) }));
 
 /** The part of the state identity that says where K/V was computed; empty for the CPU. */
 function placeOf({ backend, devices, layers }: NonNullable<EngineInfo['compute']>): string {
