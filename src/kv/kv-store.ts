@@ -235,15 +235,18 @@ export class KvStore {
     try {
       return await act();
     } catch (cause) {
-      // Each says enough: of the engine, and of a caller's mistake.
-      if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
-      const { code, message } = cause as NodeJS.ErrnoException;
+      // Each says enough: of the engine, of a caller's mistake, and of a signal.
+      if (!isOfFiles(cause)) throw cause;
       const hint = `${space}name a folder that can be written: --kv-store DIR`;
-      throw new BenchError('disk', `${path}: ${what}: ${code ?? message}`, hint, cause);
+      throw new BenchError('disk', `${path}: ${what}: ${cause.code}`, hint, cause);
     }
   }
 
   #written<T>({ path }: UserFolder, act: () => Promise<T>): Promise<T> {
     return this.#onDisk('a K/V state could not be written', act, path, 'free some space, lower what is kept, or ');
   }
+}
+
+function isOfFiles(cause: unknown): cause is NodeJS.ErrnoException & { readonly code: string } {
+  return cause instanceof Error && 'syscall' in cause && 'code' in cause;
 }
