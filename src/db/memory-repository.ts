@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import { memories, type MemoryRow } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
+import { timeOrderedId } from './time-ordered-id.ts';
 
 export interface NewMemory {
-  /** A random UUID where not given. */
+  /** Where not given, a UUID in the order of creation. */
   readonly id?: string | undefined;
   readonly sessionId: string;
   readonly userId?: string | undefined;
@@ -41,7 +41,7 @@ export class MemoryRepository {
 
   /** Stores a memory and returns its id. One of the same id in the same session is replaced and becomes the newest. */
   create(memory: NewMemory): string {
-    const id = memory.id ?? randomUUID();
+    const id = memory.id ?? timeOrderedId();
     this.#database.transaction(() => {
       this.#delete.run({ sessionId: memory.sessionId, id });
       this.#insert.run({

@@ -10,6 +10,15 @@ import type { RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
 import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
 import { isPreference } from './prompt/placement.ts';
 
+/** Metadata of a memory that has a creation time. */
+type Dated = Readonly<Record<string, unknown>> & { readonly createdAt: string };
+
+/** Metadata with the creation time that they name; with the given one, in milliseconds since 1970, where they name none. */
+function dated(metadata: object, createdAtMs: number): Dated {
+  const { createdAt } = metadata as { readonly createdAt?: unknown };
+  return { ...metadata, createdAt: typeof createdAt === 'string' ? createdAt : new Date(createdAtMs).toISOString() };
+}
+
 /** Keeps memories in the database and in a retriever, and which of them are preferences; shared by RAG and DKI. */
 export class MemoryKeeper {
   readonly #retriever: Retriever;
@@ -47,7 +56,8 @@ export class MemoryKeeper {
    * @throws BenchError `bad-data` for a preference of nobody
    */
   async add(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    const { userId, metadata = {} } = options;
+    const { userId } = options;
+    const metadata = dated(options.metadata ?? {}, Date.now());
     requireUser(userId, metadata);
     const embedding = await this.#embeddings.embed(content);
     const memoryId = this.#database.transaction(() => {
@@ -76,7 +86,12 @@ export class MemoryKeeper {
     }[],
   ): Promise<void> {
     const embeddings = await this.#embeddings.embedMany(entries.map((entry) => entry.content));
-    const memories = entries.map((entry, index) => ({ ...entry, userId, embedding: embeddings[index]! }));
+    const memories = entries.map((entry, index) => ({
+      ...entry,
+      metadata: dated(entry.metadata, Date.now()),
+      userId,
+      embedding: embeddings[index]!,
+    }));
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
       for (const { memoryId, ...memory } of memories) {
@@ -94,7 +109,7 @@ export class MemoryKeeper {
         memoryId: row.id,
         content: row.content,
         embedding: row.embedding ?? undefined,
-        metadata: (row.metadata ?? {}) as Readonly<Record<string, unknown>>,
+        metadata: dated(row.metadata ?? {}, row.createdAt),
         userId: row.userId ?? undefined,
       })),
     );
@@ -118,11 +133,11 @@ export class MemoryKeeper {
 
   /** All memories of a user in the database, in the order in which they were stored. */
   all(userId: string): MemorySearchResult[] {
-    return this.#memories.getByUser(userId).map(({ id, content, metadata }) => ({
+    return this.#memories.getByUser(userId).map(({ id, content, metadata, createdAt }) => ({
       memoryId: id,
       content,
       score: 1,
-      metadata: (metadata ?? {}) as Readonly<Record<string, unknown>>,
+      metadata: dated(metadata ?? {}, createdAt),
     }));
   }
 
@@ -145,10 +160,12 @@ export class MemoryKeeper {
     return { ...this.#retriever.stats(), embeddings: this.#embeddings.stats() };
   }
 
-  #store(memory: NewMemory): string {
+  #store(memory: NewMemory & { readonly metadata: Dated }): string {
+    const instant = Date.parse(memory.metadata.createdAt);
+    const createdAt = Number.isNaN(instant) ? undefined : instant;
     const kept = this.#storesTexts
-      ? memory
-      : { ...memory, content: textHash(memory.content), embedding: undefined, metadata: undefined };
+      ? { ...memory, createdAt }
+      : { ...memory, createdAt, content: textHash(memory.content), embedding: undefined, metadata: undefined };
     const id = this.#memories.create(kept);
     const { sessionId, userId, content, metadata } = kept;
     if (userId !== undefined && isPreference(memory)) {

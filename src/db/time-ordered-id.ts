@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+
+const COUNTER_BITS = 12n;
+let last = 0n;
+
+/**
+ * A UUID of version 7: in the order of text it stands behind each that this process made before, within one millisecond
+ * and where the clock steps back, too.
+ * @see RFC 9562, section 5.7
+ */
+export function timeOrderedId(nowMs: number = Date.now()): string {
+  const earliest = BigInt(nowMs) << COUNTER_BITS;
+  last = earliest > last ? earliest : last + 1n;
+  const time = last.toString(16).padStart(15, '0');
+  const random = randomBytes(8);
+  random[0] = (random[0]! & 0x3f) | 0x80;
+  const rest = random.toString('hex');
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${time.slice(12)}-${rest.slice(0, 4)}-${rest.slice(4)}`;
+}
