@@ -80,6 +80,25 @@ export class ConversationRepository {
     return id;
   }
 
+  /** All messages of the sessions whose ids begin so, in the order in which they were written. */
+  getByPrefix(sessionPrefix: string): ConversationRow[] {
+    return this.#database.guard(() =>
+      this.#database.query
+        .select()
+        .from(conversations)
+        .where(eq(sql`substr(${conversations.sessionId}, 1, ${sessionPrefix.length})`, sessionPrefix))
+        .orderBy(sql`${conversations}.rowid`)
+        .all(),
+    );
+  }
+
+  /** Deletes messages; ids that are gone already are no error. */
+  delete(ids: readonly string[]): void {
+    this.#database.transaction(() => {
+      for (const id of ids) this.#database.query.delete(conversations).where(eq(conversations.id, id)).run();
+    });
+  }
+
   /** The newest messages of a session, at most `maxMessages`, the oldest of them first. */
   getRecent(sessionId: string, maxMessages = Number.MAX_SAFE_INTEGER): ConversationRow[] {
     // A negative limit would mean "all" to SQLite.

@@ -1,7 +1,9 @@
+import { groupBy } from '../config/group-by.ts';
 import { textHash } from '../config/text-hash.ts';
 import { AuditLogRepository } from '../db/audit-log-repository.ts';
 import { ConversationRepository } from '../db/conversation-repository.ts';
 import type { BenchDatabase } from '../db/database.ts';
+import type { ConversationRow } from '../db/schema.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { HistoryMessage } from '../records/prompt-info.ts';
 import type { Timings } from '../records/timings.ts';
@@ -47,6 +49,26 @@ export interface ConversationLog {
   history(sessionId: string, maxMessages?: number): readonly HistoryMessage[];
   /** Writes the whole turn or nothing. */
   record(turn: LogEntry): void;
+}
+
+/** A text as it is compared: neither case nor white space counts, nor the end of its sentence. */
+function comparable(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[.!?。！？]+$/, '');
+}
+
+/** The messages of a session, from one question to the next. */
+function turnsOf(messages: readonly ConversationRow[]): ConversationRow[][] {
+  const turns: ConversationRow[][] = [];
+  for (const message of messages) {
+    if (message.role === 'user' || turns.length === 0) turns.push([message]);
+    else turns.at(-1)!.push(message);
+  }
+  return turns;
 }
 
 /** A log in the tables `sessions`, `conversations` and `audit_logs`; one transaction a turn. */
@@ -103,6 +125,26 @@ export class DatabaseConversationLog implements ConversationLog {
         mode: turn.injectionMode,
         metadata: { timings: turn.timings, tokens: turn.tokens },
       });
+    });
+  }
+
+  /**
+   * Deletes every turn, question and answer, that was answered with a memory or says its text, from the sessions whose ids
+   * begin so; gives the number of messages. What tells the memory in other words stays.
+   */
+  forget(
+    sessionPrefix: string,
+    { memoryId, content }: { readonly memoryId: string; readonly content: string },
+  ): number {
+    const secret = comparable(content);
+    const tells = ({ memoryIds, content: text }: ConversationRow): boolean =>
+      memoryIds?.includes(memoryId) === true || (secret !== '' && comparable(text).includes(secret));
+    return this.#database.transaction(() => {
+      const bySession = groupBy(this.#conversations.getByPrefix(sessionPrefix), ({ sessionId }) => sessionId);
+      const told = [...bySession.values()].flatMap(turnsOf).filter((turn) => turn.some(tells));
+      const ids = told.flat().map(({ id }) => id);
+      this.#conversations.delete(ids);
+      return ids.length;
     });
   }
 

@@ -79,16 +79,21 @@ describe('a chat', () => {
     expect(shown).toContain('Answer (not judged: a chat has no right answer to compare with)');
     expect(shown).not.toMatch(/gold|abstaining|wrong/);
     expect(Math.max(...shown!.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
-    expect(forgot).toBe('forgot m1; 1 entry of K/V deleted; the messages of this conversation stay\n');
+    expect(forgot).toBe('forgot m1; deleted 4 messages and 1 entry of K/V\n');
     expect(after).toBe('m2  I live in Port Dral.\n');
     expect(gone).toBe('there is no turn to show\n');
   });
 
-  it('is logged as any session: messages, audit log, memories; a turn of a run it is not', () => {
+  it('is logged as any session: messages, audit log, memories; a turn of a run it is not', async () => {
+    {
+      await using room = await open('ann');
+      await said(room, ['Where do I live?']);
+    }
     using database = openDatabase({ path: config.db });
     const session = chatSessionId('ann');
     const ofSession = database.query.select().from(sessions).all();
     expect(ofSession.map(({ id, userId, runId }) => [id.startsWith(session), userId, runId])).toEqual([
+      [true, 'ann', null],
       [true, 'ann', null],
       [true, 'ann', null],
     ]);
@@ -97,10 +102,8 @@ describe('a chat', () => {
     ]);
     const messages = database.query.select().from(conversations).all();
     expect(messages.map(({ role, content, injectionMode }) => [role, content, injectionMode])).toEqual([
-      ['user', 'What is my dog called?', null],
-      ['assistant', 'Brenko.', 'dki-prefix'],
-      ['user', 'What is my dog called?', null],
-      ['assistant', 'Brenko.', 'dki-prefix'],
+      ['user', 'Where do I live?', null],
+      ['assistant', 'Port Dral.', 'dki-prefix'],
     ]);
     for (const { role, ...message } of messages) {
       const { injectionAlpha, promptTokens, kvResidentTokens, evaluatedTokens, generatedTokens, positions } = message;
@@ -120,6 +123,7 @@ describe('a chat', () => {
       ['dki_generate', ['m1', 'm2']],
       ['dki_generate', ['m1', 'm2']],
       ['memory_remove', ['m1']],
+      ['dki_generate', ['m2']],
     ]);
     expect(database.query.select().from(turns).all()).toEqual([]);
   });
@@ -211,8 +215,33 @@ describe('a chat', () => {
     await said(room, ['What is my boat called?']);
     // One prefix of `dki`, and of `dki-blocks` a header, which holds no memory, and one block.
     expect(states()).toBe(3);
-    expect(await room.forget('m1')).toBe(2);
+    expect(await room.forget('m1')).toEqual({ messages: 4, kvEntries: 2 });
     expect(states()).toBe(1);
+  });
+
+  it('deletes the messages that used a forgotten memory or say it, of all conversations, and shows them no more', async () => {
+    const kvStore = folder.file('told');
+    {
+      await using other = await open('gina', 'none', {}, 'other');
+      await said(other, ['You know that my cat   is called ZORIN!', 'Good morning!']);
+    }
+    await using room = await open('gina', 'rag-cached', { kvStore });
+    const told = await said(room, [
+      '/remember My cat is called Zorin.',
+      'What is my cat called?',
+      '/arm none',
+      'Good evening!',
+      '/forget m1',
+    ]);
+    expect(told.at(-1)).toBe('forgot m1; deleted 4 messages and 1 entry of K/V\n');
+    const files = readdirSync(kvStore, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => holdsKv.test(name))).toEqual([]);
+    const { promptInfo } = await room.ask('And now?');
+    expect(promptInfo.historyMessages.map(({ content }) => content)).toEqual(['Good evening!', expect.any(String)]);
+    using database = openDatabase({ path: config.db });
+    const left = database.query.select().from(conversations).all();
+    expect(left.filter(({ content }) => /zorin/i.test(content))).toEqual([]);
+    expect(left.map(({ content }) => content)).toContain('Good morning!');
   });
 
   it('takes no id twice and retrieves nothing forgotten where a user has two chats at once', async () => {
@@ -237,7 +266,7 @@ describe('a chat', () => {
     const remember = (text: string) => said(one, [`/remember ${text}`, 'What is my dog called?']);
     await remember('My dog is called Brenko.');
     expect(states(kvStore)).toBe(1);
-    expect(await two.forget('m1')).toBe(0);
+    expect(await two.forget('m1')).toEqual({ messages: 2, kvEntries: 0 });
     expect(await said(one, ['/prompt'])).toEqual(['there is no turn to show\n']);
     expect(states(kvStore)).toBe(0);
     await remember('My dog is called Zorin.');

@@ -32,7 +32,11 @@ const commands: Readonly<Record<string, ChatCommand>> = {
     run: remember,
   },
   '/memories': { argument: '', help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
-  '/forget': { argument: 'ID', help: 'forget a memory, and delete all K/V that contains it', run: forget },
+  '/forget': {
+    argument: 'ID',
+    help: 'forget a memory; delete the turns that used or say it, and its K/V',
+    run: forget,
+  },
   '/arm': { argument: '[NAME]', help: 'show the arm that answers, or change it', run: switchArm },
   '/prompt': {
     argument: '',
@@ -81,9 +85,12 @@ async function remember(session: ChatSession, argument: string): Promise<string>
 }
 
 async function forget(session: ChatSession, memoryId: string): Promise<string> {
-  const entries = await session.forget(memoryId);
-  const deleted = `${entries} ${entries === 1 ? 'entry' : 'entries'} of K/V deleted`;
-  return `forgot ${printable(memoryId)}; ${deleted}; the messages of this conversation stay\n`;
+  const { messages, kvEntries } = await session.forget(memoryId);
+  const deleted = [
+    `${messages} ${messages === 1 ? 'message' : 'messages'}`,
+    `${kvEntries} ${kvEntries === 1 ? 'entry' : 'entries'} of K/V`,
+  ];
+  return `forgot ${printable(memoryId)}; deleted ${deleted.join(' and ')}\n`;
 }
 
 async function switchArm(session: ChatSession, name: string): Promise<string> {

@@ -19,6 +19,7 @@ import { givenMemories } from '../../systems/arms/given-memories.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
+import { WHOLE_PROMPT } from '../../systems/prefill/cached-text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { chatArm } from './chat-arm.ts';
 import { type ChatTurn, inspectedChatTurn } from './chat-turn.ts';
@@ -162,19 +163,24 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /**
-   * Forgets a memory of the user: first all K/V that contains it, of every arm and on every tier, then the memory itself.
-   * @returns the number of entries of K/V that were deleted @throws BenchError `not-found`
+   * Forgets a memory of the user: first the turns of all the user's conversations that were answered with it or say its
+   * text, and all K/V that contains it, of every arm and on every tier, then the memory itself.
+   * @returns the numbers of messages and of entries of K/V that were deleted @throws BenchError `not-found`
    */
-  async forget(memoryId: string): Promise<number> {
+  async forget(memoryId: string): Promise<{ readonly messages: number; readonly kvEntries: number }> {
     const memories = await this.memories();
-    const known = memories.list().map((memory) => memory.memoryId);
-    if (!known.includes(memoryId)) {
+    const stored = memories.list();
+    const known = stored.map((memory) => memory.memoryId);
+    const memory = stored.find((candidate) => candidate.memoryId === memoryId);
+    if (memory === undefined) {
       const hint = known.length === 0 ? 'there is none' : 'see them all: /memories';
       throw new BenchError('not-found', `there is no memory "${memoryId}"${didYouMean(memoryId, known)}`, hint);
     }
-    const entries = await this.#dropKv(memoryId);
-    await memories.remove(memoryId, entries);
-    return entries;
+    const messages = this.#parts.log.forget(`${chatSessionId(this.userId)}/`, memory);
+    if (messages > 0) this.#last = undefined;
+    const kvEntries = await this.#dropKv(memoryId);
+    await memories.remove(memoryId, kvEntries);
+    return { messages, kvEntries };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -217,14 +223,20 @@ export class ChatSession implements AsyncDisposable {
     return likeliestTexts(bench.engine, next);
   }
 
-  /** Deletes all K/V of a memory, of every arm, and the last turn if it showed it; gives the number of entries. */
+  /**
+   * Deletes all K/V of a memory, of every arm, and the last turn if it showed it; gives the number of entries. Prompts that
+   * were kept whole go too: their history may tell the memory.
+   */
   async #dropKv(memoryId: string): Promise<number> {
     const { stores, bench } = this.#parts;
-    const ofSystem = await this.#system.forgetMemory(this.userId, memoryId);
-    const ofOthers = await stores.forgetMemory(this.userId, memoryId, bench.engine);
+    let entries = 0;
+    for (const id of [memoryId, WHOLE_PROMPT]) {
+      entries += await this.#system.forgetMemory(this.userId, id);
+      entries += await stores.forgetMemory(this.userId, id, bench.engine);
+    }
     const retrieved = this.#last?.turn.response.trace.retrieved;
     if (retrieved?.some((memory) => memory.memoryId === memoryId)) this.#last = undefined;
-    return ofSystem + ofOthers;
+    return entries;
   }
 
   async #dropGone(): Promise<void> {

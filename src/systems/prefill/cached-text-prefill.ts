@@ -8,6 +8,9 @@ import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { commonLength } from './common-length.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 
+/** Stands among the memories of every prompt that is kept: its K/V contains question and history as well. */
+export const WHOLE_PROMPT = 'whole prompt';
+
 interface CachedPrompt {
   readonly key: string;
   readonly tokenIds: readonly TokenId[];
@@ -94,7 +97,7 @@ export class CachedTextPrefill implements PrefillStrategy {
     const known = this.#cached.get(userId) ?? [];
     if (known.some((cached) => cached.key === key)) return;
     await session.truncate(tokenIds.length);
-    const memoryIds = kept.map((memory) => memory.memoryId);
+    const memoryIds = [WHOLE_PROMPT, ...kept.map((memory) => memory.memoryId)];
     await this.#store.keepCheckpoint(userId, key, memoryIds, (id) => session.checkpoint({ id }));
     this.#cached.set(userId, [...known, { key, tokenIds }]);
   }
