@@ -36,13 +36,13 @@ export interface OpenSystemOptions {
   readonly database?: string;
   /** A folder that keeps K/V. Default: a private one that goes with the system. */
   readonly store?: string;
-  /** Turns that can be answered at once; others wait. Default 1. */
+  /** Turns that are answered at once, each in a session of its own; others wait in the order of arrival. Default 1. */
   readonly sessions?: number;
 }
 
 /** A system that owns its models, database and store. */
 export interface OpenedSystem extends MemorySystem, AsyncDisposable {
-  /** Closes everything that was opened for it. */
+  /** Refuses the turns that wait, and closes everything that was opened for it when those under way have ended. */
   dispose(): Promise<void>;
 }
 
@@ -106,6 +106,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     return {
       chat: (request) => pool.chat(request),
       addMemory: (sessionId, content, added) => pool.addMemory(sessionId, content, added),
+      removeMemory: (sessionId, memoryId, userId) => pool.removeMemory(sessionId, memoryId, userId),
       loadMemoriesFromDb: (sessionId) => pool.loadMemoriesFromDb(sessionId),
       searchMemories: (query, search) => pool.searchMemories(query, search),
       getStats: () => pool.getStats(),

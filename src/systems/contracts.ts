@@ -10,7 +10,9 @@ import type { MemoryText } from './prompt/lines-ahead.ts';
 import type { TurnTrace } from './turn-trace.ts';
 
 /**
- * A system that answers its users with the help of memories.
+ * A system that answers its users with the help of memories. Any number of calls may be made at once: turns that find no
+ * session free wait in the order of arrival, turns of one conversation follow each other, and no memory is replaced or
+ * removed while a turn runs. Once the system is closed, calls that wait reject with BenchError `no-session`.
  *
  * @example
  * import { openSystem } from 'dki-bench';
@@ -23,6 +25,8 @@ export interface MemorySystem {
   chat(request: ChatRequest): Promise<ChatResponse>;
   /** Stores a memory, embedded and indexed; returns its id. An id that exists is replaced. */
   addMemory(sessionId: string, content: string, options?: AddMemoryOptions): Promise<string>;
+  /** Removes a memory, and all K/V that contains it, before it returns; false where there was none. */
+  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean>;
   /** Puts the memories that the database holds for a session into the index; returns how many. */
   loadMemoriesFromDb(sessionId: string): Promise<number>;
   /** Retrieves without answering. */
@@ -32,8 +36,6 @@ export interface MemorySystem {
 
 /** A memory system as the bench and the command line run it. */
 export interface BenchSystem extends MemorySystem, AsyncDisposable {
-  /** Removes a memory, and all K/V that contains it, before it returns; false where there was none. */
-  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean>;
   /** Deletes all K/V that contains a memory of the user before it returns; gives the number of entries. */
   forgetMemory(userId: string, memoryId: string): Promise<number>;
   /**
@@ -51,7 +53,10 @@ export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'l
 export interface AddMemoryOptions {
   readonly userId?: string;
   readonly memoryId?: string;
-  /** Such as `createdAt` (ISO 8601), and `preference: true` for a preference, which `dki-hybrid` injects in every turn. */
+  /**
+   * Such as `createdAt` (ISO 8601, by default the time of the call), and `preference: true` for a preference, which
+   * `dki-hybrid` injects in every turn.
+   */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -81,6 +86,7 @@ export interface ChatRequest {
   readonly language?: Language;
   /** A beginning for the answer to this very question; given to the model where the rules ask for one of each item. */
   readonly answerPrefix?: string;
+  /** At most the tokens that the prompt reserves; what is above that is cut down, with a warning. Default 48. */
   readonly maxNewTokens?: number;
   readonly temperature?: number;
   /** Default true. */
@@ -94,8 +100,8 @@ export interface ChatRequest {
   /** The user's preferences, for a system that injects these alone. Default: those in the table `user_preferences`. */
   readonly preferences?: readonly MemorySearchResult[];
   /**
-   * Ends the answer after the token that is being generated; the text so far is the answer. Before the first token, where K/V
-   * is computed, the call rejects with the signal's reason.
+   * Ends the answer after the token that is being generated; the text so far is the answer. Before the first token, where the
+   * turn waits or K/V is computed, the call rejects with the signal's reason.
    */
   readonly signal?: AbortSignal;
   /** Called after every token with the answer so far, its prefix included. */
@@ -119,6 +125,8 @@ export interface ChatResponse {
 }
 
 export interface SystemStats {
+  /** Turns, and changes of what is kept, that wait and that run at this moment. */
+  readonly turns: { readonly waiting: number; readonly running: number };
   readonly router: Readonly<Record<string, unknown>>;
   readonly model: Readonly<Record<string, unknown>> | null;
   readonly config: Readonly<Record<string, unknown>>;

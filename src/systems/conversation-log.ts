@@ -3,7 +3,7 @@ import { textHash } from '../config/text-hash.ts';
 import { AuditLogRepository } from '../db/audit-log-repository.ts';
 import { ConversationRepository } from '../db/conversation-repository.ts';
 import type { BenchDatabase } from '../db/database.ts';
-import type { ConversationRow } from '../db/schema.ts';
+import type { ConversationRow } from '../db/conversation-schema.ts';
 import { SessionRepository } from '../db/session-repository.ts';
 import type { HistoryMessage } from '../records/prompt-info.ts';
 import type { Timings } from '../records/timings.ts';

@@ -21,7 +21,7 @@ import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { MemoryText } from './prompt/lines-ahead.ts';
 import { retrieveFor, withPreferences } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
-import { TurnPipeline } from './turn-pipeline.ts';
+import { type KeptKv, TurnPipeline } from './turn-pipeline.ts';
 
 /** The parts of a system that injects its memories as keys and values. */
 export interface DKISystemParts extends SystemParts {
@@ -86,25 +86,28 @@ export class DKISystem implements BenchSystem {
 
   /** Replacing a memory deletes all K/V that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    if (options.memoryId !== undefined) await this.forgetMemory(options.userId ?? '', options.memoryId);
-    const memoryId = await this.#parts.memories.add(sessionId, content, options);
-    await this.prepare(options.userId ?? '', [{ memoryId, content }]);
-    return memoryId;
+    const { memories, ahead = false } = this.#parts;
+    const { userId = '', memoryId } = options;
+    if (memoryId === undefined && !ahead) return memories.add(sessionId, content, options);
+    return this.#pipeline.betweenTurns(async (kept) => {
+      if (memoryId !== undefined) await this.#forget(kept, userId, memoryId);
+      const id = await memories.add(sessionId, content, options);
+      await this.#prepare(kept, userId, [{ memoryId: id, content }]);
+      return id;
+    });
   }
 
   /** Computes the blocks of memories that were not given before, where that is done ahead. */
   async prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     if (this.#parts.ahead !== true) return;
-    const keyOf = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
-    const added = memories.filter((memory) => !this.#prepared.has(keyOf(memory)));
-    if (added.length === 0) return;
-    await this.#pipeline.prepare(userId, added, options);
-    for (const memory of added) this.#prepared.add(keyOf(memory));
+    await this.#pipeline.betweenTurns((kept) => this.#prepare(kept, userId, memories, options), options);
   }
 
-  async removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
-    await this.forgetMemory(userId ?? '', memoryId);
-    return this.#parts.memories.remove(sessionId, memoryId, userId);
+  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
+    return this.#pipeline.betweenTurns(async (kept) => {
+      await this.#forget(kept, userId ?? '', memoryId);
+      return this.#parts.memories.remove(sessionId, memoryId, userId);
+    });
   }
 
   loadMemoriesFromDb(sessionId: string): Promise<number> {
@@ -133,19 +136,39 @@ export class DKISystem implements BenchSystem {
     };
   }
 
-  async forgetMemory(userId: string, memoryId: string): Promise<number> {
-    // A memory that is given again is looked for: K/V that is still there is found.
-    this.#prepared.clear();
-    return (await this.#pipeline.strategy()).forget(userId, memoryId);
+  forgetMemory(userId: string, memoryId: string): Promise<number> {
+    return this.#pipeline.betweenTurns((kept) => this.#forget(kept, userId, memoryId));
   }
 
-  async reset(): Promise<void> {
-    this.#prepared.clear();
-    await this.#pipeline.reset();
+  reset(): Promise<void> {
+    return this.#pipeline.betweenTurns((kept) => {
+      this.#prepared.clear();
+      return kept.reset();
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pipeline.dispose();
+  }
+
+  #forget(kept: KeptKv, userId: string, memoryId: string): Promise<number> {
+    // A memory that is given again is looked for: K/V that is still there is found.
+    this.#prepared.clear();
+    return kept.forget(userId, memoryId);
+  }
+
+  async #prepare(
+    kept: KeptKv,
+    userId: string,
+    memories: readonly MemoryText[],
+    options: PrepareOptions = {},
+  ): Promise<void> {
+    if (this.#parts.ahead !== true) return;
+    const keyOf = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
+    const added = memories.filter((memory) => !this.#prepared.has(keyOf(memory)));
+    if (added.length === 0) return;
+    await kept.prepare(userId, added, options);
+    for (const memory of added) this.#prepared.add(keyOf(memory));
   }
 
   get #prefillName(): string {

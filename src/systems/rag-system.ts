@@ -13,7 +13,7 @@ import { CachedTextPrefill } from './prefill/cached-text-prefill.ts';
 import { TextPrefill } from './prefill/text-prefill.ts';
 import { retrieveFor } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
-import { TurnPipeline } from './turn-pipeline.ts';
+import { type KeptKv, TurnPipeline } from './turn-pipeline.ts';
 
 /** The parts of a system that puts its memories into the prompt as text. */
 export interface RAGSystemParts extends SystemParts {
@@ -60,13 +60,20 @@ export class RAGSystem implements BenchSystem {
 
   /** Replacing a memory deletes all K/V of earlier prompts that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    if (options.memoryId !== undefined) await this.forgetMemory(options.userId ?? '', options.memoryId);
-    return this.#parts.memories.add(sessionId, content, options);
+    const { memories } = this.#parts;
+    const { userId = '', memoryId } = options;
+    if (memoryId === undefined) return memories.add(sessionId, content, options);
+    return this.#pipeline.betweenTurns(async (kept) => {
+      await this.#forget(kept, userId, memoryId);
+      return memories.add(sessionId, content, options);
+    });
   }
 
-  async removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
-    await this.forgetMemory(userId ?? '', memoryId);
-    return this.#parts.memories.remove(sessionId, memoryId, userId);
+  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
+    return this.#pipeline.betweenTurns(async (kept) => {
+      await this.#forget(kept, userId ?? '', memoryId);
+      return this.#parts.memories.remove(sessionId, memoryId, userId);
+    });
   }
 
   loadMemoriesFromDb(sessionId: string): Promise<number> {
@@ -82,16 +89,20 @@ export class RAGSystem implements BenchSystem {
     return { router: memories.stats(), config: { ...rules, topK, threshold }, ...this.#pipeline.stats() };
   }
 
-  async forgetMemory(userId: string, memoryId: string): Promise<number> {
-    // Text alone keeps no K/V: its engine need not be opened for that.
-    return this.#parts.prefixCache === undefined ? 0 : (await this.#pipeline.strategy()).forget(userId, memoryId);
+  forgetMemory(userId: string, memoryId: string): Promise<number> {
+    return this.#pipeline.betweenTurns((kept) => this.#forget(kept, userId, memoryId));
   }
 
-  async reset(): Promise<void> {
-    await this.#pipeline.reset();
+  reset(): Promise<void> {
+    return this.#pipeline.betweenTurns((kept) => kept.reset());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pipeline.dispose();
+  }
+
+  /** Text alone keeps no K/V: its engine need not be opened for that. */
+  async #forget(kept: KeptKv, userId: string, memoryId: string): Promise<number> {
+    return this.#parts.prefixCache === undefined ? 0 : kept.forget(userId, memoryId);
   }
 }

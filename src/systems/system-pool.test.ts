@@ -25,13 +25,18 @@ async function poolOf(size: number): Promise<{
     },
     forgetMemory: async (userId, memoryId) => {
       calls.push(`${place} forget ${userId} ${memoryId}`);
-      return 0;
+      return 1;
     },
-    removeMemory: async () => false,
+    removeMemory: async (_, memoryId) => {
+      calls.push(`${place} remove ${memoryId}`);
+      return true;
+    },
     loadMemoriesFromDb: async () => 7,
     searchMemories: async () => [],
     getStats: () => ({ router: { place } }) as unknown as SystemStats,
-    reset: async () => undefined,
+    reset: async () => {
+      calls.push(`${place} reset`);
+    },
     [Symbol.asyncDispose]: async () => {
       calls.push(`${place} closed`);
     },
@@ -39,36 +44,24 @@ async function poolOf(size: number): Promise<{
   return { pool, calls, endTurn: () => turns.shift()!() };
 }
 
-const asked = (query: string) => ({ query, sessionId: 's' });
+const asked = (query: string, sessionId = query) => ({ query, sessionId });
 
 describe('a pool of systems', () => {
-  it('gives each turn the first that is free, and lets others wait in their order', async () => {
-    const { pool, calls, endTurn } = await poolOf(2);
-    const turns = ['a', 'b', 'c', 'd'].map((query) => pool.chat(asked(query)));
+  it('gives each turn a system that is free, turns of one conversation one after the other, and counts them', async () => {
+    const { pool, calls, endTurn } = await poolOf(3);
+    const turns = [asked('a', 's'), asked('b', 't'), asked('c', 's'), { ...asked('d', 's'), history: [] }].map(
+      (request) => pool.chat(request),
+    );
     await sleep(1);
-    expect(calls).toEqual(['0 chat a', '1 chat b']);
+    expect(calls).toEqual(['0 chat a', '1 chat b', '2 chat d']);
+    expect(pool.getStats().turns).toEqual({ waiting: 1, running: 3 });
     endTurn();
     expect((await turns[0]!).text).toBe('0');
     await sleep(1);
-    expect(calls).toEqual(['0 chat a', '1 chat b', '0 chat c']);
-    endTurn();
-    expect((await turns[1]!).text).toBe('1');
-    await sleep(1);
-    endTurn();
-    endTurn();
-    expect((await Promise.all(turns)).map(({ text }) => text)).toEqual(['0', '1', '0', '1']);
-  });
-
-  it('takes back a system whose turn failed', async () => {
-    const { pool, endTurn } = await poolOf(1);
-    const turn = pool.chat(asked('fail'));
-    await sleep(1);
-    endTurn();
-    await expect(turn).rejects.toThrow('no answer');
-    const next = pool.chat(asked('again'));
-    await sleep(1);
-    endTurn();
-    expect((await next).text).toBe('0');
+    expect(calls.slice(3)).toEqual(['0 chat c']);
+    for (let rest = 0; rest < 3; rest++) endTurn();
+    expect((await Promise.all(turns)).map(({ text }) => text)).toEqual(['0', '1', '0', '2']);
+    expect(pool.getStats().turns).toEqual({ waiting: 0, running: 0 });
   });
 
   it('replaces a memory when all turns under way have ended, and forgets it in every system first', async () => {
@@ -91,21 +84,41 @@ describe('a pool of systems', () => {
     expect(place(/chat b/)).toBeGreaterThan(2);
   });
 
-  it('takes two replacements at once, one after the other', async () => {
-    const { pool, calls } = await poolOf(2);
-    const options = { memoryId: 'm1', userId: 'ann' };
-    await Promise.all([pool.addMemory('s', 'one', options), pool.addMemory('s', 'two', options)]);
-    expect(calls.filter((call) => call.includes('forget'))).toHaveLength(4);
-    expect(calls.filter((call) => call.includes('add'))).toHaveLength(2);
-  });
-
-  it('adds a memory of no name without waiting for more than one system', async () => {
+  it('removes a memory when no turn runs, its K/V from every system first', async () => {
     const { pool, calls, endTurn } = await poolOf(2);
     const turn = pool.chat(asked('a'));
-    expect(await pool.addMemory('s', 'new')).toBe('new');
-    expect(calls).toEqual(['0 chat a', '1 add new']);
+    const removed = pool.removeMemory('s', 'm1', 'ann');
+    await sleep(1);
+    expect(calls).toEqual(['0 chat a']);
     endTurn();
     await turn;
+    expect(await removed).toBe(true);
+    expect(calls.slice(1).sort()).toEqual(['0 forget ann m1', '1 forget ann m1', '1 remove m1'].sort());
+    expect(await pool.forgetMemory('ann', 'm2')).toBe(2);
+    await pool.reset();
+    expect(calls.slice(-2).sort()).toEqual(['0 reset', '1 reset']);
+  });
+
+  it('adds a memory of no name without waiting for a turn', async () => {
+    const { pool, calls, endTurn } = await poolOf(1);
+    const turn = pool.chat(asked('a'));
+    await sleep(1);
+    expect(await pool.addMemory('s', 'new')).toBe('new');
+    expect(calls).toEqual(['0 chat a', '0 add new']);
+    endTurn();
+    await turn;
+  });
+
+  it('closes when its turns have ended, and refuses those that wait', async () => {
+    const { pool, calls, endTurn } = await poolOf(1);
+    const turn = pool.chat(asked('a'));
+    const waiting = expect(pool.chat(asked('b'))).rejects.toMatchObject({ code: 'no-session' });
+    const closing = pool[Symbol.asyncDispose]();
+    await waiting;
+    expect(calls).toEqual(['0 chat a']);
+    endTurn();
+    await Promise.all([turn, closing]);
+    expect(calls).toEqual(['0 chat a', '0 closed']);
   });
 
   it('asks the first for what all share, and closes all', async () => {

@@ -4,23 +4,24 @@ import type {
   BenchSystem,
   ChatRequest,
   ChatResponse,
-  MemorySystem,
+  PrepareOptions,
   SearchOptions,
   SystemStats,
 } from './contracts.ts';
+import type { MemoryText } from './prompt/lines-ahead.ts';
+import { TurnQueue } from './turn-queue.ts';
 
 /**
  * Several systems of one arm, each with a session of its own, behind one face: a turn takes the first that is free, others
  * wait in the order in which they came. They share memories and K/V store.
  */
-export class SystemPool implements MemorySystem, AsyncDisposable {
+export class SystemPool implements BenchSystem {
   readonly #systems: readonly BenchSystem[];
-  readonly #free: BenchSystem[];
-  readonly #waiting: ((system: BenchSystem) => void)[] = [];
+  readonly #turns: TurnQueue<BenchSystem>;
 
   private constructor(systems: readonly BenchSystem[]) {
     this.#systems = systems;
-    this.#free = [...systems];
+    this.#turns = new TurnQueue(systems);
   }
 
   /** @param open opens the system of a place, from 0 @throws RangeError for fewer than one */
@@ -32,21 +33,41 @@ export class SystemPool implements MemorySystem, AsyncDisposable {
   }
 
   chat(request: ChatRequest): Promise<ChatResponse> {
-    return this.#withFree((system) => system.chat(request));
+    const { sessionId, signal, includeHistory = true, history } = request;
+    const conversation = includeHistory && history === undefined ? sessionId : undefined;
+    return this.#turns.run((system) => system.chat(request), { conversation, signal });
   }
 
-  /** Replacing a memory waits for the turns under way, and deletes its K/V from every system before it returns. */
+  /** Replacing a memory deletes its K/V from every system before it returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memoryId, userId = '' } = options;
-    if (memoryId !== undefined) {
-      const all = await Promise.all(this.#systems.map(() => this.#take()));
-      try {
-        for (const system of all) await system.forgetMemory(userId, memoryId);
-      } finally {
-        for (const system of all) this.#giveBack(system);
-      }
-    }
-    return this.#withFree((system) => system.addMemory(sessionId, content, options));
+    if (memoryId === undefined) return this.#systems[0]!.addMemory(sessionId, content, options);
+    return this.#turns.runAlone(async (systems) => {
+      await forgetIn(systems, userId, memoryId);
+      return systems[0]!.addMemory(sessionId, content, options);
+    });
+  }
+
+  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
+    return this.#turns.runAlone(async (systems) => {
+      await forgetIn(systems, userId ?? '', memoryId);
+      return systems[0]!.removeMemory(sessionId, memoryId, userId);
+    });
+  }
+
+  forgetMemory(userId: string, memoryId: string): Promise<number> {
+    return this.#turns.runAlone((systems) => forgetIn(systems, userId, memoryId));
+  }
+
+  /** Computes the K/V in one of the systems; the others find it in the store. */
+  prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
+    return this.#turns.run(async (system) => system.prepare?.(userId, memories, options), { signal: options.signal });
+  }
+
+  reset(): Promise<void> {
+    return this.#turns.runAlone(async (systems) => {
+      for (const system of systems) await system.reset();
+    });
   }
 
   loadMemoriesFromDb(sessionId: string): Promise<number> {
@@ -59,29 +80,20 @@ export class SystemPool implements MemorySystem, AsyncDisposable {
 
   /** Counts of the store are those of all systems together; blocks in memory are those of the first. */
   getStats(): SystemStats {
-    return this.#systems[0]!.getStats();
+    const { waiting, running } = this.#turns;
+    return { ...this.#systems[0]!.getStats(), turns: { waiting, running } };
   }
 
+  /** Refuses the turns that wait, and closes every system when those under way have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turns.close();
     for (const system of this.#systems) await system[Symbol.asyncDispose]();
   }
+}
 
-  async #withFree<T>(work: (system: BenchSystem) => Promise<T>): Promise<T> {
-    const system = await this.#take();
-    try {
-      return await work(system);
-    } finally {
-      this.#giveBack(system);
-    }
-  }
-
-  async #take(): Promise<BenchSystem> {
-    return this.#free.shift() ?? new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #giveBack(system: BenchSystem): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free.push(system);
-    else next(system);
-  }
+/** Gives the number of entries that were deleted, in all systems. */
+async function forgetIn(systems: readonly BenchSystem[], userId: string, memoryId: string): Promise<number> {
+  let entries = 0;
+  for (const system of systems) entries += await system.forgetMemory(userId, memoryId);
+  return entries;
 }

@@ -8,10 +8,7 @@ import type { PromptForm } from './prompt/prompt-form.ts';
 
 const MAX_NEW_TOKENS = 48;
 
-/**
- * The end of an answer: one sentence, within 48 tokens by default, and never more than the prompt reserved where nothing else
- * is asked for.
- */
+/** The end of an answer: one sentence, within 48 tokens where no other number is asked for, and never more than were reserved. */
 export function answerLimits(
   { stopTexts }: Pick<PromptForm, 'stopTexts'>,
   reserveTokens: number,
@@ -19,7 +16,7 @@ export function answerLimits(
 ): GenerationLimits {
   const { maxNewTokens, temperature = 0, onText, answerPrefix = '' } = request;
   return {
-    maxTokens: maxNewTokens ?? Math.min(MAX_NEW_TOKENS, reserveTokens),
+    maxTokens: Math.min(maxNewTokens ?? MAX_NEW_TOKENS, reserveTokens),
     stopTexts,
     oneSentence: true,
     temperature,
@@ -27,6 +24,15 @@ export function answerLimits(
       ? {}
       : { onToken: (id, text) => (id === null ? undefined : onText(withPrefix(answerPrefix, text))) }),
   };
+}
+
+/** A prompt whose budget warns where more new tokens are asked for than it reserves. */
+export function withReserveWarning(prompt: BuiltPrompt, maxNewTokens: number | undefined): BuiltPrompt {
+  const { budget } = prompt.info;
+  const { reserveTokens } = budget;
+  if (maxNewTokens === undefined || maxNewTokens <= reserveTokens) return prompt;
+  const warning = `maxNewTokens ${maxNewTokens} is above the reserve: the answer ends after ${reserveTokens} tokens`;
+  return { ...prompt, info: { ...prompt.info, budget: { ...budget, warnings: [...budget.warnings, warning] } } };
 }
 
 /** The way in which a prompt opens the answer: with the prefix as its last segment, where there is one. */

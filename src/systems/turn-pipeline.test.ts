@@ -163,14 +163,26 @@ it('shows the text so far, and ends where it is aborted with what there is', asy
   expect(text.startsWith(texts[0]!)).toBe(true);
 });
 
-it('generates 48 tokens where nobody asks for more, and never more than were reserved', () => {
+it('generates 48 tokens where nobody asks for another number, and never more than were reserved', () => {
   const form = { stopTexts: ['\n'] };
   expect(answerLimits(form, 512)).toEqual({ maxTokens: 48, stopTexts: ['\n'], oneSentence: true, temperature: 0 });
   expect(answerLimits(form, 16)).toMatchObject({ maxTokens: 16 });
-  expect(answerLimits(form, 16, { maxNewTokens: 99, temperature: 0.5 })).toMatchObject({
-    maxTokens: 99,
+  expect(answerLimits(form, 16, { maxNewTokens: 9, temperature: 0.5 })).toMatchObject({
+    maxTokens: 9,
     temperature: 0.5,
   });
+});
+
+it('cuts down to the reserve what is asked for above it, and says so with both numbers', async () => {
+  const warned: string[] = [];
+  const rules = { ...parts.rules, reserveTokens: 5 };
+  await using system = new RAGSystem({ ...parts, rules, warn: (message) => warned.push(message) });
+  const { promptInfo, trace } = await system.chat({ ...request, maxNewTokens: 600 });
+  expect(trace.answer.tokenIds.length).toBeLessThanOrEqual(5);
+  const warning = 'maxNewTokens 600 is above the reserve: the answer ends after 5 tokens';
+  expect([promptInfo.budget.warnings, warned]).toEqual([[warning], [warning]]);
+  await system.chat({ ...request, maxNewTokens: 5 });
+  expect(warned).toEqual([warning]);
 });
 
 it('gives the model the beginning of its answer, which the reader sees and no metric', async () => {

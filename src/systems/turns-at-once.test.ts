@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askedTurns, calling, modes, nameOf, said, TurnsAtOnce } from '../../test/fixtures/turns-at-once.ts';
+import { expectSameInAnyOrder } from '../../test/fixtures/interleaved-turns.ts';
+import { replacing } from '../../test/fixtures/replacing.ts';
+import type { ChatRequest } from './contracts.ts';
+
+let at: TurnsAtOnce;
+beforeAll(async () => {
+  at = await TurnsAtOnce.open();
+});
+afterAll(() => at[Symbol.asyncDispose]());
+
+/** One turn of each user. */
+const four = askedTurns.filter((_, index) => index % 3 === 0);
+
+describe.each(modes)('%s', (mode) => {
+  it('answers users who ask at once as one by one, and keeps nothing wrong', async () => {
+    const alone = await at.oneByOne(mode, four);
+    const store = `${mode} at once`;
+    await using system = at.system(mode, at.sessions[0]!, store);
+    const responses = await Promise.all(four.map((turn) => system.chat(turn)));
+    expect(new Map(responses.map((response, index) => [nameOf(four[index]!), said(response)]))).toEqual(alone);
+    expect(await at.oneByOne(mode, four, store)).toEqual(alone);
+    await using pool = await at.pool(mode, 3, undefined, store);
+    const pooled = await Promise.all(four.map((turn) => pool.chat(turn)));
+    expect(pooled.map(said)).toEqual(responses.map(said));
+  });
+});
+
+it('two systems in one session take turns there', async () => {
+  const [rag, dki] = (['rag', 'dki'] as const).map((mode) => at.system(mode, at.sessions[0]!));
+  const responses = await Promise.all(four.flatMap((turn) => [rag!.chat(turn), dki!.chat(turn)]));
+  const alone = await at.oneByOne('rag', four);
+  responses.forEach((response, index) => expect(said(response)).toEqual(alone.get(nameOf(four[index >> 1]!))));
+  await rag![Symbol.asyncDispose]();
+  await dki![Symbol.asyncDispose]();
+});
+
+it('as many turns are under way as there are sessions, whatever else waits', async () => {
+  let inFlight = 0;
+  let largest = 0;
+  const arrived: (() => void)[] = [];
+  /** Waits until three turns generate at once. */
+  const meeting = new Promise<void>((resolve, reject) => {
+    arrived.push(resolve);
+    void sleep(20_000, undefined, { ref: false }).then(() => reject(new Error('three turns never were under way')));
+  });
+  await using pool = await at.pool('dki', 3, (session) =>
+    replacing(session, {
+      generate: async (...args) => {
+        largest = Math.max(largest, ++inFlight);
+        if (inFlight === 3) arrived[0]!();
+        await meeting;
+        try {
+          return await session.generate(...args);
+        } finally {
+          inFlight--;
+        }
+      },
+    }),
+  );
+  const responses = Promise.all(four.map((turn) => pool.chat(turn)));
+  await meeting;
+  expect(pool.getStats().turns).toEqual({ waiting: 1, running: 3 });
+  expect((await responses).map(said)).toEqual([...(await at.oneByOne('dki', four)).values()]);
+  expect(largest).toBe(3);
+});
+
+describe('between turns', () => {
+  it('a memory is replaced and removed when the turn under way has ended', async () => {
+    const events: string[] = [];
+    await using system = at.system(
+      'dki',
+      calling(at.sessions[0]!, (call) => async (...args) => {
+        events.push('call');
+        return call(...args);
+      }),
+    );
+    const turn = system.chat(four[0]!).then(() => events.push('answered'));
+    const changes = [
+      system.addMemory('s', 'My dog is Orso.', { userId: 'ann', memoryId: 'm0' }).then(() => events.push('added')),
+      system.removeMemory('s', 'm0', 'ann').then(() => events.push('removed')),
+      system.forgetMemory('ann', 'm1').then(() => events.push('forgotten')),
+      system.reset().then(() => events.push('reset')),
+    ];
+    expect(system.getStats().turns).toEqual({ waiting: 4, running: 1 });
+    await Promise.all([turn, ...changes]);
+    expect(events.filter((event) => event !== 'call')).toEqual(['answered', 'added', 'removed', 'forgotten', 'reset']);
+    expect(events.indexOf('answered')).toBeGreaterThan(events.lastIndexOf('call'));
+    // The turn had kept its K/V by then.
+    expect(system.getStats().kvStore).toMatchObject({ entries: 0 });
+  });
+
+  it('blocks are computed ahead', async () => {
+    await using system = at.system('dki-blocks+ahead', at.sessions[0]!);
+    const prepared = system.prepare!('ann', [{ memoryId: 'm0', content: 'My dog is Brenko.' }]);
+    const [response] = await Promise.all([system.chat(four[0]!), prepared]);
+    expect(said(response)).toEqual((await at.oneByOne('dki-blocks', four)).get(nameOf(four[0]!)));
+  });
+});
+
+describe('a turn that waits', () => {
+  it('leaves at once when its signal is aborted', async () => {
+    await using system = at.system('dki', at.sessions[0]!);
+    const controller = new AbortController();
+    const running = system.chat(four[0]!);
+    const waiting = system.chat({ ...four[1]!, signal: controller.signal });
+    const behind = system.chat(four[2]!);
+    let isAnswered = false;
+    void running.then(() => (isAnswered = true));
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    expect(isAnswered).toBe(false);
+    await Promise.all([running, behind]);
+  });
+
+  it('is refused when its system closes, which waits for the turn under way', async () => {
+    const system = at.system('dki', at.sessions[0]!);
+    const events: string[] = [];
+    const ask = async (turn: ChatRequest): Promise<void> => {
+      await system.chat(turn).then(
+        () => events.push('answered'),
+        ({ message }: Error) => events.push(message),
+      );
+    };
+    const turns = [ask(four[0]!), ask(four[1]!)];
+    await system[Symbol.asyncDispose]().then(() => events.push('closed'));
+    await Promise.all(turns);
+    expect(events).toEqual(['the system is closed: a turn that waited for it was refused', 'answered', 'closed']);
+    await expect(system.chat(four[0]!)).rejects.toMatchObject({ code: 'no-session' });
+  });
+});
+
+it('turns in any order have the answers of turns one by one', () =>
+  expectSameInAnyOrder(at, { rounds: 10, seed: 1, turns: four }));
