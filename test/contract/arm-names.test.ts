@@ -14,6 +14,6 @@ it('offers on the command line exactly the arms that run', () => {
 it('takes any number of recomputed tokens, and names the arms for a name that is none', () => {
   const load = (arms: string) => loadBenchConfig({ flags: { arms }, environment: {}, arms: armRegistry }).arms;
   expect(load('rag,dki-link:16')).toEqual(['rag', 'dki-link:16']);
-  expect(namesOf(['dki-link:16'])).toEqual(['dki-link:16']);
+  expect(namesOf(['dki-link:16', 'dki-link:all'])).toEqual(['dki-link:16', 'dki-link:all']);
   expect(() => load('dki-link:x')).toThrow('--arms: unknown arm "dki-link:x": did you mean dki-link:4?');
 });

@@ -1,6 +1,6 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
-import type { JoinRecipe } from '../prefill/join-recipe.ts';
+import { type JoinRecipe, recomputedNamed } from '../prefill/join-recipe.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
 const blocks: JoinRecipe = { positions: 'contiguous', recomputedTokens: 0 };
@@ -108,14 +108,14 @@ export const injectingArms: readonly ArmDefinition[] = [
         {
           equivalence: 'tokens',
           summary:
-            'as dki-blocks, the first K tokens of every block recomputed in sight of what precedes it (LegoLink)',
+            'as dki-blocks, the first K tokens (or all) of every block recomputed in sight of what precedes it (LegoLink)',
           mark: { colour: '#b8458a', shape: 'triangle-down', dash: [2, 2] },
         },
         ['cells'],
-        (_, argument) => ({ prefill: { positions: 'contiguous', recomputedTokens: Number(argument) } }),
+        (_, argument) => ({ prefill: { positions: 'contiguous', recomputedTokens: recomputedNamed(argument ?? '') } }),
       ),
     ),
-    argument: { example: '4', pattern: /^\d{1,6}$/ },
+    argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
   },
   injecting(
     'dki-parallel',

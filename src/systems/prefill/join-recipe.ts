@@ -4,21 +4,29 @@ export interface JoinRecipe {
   readonly positions: 'contiguous' | 'parallel';
   /**
    * First tokens of each block evaluated again at their final place, in sight of what precedes them: LegoLink-style
-   * recomputation. 0 is plain joining, the longest block's length is the exact prefix.
+   * recomputation. 0 is plain joining, Infinity all of them: the prefix of the text again, computed block by block.
    * @see EPIC, arXiv 2410.15332
    */
   readonly recomputedTokens: number;
 }
 
-/** `blocks`, `link:4`, `parallel`: the recipe as records and keys name it. */
-export function recipeName({ positions, recomputedTokens }: JoinRecipe): 'blocks' | 'parallel' | `link:${number}` {
+/** A recipe as records and keys name it. */
+export type RecipeName = 'blocks' | 'parallel' | 'link:all' | `link:${number}`;
+
+/** The number of recomputed tokens behind `link:`, as arms and recipes spell it. */
+export function recomputedNamed(name: string): number {
+  return name === 'all' ? Infinity : Number(name);
+}
+
+export function recipeName({ positions, recomputedTokens }: JoinRecipe): RecipeName {
   if (positions === 'parallel') return 'parallel';
-  return recomputedTokens === 0 ? 'blocks' : `link:${recomputedTokens}`;
+  if (recomputedTokens === 0) return 'blocks';
+  return recomputedTokens === Infinity ? 'link:all' : `link:${recomputedTokens}`;
 }
 
 /** The recipe of a name that `recipeName` gave. */
-export function recipeNamed(name: 'blocks' | 'parallel' | `link:${number}`): JoinRecipe {
+export function recipeNamed(name: RecipeName): JoinRecipe {
   if (name === 'parallel') return { positions: 'parallel', recomputedTokens: 0 };
-  const recomputedTokens = name === 'blocks' ? 0 : Number(name.slice('link:'.length));
+  const recomputedTokens = name === 'blocks' ? 0 : recomputedNamed(name.slice('link:'.length));
   return { positions: 'contiguous', recomputedTokens };
 }

@@ -1,5 +1,25 @@
 import { createContext, Script } from 'node:vm';
-import { Environment, Interpreter, Template } from '@huggingface/jinja';
+import * as jinja from '@huggingface/jinja';
+
+interface JinjaValue {
+  readonly value: unknown;
+}
+
+interface JinjaEnvironment {
+  set(name: string, value: unknown): unknown;
+}
+
+interface JinjaInterpreter {
+  evaluate(statement: unknown, environment: unknown): JinjaValue;
+  run(program: unknown): JinjaValue;
+}
+
+/** The package's classes: Node's resolution does not find their own types, whose files are named without an ending. */
+const { Environment, Interpreter, Template } = jinja as unknown as {
+  readonly Environment: new () => JinjaEnvironment;
+  readonly Interpreter: new (environment: JinjaEnvironment) => JinjaInterpreter;
+  readonly Template: new (source: string) => { readonly parsed: unknown };
+};
 
 /** Templates in use have at most some 30 kB, and take some 100 steps for a message. */
 const MOST_CHARACTERS = 2 ** 18;
@@ -9,14 +29,11 @@ const MOST_TEXT = 2 ** 20;
 const MOST_ELEMENTS = 100_000;
 const MOST_MS = 10_000;
 
-type Evaluation = Parameters<Interpreter['evaluate']>;
-type Value = ReturnType<Interpreter['evaluate']>;
-
 /** Counts the steps of a template, and looks at the size of what each of them gives. */
 class LimitedInterpreter extends Interpreter {
   #steps = 0;
 
-  override evaluate(...evaluation: Evaluation): Value {
+  override evaluate(...evaluation: Parameters<JinjaInterpreter['evaluate']>): JinjaValue {
     if (++this.#steps > MOST_STEPS) throw new RangeError(`it takes more than ${MOST_STEPS} steps`);
     const result = super.evaluate(...evaluation);
     const { value } = result;
@@ -31,7 +48,7 @@ class LimitedInterpreter extends Interpreter {
 
 /** A Jinja template of somebody else's, rendered within limits of steps, sizes and time. */
 export class LimitedTemplate {
-  readonly #template: Template;
+  readonly #template: InstanceType<typeof Template>;
   readonly #mostMs: number;
 
   /** @throws Error in the words of the parser where it is no template; RangeError beyond a limit */
