@@ -44,7 +44,7 @@ describe('models list', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^recall-base +language model +3\.6 MB +MIT +ships +embed-en-zh$/m);
     expect(stdout).toMatch(/^smollm2-135m +language model +98\.4 MB +Apache-2\.0 +no +minilm$/m);
-    expect(stdout).toMatch(/^smollm2-135m +chat template, answer begins "According to your notes,"$/m);
+    expect(stdout).toMatch(/^smollm2-135m +chat template, answer begins with the item's own words$/m);
     const minilm = (await rows()).find(({ name }) => name === 'minilm')!;
     expect(minilm).toMatchObject({ kind: 'embedder', kept: 'absent', path: null, licence: 'Apache-2.0' });
     expect(minilm.missing).toHaveLength(8);
