@@ -21,6 +21,7 @@ export interface ScoredMemory {
 export class MemoryNamespace {
   readonly #backend: VectorBackend;
   readonly #dimension: number;
+  readonly #onRebuild: (rows: number) => void;
   /** In order of insertion. */
   readonly #memories = new Map<string, StoredMemory>();
   #index: VectorIndex;
@@ -28,7 +29,9 @@ export class MemoryNamespace {
   #rows: StoredMemory[] = [];
   #needsRebuild = false;
 
-  constructor(backend: VectorBackend, dimension: number) {
+  /** @param onRebuild is called after each rebuild with the number of rows */
+  constructor(backend: VectorBackend, dimension: number, onRebuild: (rows: number) => void = () => undefined) {
+    this.#onRebuild = onRebuild;
     this.#backend = backend;
     this.#dimension = dimension;
     this.#index = backend.createIndex(dimension);
@@ -73,6 +76,7 @@ export class MemoryNamespace {
     this.#rows = [];
     this.#append(this.list());
     this.#needsRebuild = false;
+    this.#onRebuild(this.#rows.length);
   }
 
   /** Returns the `k` (at least 1) memories nearest to a unit vector, best first; of equal scores, older first. */

@@ -113,12 +113,31 @@ describe('MemoryRouter', () => {
     expect(ids(await router.search('tea', { topK: 99 }))).toEqual([...names.slice(1), names[0]]);
   });
 
-  test('a memory and a query without content are similar to nothing', async () => {
+  test('an index is logged when it is made, added to and rebuilt, without a word of a user', async () => {
+    const lines: string[] = [];
+    const logging = new MemoryRouter(embeddings, { backend, topK: 3, threshold: -1, log: (line) => lines.push(line) });
+    const dimensions = await embeddings.dimension();
+    const made = `index made: ${backend.name} ${backend.version}, ${dimensions} dimensions`;
+    await logging.addMemories(['a', 'b', 'c'].map((memoryId) => ({ memoryId, userId: 'ann', content: memoryId })));
+    await logging.addMemory({ memoryId: 'a', userId: 'bob', content: 'tea' });
+    expect(lines).toEqual([made, 'memories added: 3', made, 'memories added: 1']);
+    logging.removeMemory('a', 'ann');
+    await logging.search('tea', { userId: 'ann' });
+    await logging.search('tea', { userId: 'ann' });
+    logging.rebuildIndex();
+    expect(lines.slice(4)).toEqual([
+      'index rebuilt, vectors: 2',
+      'index rebuilt, vectors: 2',
+      'index rebuilt, vectors: 1',
+    ]);
+  });
+
+  test('a memory without content is similar to nothing, and a query without content finds nothing', async () => {
     await router.addMemories([
       { memoryId: 'blank', content: '  ' },
       { memoryId: 'tea', content: 'tea' },
     ]);
-    expect(await router.search('', { threshold: 1e-9 })).toEqual([]);
+    expect(await router.search(' \n')).toEqual([]);
     expect((await router.search('tea')).map(({ score }) => score)).toEqual([expect.closeTo(1, 6), 0]);
   });
 

@@ -1,5 +1,7 @@
+import { debuglog } from 'node:util';
 import type { EmbeddingService } from '../embedding/embedding-service.ts';
 import { embedMemories } from './embed-memories.ts';
+import { isEmptyQuery } from './empty-query.ts';
 import { MemoryNamespace, type StoredMemory } from './memory-namespace.ts';
 import type { MemorySearchResult } from './memory-search-result.ts';
 import type { NewMemory } from './new-memory.ts';
@@ -13,6 +15,8 @@ export interface MemoryRouterOptions {
   readonly topK: number;
   /** Least score (`rag.similarityThreshold`). */
   readonly threshold: number;
+  /** Is told in a line when an index is made, added to or rebuilt. Default: `NODE_DEBUG=dki-router` shows it. */
+  readonly log?: (line: string) => void;
 }
 
 /** Options of one search. */
@@ -57,6 +61,7 @@ export interface MemoryRouterStats {
 export class MemoryRouter {
   readonly #embeddings: EmbeddingService;
   readonly #options: MemoryRouterOptions;
+  readonly #log: (line: string) => void;
   /** By user; undefined for memories without one. */
   readonly #namespaces = new Map<string | undefined, MemoryNamespace>();
   #dimension: number | undefined;
@@ -64,6 +69,7 @@ export class MemoryRouter {
   constructor(embeddings: EmbeddingService, options: MemoryRouterOptions) {
     this.#embeddings = embeddings;
     this.#options = options;
+    this.#log = options.log ?? debuglog('dki-router');
   }
 
   /** Adds one memory; one with the same id and user is replaced. @throws as `addMemories` */
@@ -79,16 +85,18 @@ export class MemoryRouter {
     const dimension = (this.#dimension ??= await this.#embeddings.dimension());
     const stored = await embedMemories(this.#embeddings, memories);
     for (const { userId, memory } of stored) this.#namespace(userId, dimension).add([memory]);
+    this.#log(`memories added: ${memories.length}`);
     return memories.length;
   }
 
   /**
-   * Returns the memories of one user that are nearest to the query, best first; of equal scores, older first.
+   * Returns the memories of one user that are nearest to the query, best first; of equal scores, older first; none for a query
+   * of white space alone.
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
   async search(query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult[]> {
     const { topK } = this.#checked(options);
-    if (topK === 0 || !this.#namespaces.has(options.userId)) return [];
+    if (topK === 0 || isEmptyQuery(query) || !this.#namespaces.has(options.userId)) return [];
     return this.searchVector(await this.#embeddings.embed(query, 'query'), options);
   }
 
@@ -156,7 +164,9 @@ export class MemoryRouter {
   #namespace(userId: string | undefined, dimension: number): MemoryNamespace {
     let namespace = this.#namespaces.get(userId);
     if (namespace === undefined) {
-      namespace = new MemoryNamespace(this.#options.backend, dimension);
+      const { backend } = this.#options;
+      namespace = new MemoryNamespace(backend, dimension, (rows) => this.#log(`index rebuilt, vectors: ${rows}`));
+      this.#log(`index made: ${backend.name} ${backend.version}, ${dimension} dimensions`);
       this.#namespaces.set(userId, namespace);
     }
     return namespace;

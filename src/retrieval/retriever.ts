@@ -28,7 +28,7 @@ export interface Retriever {
   /** Removes a memory of a user from all stores and caches; false if there was none. */
   removeMemory(memoryId: string, userId?: string): Promise<boolean>;
   /**
-   * Retrieves memories of a user, best first. If a part fails that the strategy can do without, the result is flagged.
+   * Retrieves memories of a user, best first; none for a query of white space alone. If a part fails that the strategy can do without, the result is flagged.
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
   retrieve(query: string, options: RetrieveOptions): Promise<Retrieval>;

@@ -1,5 +1,6 @@
 import { BenchError } from '../../config/bench-error.ts';
 import { type RetrieverName, searchingRetrieverNames } from '../../config/retriever-names.ts';
+import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { MemorySearchResult } from '../memory-search-result.ts';
 import type { NewMemory } from '../new-memory.ts';
 import type { Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
@@ -40,7 +41,9 @@ export class GivenRetriever implements Retriever {
   }
 
   /** @throws BenchError `bad-option` for a question without a list, besides those of the port */
-  async retrieve(_query: string, { userId, topK, threshold, passages }: RetrieveOptions): Promise<Retrieval> {
+  async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
+    const { userId, topK, threshold, passages } = options;
     checkSearch(topK, threshold);
     if (passages === undefined) {
       const message = 'retriever given: a question came without a list of passages';

@@ -126,7 +126,7 @@ describe('HintedRetriever', () => {
 
   test('an invalid question retrieves nothing, and is flagged', async () => {
     await open().addMemories(lived);
-    expect(await ask(' \n ')).toMatchObject({
+    expect(await ask(' \u0007 ')).toMatchObject({
       memories: [],
       flags: [{ flag: 'failed', reason: 'the question is empty' }],
     });

@@ -1,6 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { embedMemories } from '../embed-memories.ts';
+import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { StoredMemory } from '../memory-namespace.ts';
 import type { MemorySearchResult } from '../memory-search-result.ts';
 import type { NewMemory } from '../new-memory.ts';
@@ -103,6 +104,7 @@ export class HintedRetriever implements Retriever {
   }
 
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
     checkSearch(options.topK, options.threshold);
     const start = performance.now();
     const record = await this.#prepared({ question: query });

@@ -1,4 +1,5 @@
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { MemoryRouter } from '../memory-router.ts';
 import type { NewMemory } from '../new-memory.ts';
 import type { Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
@@ -37,7 +38,9 @@ export class RouterRetriever implements Retriever {
     return this.#router.removeMemory(memoryId, userId);
   }
 
-  async retrieve(query: string, { userId, topK, threshold }: RetrieveOptions): Promise<Retrieval> {
+  async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
+    const { userId, topK, threshold } = options;
     const start = performance.now();
     const vector = await this.#embeddings.embed(query, 'query');
     const embedded = performance.now();

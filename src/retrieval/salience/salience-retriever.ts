@@ -1,5 +1,6 @@
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { embedMemories } from '../embed-memories.ts';
+import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { NewMemory } from '../new-memory.ts';
 import type { Retrieval, RetrievalTimings, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch } from '../search-options.ts';
@@ -112,6 +113,7 @@ export class SalienceRetriever implements Retriever {
   }
 
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
     const { path, files, candidates, timingsMs, results, totalTokens } = await this.#answer(query, options);
     return {
       strategy: this.name,

@@ -1,3 +1,4 @@
+import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { MemorySearchResult } from '../memory-search-result.ts';
 import type { NewMemory } from '../new-memory.ts';
 import type { Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
@@ -67,7 +68,9 @@ export class TieredRetriever implements Retriever {
     return this.#memory.forget(groupOf(userId), memoryId);
   }
 
-  async retrieve(query: string, { userId, topK, threshold, now = new Date() }: RetrieveOptions): Promise<Retrieval> {
+  async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
+    if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
+    const { userId, topK, threshold, now = new Date() } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
     const context = { nodeId: 'memory_retrieval', now, limit: topK, threshold };

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { presetModels } from '../config/models/preset-models.ts';
+import { retrieverNames } from '../config/retriever-names.ts';
+import { EmbeddingService } from '../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
+import { readPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from './open-retriever.ts';
+import { chooseVectorBackend } from './vectors/vector-backend.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dki-empty-query-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
+const options = { userId: 'ann', topK: 5, threshold: -1, passages: ['m1'] };
+
+describe.each(retrieverNames)('%s', (name) => {
+  test.each(['', ' \n\t', '\u3000'])('retrieves nothing for %j, and asks no embedder', async (query) => {
+    const retriever = await openRetriever(name, {
+      embeddings,
+      backend: chooseVectorBackend().backend,
+      ...{ topK: 5, threshold: -1, namespace: 'run', folder: join(folder, name) },
+      tiers: { coldIndex: 'ivfflat' },
+      countTokens: async (texts) => texts.map(() => 1),
+      preRetrieval: readPreRetrievalConfig({}, 'defaults'),
+    });
+    await retriever.addMemories([{ memoryId: 'm1', userId: 'ann', content: 'I drink green tea.' }]);
+    const found = await retriever.retrieve('tea', options);
+    expect(found.memories.map(({ memoryId }) => memoryId)).toEqual(['m1']);
+    const { texts } = embeddings.stats();
+    expect(await retriever.retrieve(query, options)).toEqual({
+      strategy: name,
+      memories: [],
+      timingsMs: { embedding: 0, search: 0, ranking: 0 },
+      flags: [],
+      details: {},
+    });
+    expect(embeddings.stats().texts).toBe(texts);
+    await expect(retriever.retrieve(query, { ...options, topK: -1 })).rejects.toThrow('topK is -1');
+    await retriever.close();
+  });
+});
