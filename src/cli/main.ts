@@ -15,6 +15,7 @@ const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   tables: async () => (await import('./tables.ts')).declareTables,
   compare: async () => (await import('./compare.ts')).declareCompare,
   inspect: async () => (await import('./inspect.ts')).declareInspect,
+  search: async () => (await import('./search.ts')).declareSearch,
   chat: async () => (await import('./chat.ts')).declareChat,
   data: async () => (await import('./data.ts')).declareData,
   models: async () => (await import('./models.ts')).declareModels,

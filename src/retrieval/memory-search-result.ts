@@ -6,4 +6,6 @@ export interface MemorySearchResult {
   readonly score: number;
   /** Metadata that it was added with: `createdAt`, `preference`, `value` and so on, and its `userId`. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** File and section in which the strategy keeps it, `user/preferences.md#Editor`, where it has files. */
+  readonly path?: string;
 }

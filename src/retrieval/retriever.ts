@@ -77,6 +77,8 @@ export interface Retrieval {
   readonly flags: readonly RetrievalFlag[];
   /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** The memories as one text, of a strategy that writes one. It is never stored, since it holds their texts. */
+  readonly summary?: string;
 }
 
 /** Milliseconds for embedding, for searching stores and indexes, and for ranking their results. */

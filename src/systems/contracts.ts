@@ -139,6 +139,6 @@ export const nothingRetrieved: RetrievedMemories = { memories: [], elapsedMs: 0,
 /** Times a retrieval. */
 export async function timedRetrieval(retrieve: () => Promise<Retrieval>): Promise<RetrievedMemories> {
   const start = performance.now();
-  const { memories, ...record } = await retrieve();
+  const { memories, summary: _, ...record } = await retrieve();
   return { memories, elapsedMs: performance.now() - start, record };
 }

@@ -95,13 +95,23 @@ export function promptRules({ reserve, historyTurns, ...config }: BenchConfig): 
   };
 }
 
-/** The retrieval strategy of the run, empty. @param runFolder the folder of the run's report */
+/** True for a strategy that needs the language model: it counts tokens, or prepares questions. */
+export function needsModel({ retriever }: Pick<BenchConfig, 'retriever'>, { config }: ReadPreRetrievalConfig): boolean {
+  return retriever === 'salience' || (retriever === 'hinted' && asksModel(config));
+}
+
+/**
+ * The retrieval strategy of the run, empty.
+ * @param parts the engine may be missing if no model is needed
+ * @param runFolder the folder of the run's report
+ */
 export function openRunRetriever(
-  { embeddings, backend, engine, preRetrieval }: Pick<BenchParts, 'embeddings' | 'backend' | 'engine' | 'preRetrieval'>,
+  parts: Pick<BenchParts, 'embeddings' | 'backend' | 'preRetrieval'> & { readonly engine: Engine | undefined },
   config: BenchConfig,
   runId: string,
   runFolder: string,
 ): Promise<Retriever> {
+  const { embeddings, backend, engine, preRetrieval } = parts;
   const { retriever, topK, threshold, retrievalTokens } = config;
   return openRetriever(retriever, {
     embeddings,
@@ -111,8 +121,10 @@ export function openRunRetriever(
     namespace: runId,
     folder: join(runFolder, 'retriever'),
     tiers: config,
-    countTokens: async (texts) =>
-      (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
+    countTokens: async (texts) => {
+      if (engine === undefined) throw new Error(`${retriever} counts tokens without a model`);
+      return (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
+    },
     retrievalTokens,
     preRetrieval,
     engine,

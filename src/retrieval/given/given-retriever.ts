@@ -93,7 +93,6 @@ function found({ memoryId, content, metadata, userId }: NewMemory): MemorySearch
 /** @throws BenchError `bad-option` for strategy `given`, where questions are those of nobody's data set */
 export function requireSearching(retriever: RetrieverName): void {
   if (retriever !== 'given') return;
-  const message =
-    '--retriever given: only the items of a data set list passages; nobody lists them for this conversation';
+  const message = '--retriever given: only the items of a data set list passages; nobody lists them for this question';
   throw new BenchError('bad-option', message, `choose one that searches: ${searching}`);
 }

@@ -117,11 +117,12 @@ export class SalienceRetriever implements Retriever {
     const { path, files, candidates, timingsMs, results, totalTokens } = await this.#answer(query, options);
     return {
       strategy: this.name,
-      memories: results.map(({ entry: { memory }, score }) => ({
+      memories: results.map(({ entry: { memory, uri, section }, score }) => ({
         memoryId: memory.memoryId,
         content: memory.content,
         score,
         metadata: memory.metadata,
+        path: section === '' ? uri : `${uri}#${section}`,
       })),
       timingsMs,
       tokensUsed: totalTokens,

@@ -23,7 +23,13 @@ export interface NodeProcessor {
 
 /** Result of processing one record. */
 export type NodeRun =
-  | { readonly state: 'completed'; readonly output: Readonly<Record<string, unknown>>; readonly result: TieredResult }
+  | {
+      readonly state: 'completed';
+      readonly output: Readonly<Record<string, unknown>>;
+      readonly result: TieredResult;
+      /** The output's `history_context`. */
+      readonly summary: string;
+    }
   | { readonly state: 'failed'; readonly output: Readonly<Record<string, unknown>>; readonly error: BenchError };
 
 /**
@@ -58,9 +64,10 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
     try {
       const query = textOf(input, 'topic') || textOf(input, 'content') || textOf(input, 'document');
       const result = await this.#memory.retrieve(textOf(input, 'group_id'), { query, ...limits });
-      const output = { ...input, history_context: formatHistorySummary(result.items) };
+      const summary = formatHistorySummary(result.items);
+      const output = { ...input, history_context: summary };
       send({ type: 'node_state_change', data: { status: 'completed' } });
-      return { state: 'completed', output, result };
+      return { state: 'completed', output, result, summary };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       send({ type: 'memory_retrieval_error', data: { error: error.message } });

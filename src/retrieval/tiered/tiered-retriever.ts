@@ -85,7 +85,8 @@ export class TieredRetriever implements Retriever {
         details: {},
       };
     }
-    const { items, timingsMs, cached } = run.result;
+    const { summary, result } = run;
+    const { items, timingsMs, cached } = result;
     const count = (tier: ContextItem['tier']): number => items.filter((item) => item.tier === tier).length;
     return {
       strategy: this.name,
@@ -93,6 +94,7 @@ export class TieredRetriever implements Retriever {
       timingsMs,
       flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
       details: { hot: count('hot'), coldChunks: count('cold') },
+      summary,
     };
   }
 
