@@ -8,6 +8,7 @@ import { readPreRetrievalConfig } from '../src/retrieval/hinted/pre-retrieval/pr
 import { RouterRetriever } from '../src/retrieval/router/router-retriever.ts';
 import { SalienceRetriever } from '../src/retrieval/salience/salience-retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
+import { retrievalTimes } from './retrieval-times.ts';
 
 const USER = 'ann';
 const QUERIES = 200;
@@ -23,7 +24,7 @@ export interface HybridFigures {
 
 /**
  * Strategies over sentences of the data's own grammar, whose words are as frequent as words are: search and ranking of
- * one question after the other, by turns.
+ * one question after the other, in rounds by turns.
  */
 export async function benchHybrid(
   embeddings: EmbeddingService,
@@ -62,11 +63,9 @@ export async function benchHybrid(
     await retriever.retrieve('warm up', options);
   }
   for (let round = 0; round < ROUNDS; round++) {
-    for (const question of questions) {
-      for (const [name, retriever] of Object.entries(strategies)) {
-        const { timingsMs } = await retriever.retrieve(question, options);
-        times.get(name)!.push(timingsMs.search + timingsMs.ranking);
-      }
+    for (const [name, retriever] of Object.entries(strategies)) {
+      const ofRound = await retrievalTimes(questions.length, (index) => retriever.retrieve(questions[index]!, options));
+      times.get(name)!.push(...ofRound);
     }
   }
   for (const retriever of Object.values(strategies)) await retriever.close();

@@ -191,9 +191,10 @@ async function benchStrategies(rows: readonly RetrievalRow[], memories: number):
       notes.push(`${row.name}: WebAssembly cannot keep more in a graph in the time that a call may take`);
     }
   }
+  const { backend } = chooseVectorBackend();
   console.log(`memories of one user × ${DIMENSION} in directions by chance, hard for a search that is not exact;
 nearest ${TOP_K}. RSS is what the strategy's process grew by, server what a server's process did, where it can be known,
-table + index what pgvector's files take.`);
+table + index what pgvector's files take. Vector search in the process: ${backend.name} ${backend.version}.`);
   const head = ['strategy', 'memories', 'load, s', 'p50, ms', 'p95, ms', 'of the nearest', 'RSS, MiB', 'server, MiB'];
   printTable([...head, 'table + index, MiB'], figures);
   for (const note of notes) console.log(note);

@@ -8,6 +8,15 @@ test('the tables of the README are those of the reports: else run `npm run readm
   expect(await withTables(readme)).toBe(readme);
 });
 
+test('each table names the vector search behind it', async () => {
+  const readme = readFileSync(resolve(import.meta.dirname, '../README.md'), 'utf8');
+  const tables = readme.split('<!-- table ').slice(1);
+  expect(tables).toHaveLength(4);
+  for (const table of tables) {
+    expect(table.split('<!-- end ')[0]).toMatch(/\n\nVector search: (?:faiss|usearch|typescript)\S* [^\n]+\.\n\n$/);
+  }
+});
+
 test('a README without a place for a table is refused', async () => {
   await expect(withTables('# dki-bench\n')).rejects.toThrow('README.md: no <!-- table main -->');
 });

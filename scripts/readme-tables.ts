@@ -45,10 +45,22 @@ function bare(table: Omit<Table, 'id' | 'caption' | 'notes'>): string {
   return lines.slice(2).join('\n').trim();
 }
 
+/** The vector search behind a table, of each model where they differ. */
+function searchedBy(runs: readonly RunResults[]): string {
+  const searches = runs.map(({ run: { model, retriever } }) => ({
+    model: model.name,
+    backend: `${retriever.backend} ${retriever.version}`,
+  }));
+  const [{ backend }] = searches as [(typeof searches)[number]];
+  const isOne = searches.every((search) => search.backend === backend);
+  return `Vector search: ${isOne ? backend : searches.map((search) => `${search.backend} (${search.model})`).join(', ')}.`;
+}
+
 /** The blocks of Table 1 on quality and cost. */
 function mainTable(results: RunResults): string {
   const table = tableOne(results);
-  return bare({ ...table, blocks: table.blocks.filter(({ title }) => title !== 'Turns') });
+  const shown = bare({ ...table, blocks: table.blocks.filter(({ title }) => title !== 'Turns') });
+  return `${shown}\n\n${searchedBy([results])}`;
 }
 
 /** A table with two columns or more for each model, and a row for text and every arm that injects K/V. */
@@ -60,7 +72,7 @@ function pairTable(
   const joined: readonly string[] = joinedArms;
   const asked = base.arms.filter(({ arm }) => joined.includes(arm));
   const models = [base, block];
-  return bare({
+  const shown = bare({
     rowHeading: 'arm',
     blocks: [
       {
@@ -83,6 +95,7 @@ function pairTable(
       return { label: arm, cells: Object.fromEntries(keyed) };
     }),
   });
+  return `${shown}\n\n${searchedBy(models)}`;
 }
 
 function languagesOf({ breakdown }: ArmResults): Cell {

@@ -11,6 +11,7 @@ import { readPreRetrievalConfig } from '../src/retrieval/hinted/pre-retrieval/pr
 import { openRetriever } from '../src/retrieval/open-retriever.ts';
 import type { TieredSettings } from '../src/retrieval/tiered/tier-places.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
+import { retrievalTimes } from './retrieval-times.ts';
 import { openServer, postgresSizes, type PostgresSizes, type RowServer } from './retrieval-server.ts';
 
 export const DIMENSION = 384;
@@ -102,14 +103,12 @@ export async function measureRow(row: RetrievalRow): Promise<RetrievalFigures> {
     const rssBytes = process.memoryUsage.rss() - before;
     const serverBytes = growth(serverBefore, await server?.residentBytes());
     const sizes = row.server?.tier === 'cold' ? await postgresSizes(server!.url, name) : undefined;
-    const times: number[] = [];
     const retrieved: string[][] = [];
-    for (let index = 0; index < QUERIES; index++) {
-      const { memories: found, timingsMs } = await ask(questionOf(index));
-      times.push(timingsMs.search + timingsMs.ranking);
-      retrieved.push(found.map(({ memoryId }) => memoryId));
-    }
-    times.sort((a, b) => a - b);
+    const times = await retrievalTimes(QUERIES, async (index) => {
+      const retrieval = await ask(questionOf(index));
+      retrieved[index] = retrieval.memories.map(({ memoryId }) => memoryId);
+      return retrieval;
+    });
     const at = (share: number): number => times[Math.ceil(share * times.length) - 1]!;
     const nearest = shareOfNearest(retrieved, memories);
     return { loadMs, p50Ms: at(0.5), p95Ms: at(0.95), nearest, rssBytes, serverBytes, sizes };
