@@ -140,6 +140,23 @@ export class BlockStore implements Disposable {
     return this.#remember(block, state);
   }
 
+  /** Deletes a block that was found and could not be used, on both tiers; it counts as rejected. */
+  async reject(userId: string, key: string): Promise<void> {
+    const id = idOf(userId, key);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return this.#disk.reject(userId, key);
+    this.#hits--;
+    this.#drop(id, entry);
+    entry.state.erase();
+    this.#disk.countRejected();
+    await this.#disk.discard(userId, key);
+  }
+
+  /** As `KvStore.countRejected`. */
+  countRejected(): void {
+    this.#disk.countRejected();
+  }
+
   /** Deletes every block and checkpoint of the user that contains the memory, on both tiers, before it returns. */
   async forgetMemory(userId: string, memoryId: string): Promise<number> {
     const inMemoryAlone = this.#forgetInMemory(userId, memoryId);

@@ -20,7 +20,7 @@ export interface StoredBlock extends AboutKv {
 export interface KvStoreStats {
   readonly hits: number;
   readonly misses: number;
-  /** Entries that were damaged, foreign or gone: deleted and recomputed, never used. */
+  /** Entries that were damaged, foreign, of other tokens or gone, and K/V that was computed of other tokens: never used. */
   readonly rejected: number;
   readonly evicted: number;
   readonly entries: number;
@@ -104,9 +104,19 @@ export class KvStore {
     this.#counts.hits--;
     this.#counts.misses++;
     this.#counts.rejected++;
+    await this.discard(userId, key);
+  }
+
+  /** Deletes the entry that this process knows under a key, if there is one. */
+  async discard(userId: string, key: string): Promise<void> {
     await this.#onDisk('a K/V state cannot be deleted', () =>
       this.#discard(this.#index.removeKnown(this.#index.folder(userId), key)),
     );
+  }
+
+  /** Counts K/V that was computed and is not kept, since its tokens are others than those of its key. */
+  countRejected(): void {
+    this.#counts.rejected++;
   }
 
   /**
@@ -235,18 +245,15 @@ export class KvStore {
     try {
       return await act();
     } catch (cause) {
-      // Each says enough: of the engine, of a caller's mistake, and of a signal.
-      if (!isOfFiles(cause)) throw cause;
+      // Each says enough: of the engine, and of a caller's mistake.
+      if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
+      const { code, message } = cause as NodeJS.ErrnoException;
       const hint = `${space}name a folder that can be written: --kv-store DIR`;
-      throw new BenchError('disk', `${path}: ${what}: ${cause.code}`, hint, cause);
+      throw new BenchError('disk', `${path}: ${what}: ${code ?? message}`, hint, cause);
     }
   }
 
   #written<T>({ path }: UserFolder, act: () => Promise<T>): Promise<T> {
     return this.#onDisk('a K/V state could not be written', act, path, 'free some space, lower what is kept, or ');
   }
-}
-
-function isOfFiles(cause: unknown): cause is NodeJS.ErrnoException & { readonly code: string } {
-  return cause instanceof Error && 'syscall' in cause && 'code' in cause;
 }

@@ -115,6 +115,20 @@ describe('a turn that waits', () => {
     await Promise.all([running, behind]);
   });
 
+  it('gives the reason of its signal where K/V is being computed', async () => {
+    const controller = new AbortController();
+    const [session] = at.sessions;
+    const aborting = replacing(session!, {
+      evaluate: (tokens, options) => {
+        controller.abort(new Error('enough'));
+        return session!.evaluate(tokens, options);
+      },
+    });
+    await using system = at.system('dki', aborting);
+    await expect(system.chat({ ...four[0]!, signal: controller.signal })).rejects.toMatchObject({ message: 'enough' });
+    expect(system.getStats().kvStore).toMatchObject({ entries: 0 });
+  });
+
   it('is refused when its system closes, which waits for the turn under way', async () => {
     const system = at.system('dki', at.sessions[0]!);
     const events: string[] = [];

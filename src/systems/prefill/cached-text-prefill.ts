@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { BenchError } from '../../config/bench-error.ts';
 import type { Checkpoint } from '../../engine/checkpoint.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { commonLength } from './common-length.ts';
+import { isBadState, requireInSession, requireTokens } from './exact-tokens.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 
 /** Stands among the memories of every prompt that is kept: its K/V contains question and history as well. */
@@ -71,7 +71,7 @@ export class CachedTextPrefill implements PrefillStrategy {
       .sort((a, b) => b.tokens - a.tokens);
     for (const { cached, tokens } of candidates) {
       const checkpoint = await this.#store.findCheckpoint(userId, cached.key);
-      if (checkpoint !== undefined && (await this.#restored(session, userId, cached.key, checkpoint))) {
+      if (checkpoint !== undefined && (await this.#restored(session, userId, cached, checkpoint))) {
         await session.truncate(tokens);
         return tokens;
       }
@@ -81,12 +81,19 @@ export class CachedTextPrefill implements PrefillStrategy {
     return 0;
   }
 
-  async #restored(session: EngineSession, userId: string, key: string, checkpoint: Checkpoint): Promise<boolean> {
+  async #restored(
+    session: EngineSession,
+    userId: string,
+    { key, tokenIds }: CachedPrompt,
+    checkpoint: Checkpoint,
+  ): Promise<boolean> {
     try {
+      requireTokens(checkpoint.tokens, tokenIds);
       await session.restore(checkpoint);
+      await requireInSession(session, tokenIds);
       return true;
     } catch (error) {
-      if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
+      if (!isBadState(error)) throw error;
       await this.#store.reject(userId, key);
       return false;
     }
@@ -98,8 +105,19 @@ export class CachedTextPrefill implements PrefillStrategy {
     if (known.some((cached) => cached.key === key)) return;
     await session.truncate(tokenIds.length);
     const memoryIds = [WHOLE_PROMPT, ...kept.map((memory) => memory.memoryId)];
-    await this.#store.keepCheckpoint(userId, key, memoryIds, (id) => session.checkpoint({ id }));
-    this.#cached.set(userId, [...known, { key, tokenIds }]);
+    try {
+      await requireInSession(session, tokenIds);
+      await this.#store.keepCheckpoint(userId, key, memoryIds, async (id) => {
+        const checkpoint = await session.checkpoint({ id });
+        requireTokens(checkpoint.tokens, tokenIds);
+        return checkpoint;
+      });
+      this.#cached.set(userId, [...known, { key, tokenIds }]);
+    } catch (error) {
+      if (!isBadState(error)) throw error;
+      // The answer is there: the next turn evaluates its prompt from the first token.
+      this.#store.countRejected();
+    }
   }
 
   #drop(userId: string, key: string): void {

@@ -1,4 +1,3 @@
-import { BenchError } from '../../config/bench-error.ts';
 import type { Checkpoint } from '../../engine/checkpoint.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -6,6 +5,7 @@ import { kvKey } from '../../kv/kv-key.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import { computeExactly, isBadState, requireInSession, requireTokens } from './exact-tokens.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
 import { scalePrefix } from './scale-prefix.ts';
@@ -57,7 +57,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const prefix = prompt.tokenIds.slice(0, prompt.prefixTokens);
     const key = this.#key(prefix);
     const found =
-      (await this.#goOn(resident, key, turn, prefix.length)) ?? (await this.#loadKept(key, turn, parts.header.length));
+      (await this.#goOn(resident, key, turn, prefix)) ?? (await this.#loadKept(key, turn, prefix, parts.header.length));
     const { loaded, computeMs: kvComputeMs } =
       found === undefined ? await this.#compute(key, turn, prefix, parts) : { loaded: found, computeMs: 0 };
     const { userId, alpha } = turn;
@@ -105,30 +105,52 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     resident: Resident | undefined,
     key: string,
     { session, userId, alpha }: TurnContext,
-    prefixTokens: number,
+    prefix: readonly TokenId[],
   ): Promise<Loaded | undefined> {
     if (resident?.key !== key || resident.userId !== userId || resident.alpha !== alpha) return undefined;
-    await session.truncate(prefixTokens);
-    return { ...resident, origin: 'resident' };
+    // Another may have used the session since.
+    if (session.tokens.length < prefix.length) return undefined;
+    await session.truncate(prefix.length);
+    try {
+      await requireInSession(session, prefix);
+      return { ...resident, origin: 'resident' };
+    } catch (error) {
+      if (!isBadState(error)) throw error;
+      this.#options.store.countRejected();
+      return undefined;
+    }
   }
 
   /** Undefined where nothing is kept; a checkpoint that the engine refuses counts as that. */
-  async #loadKept(key: string, turn: TurnContext, headerTokens: number): Promise<Loaded | undefined> {
+  async #loadKept(
+    key: string,
+    turn: TurnContext,
+    prefix: readonly TokenId[],
+    headerTokens: number,
+  ): Promise<Loaded | undefined> {
     const { store } = this.#options;
     const checkpoint = await store.findCheckpoint(turn.userId, key);
     if (checkpoint === undefined) return undefined;
     try {
-      await this.#load(checkpoint, turn, headerTokens);
+      await this.#load(checkpoint, turn, prefix, headerTokens);
       return { sizeBytes: checkpoint.bytes, tokens: checkpoint.tokens.length, origin: 'disk' };
     } catch (error) {
-      if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
+      if (!isBadState(error)) throw error;
       await store.reject(turn.userId, key);
       return undefined;
     }
   }
 
-  async #load(checkpoint: Checkpoint, { session, alpha }: TurnContext, headerTokens: number): Promise<void> {
+  /** @throws BenchError `bad-state` where the checkpoint, or the session behind it, has other tokens than the prefix */
+  async #load(
+    checkpoint: Checkpoint,
+    { session, alpha }: TurnContext,
+    prefix: readonly TokenId[],
+    headerTokens: number,
+  ): Promise<void> {
+    requireTokens(checkpoint.tokens, prefix);
     await session.restore(checkpoint);
+    await requireInSession(session, prefix);
     if (alpha !== 1) await scalePrefix(session, headerTokens, alpha, this.#options.engine);
   }
 
@@ -142,14 +164,24 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const { session, userId, signal } = turn;
     const start = performance.now();
     let loadMs = 0;
-    const { bytes } = await this.#options.store.keepCheckpoint(userId, key, memoryIdsOf(parts), async (id) => {
+    const { store } = this.#options;
+    const make = async (id: string): Promise<Checkpoint> => {
       await session.clear();
       await session.evaluate(prefix, { signal });
+      await requireInSession(session, prefix);
       const checkpoint = await session.checkpoint({ id });
       const loadStart = performance.now();
-      await this.#load(checkpoint, turn, parts.header.length);
+      await this.#load(checkpoint, turn, prefix, parts.header.length);
       loadMs = performance.now() - loadStart;
       return checkpoint;
+    };
+    const { bytes } = await computeExactly(
+      () => store.keepCheckpoint(userId, key, memoryIdsOf(parts), make),
+      () => store.countRejected(),
+    ).catch((error: unknown) => {
+      // A store calls whatever ends the making of a checkpoint a fault of the disk.
+      signal?.throwIfAborted();
+      throw error;
     });
     return {
       loaded: { sizeBytes: bytes, tokens: prefix.length, origin: 'computed' },

@@ -2,9 +2,10 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { BlockStore } from '../../kv/block-store.ts';
+import type { BlockStore, FoundBlock } from '../../kv/block-store.ts';
 import { kvKey } from '../../kv/kv-key.ts';
 import type { LinesAhead } from '../prompt/lines-ahead.ts';
+import { computeExactly, isBlockOf, requireInSession, requireTokens } from './exact-tokens.ts';
 
 /** Everything that work on blocks needs. */
 export interface BlockContext {
@@ -55,20 +56,24 @@ export async function gatherBlocks(
   const blocks: GatheredBlock[] = [];
   for (const { memoryId, tokenIds } of lines) {
     const key = keyOf(context, `block behind ${headerIds.length}`, [...headerIds, ...tokenIds]);
-    const found = await store.find(userId, key);
+    const found = await findBlock(store, userId, key, headerIds.length, tokenIds);
     if (found !== undefined) {
       blocks.push({ key, state: found.state, origin: found.tier, computeMs: 0 });
       continue;
     }
     const computeStart = performance.now();
-    if (sessionHoldsHeader) await session.truncate(headerIds.length);
-    else {
-      await session.importCells(header.state);
+    const compute = async (): Promise<SequenceState> => {
+      if (sessionHoldsHeader) await session.truncate(headerIds.length);
+      else await session.importCells(header.state);
+      sessionHoldsHeader = false;
+      await session.evaluate(tokenIds, { signal });
+      await requireInSession(session, [...headerIds, ...tokenIds]);
       sessionHoldsHeader = true;
-    }
-    await session.evaluate(tokenIds, { signal });
-    using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
-    const state = await store.keep(userId, key, tokenIds.length, [memoryId], block);
+      using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
+      requireTokens(block.tokenIds, tokenIds);
+      return store.keep(userId, key, tokenIds.length, [memoryId], block);
+    };
+    const state = await computeExactly(compute, () => store.countRejected());
     const elapsedMs = performance.now() - computeStart;
     builtTokens += tokenIds.length;
     computeMs += elapsedMs;
@@ -80,14 +85,33 @@ export async function gatherBlocks(
 async function headerOf(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
   const { session, store, signal } = context;
   const key = keyOf(context, 'header', tokenIds);
-  const found = await store.find(userId, key);
+  const found = await findBlock(store, userId, key, 0, tokenIds);
   if (found !== undefined) return { key, state: found.state, origin: found.tier, computeMs: 0 };
   const start = performance.now();
-  await session.clear();
-  await session.evaluate(tokenIds, { signal });
-  using cells = await session.exportCells();
-  const state = await store.keep(userId, key, tokenIds.length, [], cells);
+  const compute = async (): Promise<SequenceState> => {
+    await session.clear();
+    await session.evaluate(tokenIds, { signal });
+    await requireInSession(session, tokenIds);
+    using cells = await session.exportCells();
+    requireTokens(cells.tokenIds, tokenIds);
+    return store.keep(userId, key, tokenIds.length, [], cells);
+  };
+  const state = await computeExactly(compute, () => store.countRejected());
   return { key, state, origin: 'computed', computeMs: performance.now() - start };
+}
+
+/** A block that has these tokens, from that position on; one that has others is rejected. */
+async function findBlock(
+  store: BlockStore,
+  userId: string,
+  key: string,
+  start: number,
+  tokenIds: readonly TokenId[],
+): Promise<FoundBlock | undefined> {
+  const found = await store.find(userId, key);
+  if (found === undefined || isBlockOf(found.state, start, tokenIds)) return found;
+  await store.reject(userId, key);
+  return undefined;
 }
 
 function keyOf({ engine, template }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {

@@ -6,6 +6,7 @@ import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { LinesAhead } from '../prompt/lines-ahead.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
+import { requireInSession } from './exact-tokens.ts';
 import { type JoinRecipe, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
@@ -106,6 +107,10 @@ export class JoinedPrefill implements PrefillStrategy {
     });
     const sizeBytes = kvBytes(joined);
     await session.importCells(joined);
+    // Where blocks share positions a session has no list of its tokens.
+    if (recipe.positions === 'contiguous') {
+      await requireInSession(session, [...parts.header, ...parts.lines.flatMap(({ tokenIds }) => tokenIds)]);
+    }
     return {
       gathered,
       placed,
