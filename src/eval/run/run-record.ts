@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type BenchConfig, engineOptionNames } from '../../config/bench-config.ts';
+import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { RunRepository } from '../../db/run-repository.ts';
 import type { RunPlan, RunRecord } from '../../records/run-record.ts';
@@ -14,48 +14,16 @@ import { declarationOf } from '../analysis/metrics/registered-metrics.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
 import type { BenchParts } from './bench-parts.ts';
+import { keptOptions } from './option-effects.ts';
 import { ownMetrics } from './own-metrics.ts';
 
-/** Options that the turns of a run depend on: a run is resumed with those that it began with. */
-const DECISIVE = [
-  'suite',
-  'dataset',
-  'dataFile',
-  'errata',
-  'engine',
-  'topK',
-  'threshold',
-  'alpha',
-  'limit',
-  'seed',
-  'repeats',
-  'labels',
-  'placement',
-  'template',
-  'systemPrompt',
-  'answerPrefix',
-  'generalAnswerPrefix',
-  'reserve',
-  'historyTurns',
-  'contextTokens',
-  ...engineOptionNames,
-  'margin',
-  'kvStore',
-  'kvBytes',
-  'retriever',
-  'coldIndex',
-  'judge',
-  'judgeModel',
-  'text',
-] as const;
-
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
-  return Object.fromEntries(DECISIVE.filter((key) => key in config).map((key) => [key, config[key]]));
+  return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
 }
 
 /** The options with which a run goes on: those that it began with, and of the new ones those that no turn depends on. */
 export function resumedConfig(config: BenchConfig, { name, plan }: RunRecord): BenchConfig {
-  const open = Object.entries(config).filter(([key]) => !(DECISIVE as readonly string[]).includes(key));
+  const open = Object.entries(config).filter(([key]) => !(keptOptions as readonly string[]).includes(key));
   const begun = decisive(plan.settings as unknown as BenchConfig);
   if (config.judge !== undefined && begun.judge === undefined) {
     throw new BenchError(

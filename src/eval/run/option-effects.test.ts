@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { storeRun } from '../../../test/fixtures/stored-runs.ts';
+import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
+import { type BenchConfig, benchConfigSchema, engineOptionNames } from '../../config/bench-config.ts';
+import { openDatabase } from '../../db/database.ts';
+import { optionEffects } from './option-effects.ts';
+import { resumedConfig } from './run-record.ts';
+
+const options = Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[];
+const withEffect = (effect: string): string[] => options.filter((key) => optionEffects[key] === effect);
+
+it('is said of every option; those that change no number are named here, so that none becomes one unnoticed', () => {
+  expect(options.filter((key) => !(key in optionEffects))).toEqual([]);
+  expect(withEffect('free').sort()).toEqual(
+    ['databaseEcho', 'db', 'eventsPort', 'json', 'out', 'quiet', 'resume', 'run'].sort(),
+  );
+  expect(withEffect('kept')).toEqual(expect.arrayContaining(['retrievalTokens', ...engineOptionNames]));
+});
+
+it('decides with what a run goes on: what changes numbers is that of its beginning, whatever the command says', () => {
+  using folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  const valueOf = (key: string, when: 'then' | 'now'): unknown => {
+    if (key === 'given') return [];
+    if (key === 'suite') return [when];
+    return key === 'margin' ? when.length : `${key} ${when}`;
+  };
+  const now = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'now')]));
+  const begun = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'then')]));
+  const run = storeRun(database, { name: 'r', turns: [], settings: begun });
+  const resumed = resumedConfig({ ...smallConfig(folder), ...now } as unknown as BenchConfig, run);
+  // Where a judge answers is no matter of its verdicts.
+  for (const key of options.filter((name) => name !== 'judge')) {
+    expect(resumed[key], key).toEqual(valueOf(key, optionEffects[key] === 'kept' ? 'then' : 'now'));
+  }
+});
+
+it('an option that the run began without is not taken from the command', () => {
+  using folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  const run = storeRun(database, { name: 'r', turns: [], settings: { seed: 3 } });
+  const config = smallConfig(folder, { retriever: 'salience', retrievalTokens: '10' });
+  expect(resumedConfig(config, run)).not.toHaveProperty('retrievalTokens');
+});
