@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -140,6 +140,25 @@ describe('NodeEventServer', () => {
     local.terminate();
     await server.close();
   });
+
+  test(
+    'is closed within a second where connections stay open that never ask anything',
+    { timeout: 10_000 },
+    async () => {
+      const server = await NodeEventServer.open(0);
+      const port = Number(new URL(server.url).port);
+      const idle = connect(port, '127.0.0.1');
+      const half = connect(port, '127.0.0.1');
+      const client = new WebSocket(server.url);
+      await Promise.all([once(idle, 'connect'), once(half, 'connect'), once(client, 'open')]);
+      half.write('GET / HTTP/1.1\r\nHost: x\r\n');
+      for (const socket of [idle, half, client]) socket.on('error', () => undefined);
+      await server.close();
+      const again = await NodeEventServer.open(port);
+      await again.close();
+      for (const socket of [idle, half]) socket.destroy();
+    },
+  );
 
   test('names a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');

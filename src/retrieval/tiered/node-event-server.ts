@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { BenchError } from '../../config/bench-error.ts';
 import type { NodeEvent, NodeEventStream } from './node-events.ts';
@@ -8,36 +9,47 @@ const HOST = '127.0.0.1';
 const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 /** A client with more unread bytes is disconnected, so that no turn waits for it. */
 const MAX_UNREAD_BYTES = 2 ** 20;
+const CLOSING_MS = 500;
 
 /** Serves the events of nodes to local WebSocket clients: one JSON document a message, from the time of connection on. */
 export class NodeEventServer implements NodeEventStream {
+  readonly #http: Server;
   readonly #server: WebSocketServer;
+  /** All connections, those too that never asked anything. */
+  readonly #sockets = new Set<Socket>();
 
-  private constructor(server: WebSocketServer) {
-    this.#server = server;
-  }
-
-  /** Opens the server. @param port 0 for any free port @throws BenchError `port` if it cannot be opened */
-  static async open(port: number): Promise<NodeEventServer> {
-    const server = new WebSocketServer({
-      host: HOST,
-      port,
+  private constructor() {
+    this.#http = createServer((_, response) => response.writeHead(426, { upgrade: 'websocket' }).end());
+    this.#http.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#server = new WebSocketServer({
+      server: this.#http,
       maxPayload: 2 ** 10,
       // Pages of other origins in a local browser are refused.
       verifyClient: ({ origin }: { readonly origin?: string }) => origin === undefined || LOCAL_ORIGIN.test(origin),
     });
+    // Whoever opens it hears of it from the HTTP server.
+    this.#server.on('error', () => undefined);
+    this.#server.on('connection', (client: WebSocket) => client.on('error', () => client.terminate()));
+  }
+
+  /** Opens the server. @param port 0 for any free port @throws BenchError `port` if it cannot be opened */
+  static async open(port: number): Promise<NodeEventServer> {
+    const server = new NodeEventServer();
     try {
-      await once(server, 'listening');
+      server.#http.listen(port, HOST);
+      await once(server.#http, 'listening');
     } catch (error) {
       const message = `${HOST}:${port} cannot be opened: ${(error as Error).message}`;
       throw new BenchError('port', message, 'give another --events-port', error);
     }
-    server.on('connection', (client: WebSocket) => client.on('error', () => client.terminate()));
-    return new NodeEventServer(server);
+    return server;
   }
 
   get url(): string {
-    return `ws://${HOST}:${(this.#server.address() as AddressInfo).port}`;
+    return `ws://${HOST}:${(this.#http.address() as AddressInfo).port}`;
   }
 
   send(event: NodeEvent): void {
@@ -48,11 +60,13 @@ export class NodeEventServer implements NodeEventStream {
     }
   }
 
+  /** Says goodbye to the clients, and closes every connection within half a second. */
   async close(): Promise<void> {
     for (const client of this.#server.clients) client.close(1001);
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // Clients that do not close the connection.
-    const timer = setTimeout(() => this.#server.clients.forEach((client) => client.terminate()), 500);
+    this.#server.close();
+    const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
+    // Clients that do not close the connection, and connections that are no client's.
+    const timer = setTimeout(() => this.#sockets.forEach((socket) => socket.destroy()), CLOSING_MS);
     await closed;
     clearTimeout(timer);
   }
