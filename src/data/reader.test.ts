@@ -154,9 +154,9 @@ test('aliases are accepted answers; relation, answer prefix and passages stay', 
 });
 
 test('lines that span many chunks of the stream are read whole', async () => {
-  const query = `${'é'.repeat(400_000)}?`;
-  const dataset = await readDataset(file([memory('m'), item('q', { query })]));
-  expect(dataset.users[0]!.items[0]!.query).toBe(query);
+  const content = `${'é'.repeat(400_000)}.`;
+  const dataset = await readDataset(file([memory('m', { content }), item('q')]));
+  expect(dataset.users[0]!.memories[0]!.content).toBe(content);
 });
 
 test('a memory is visible from its creation on', async () => {
@@ -322,4 +322,13 @@ test('a value that is nested a hundred thousand times is refused by line', async
     expect(code).toBe('bad-data');
     expect(message).toContain(`f.jsonl:1: ${field}`);
   }
+});
+
+test.each([
+  ['', 'expected some text, not blank, got ""'],
+  [' \n', 'expected some text, not blank, got " \\n"'],
+  ['x'.repeat(2 ** 17 + 1), 'expected a question of at most 128 KiB, got "xxx'],
+])('refuses a query that is empty or oversized, by line', async (query, why) => {
+  const { message } = await failure(file([memory('first'), item('q', { query })]));
+  expect(message).toContain(`f.jsonl:2: query ${why}`);
 });

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { controlCharacters } from '../config/control-characters.ts';
 
 const MOST_TEXT_BYTES = 8 * 2 ** 20;
+/** No window that is in use holds more. */
+const MOST_QUERY_BYTES = 128 * 2 ** 10;
 
 const id = z
   .string()
@@ -11,6 +13,10 @@ const anyText = z
   .string()
   .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 8 MiB of text');
 const text = anyText.regex(/\S/, 'expected some text, not blank');
+const question = text.refine(
+  (value) => Buffer.byteLength(value) <= MOST_QUERY_BYTES,
+  'expected a question of at most 128 KiB',
+);
 const language = z.enum(['en', 'zh']);
 const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 
@@ -61,8 +67,7 @@ const itemRecord = z.strictObject({
   type: z.literal('item'),
   itemId: id,
   userId: id,
-  /** May be empty: an empty query is a test case for a system. */
-  query: anyText,
+  query: question,
   answer: text.nullable(),
   acceptedAnswers: z.array(text).default([]),
   /** Another name of `acceptedAnswers`; the record keeps that one. */
@@ -97,7 +102,7 @@ const questionRecord = z.strictObject({
   type: z.literal('question'),
   itemId: id,
   userId: id,
-  query: text,
+  query: question,
   /** Ids of all memories that are needed to answer it. */
   evidence: z.array(id).min(1, 'expected the memories that it needs, at least one'),
   category: id.default('uncategorised'),
