@@ -49,4 +49,14 @@ export class SessionRepository {
       return inserted ? row : (this.#select.get({ id }) as SessionRow);
     });
   }
+
+  /** Deletes the sessions whose ids begin so, with all that was said and remembered in them. */
+  deleteBeginningWith(prefix: string): void {
+    this.#database.guard(() =>
+      this.#database.query
+        .delete(sessions)
+        .where(eq(sql`substr(${sessions.id}, 1, ${prefix.length})`, prefix))
+        .run(),
+    );
+  }
 }

@@ -48,7 +48,7 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
 
 /** A run whose turns are all there, and whose results are final. */
 export function hasEnded(run: RunRecord): run is EndedRun {
-  return run.status !== 'running' && run.status !== 'interrupted' && run.probes !== null;
+  return run.status === 'finished' && run.probes !== null;
 }
 
 /** Computes the results of a run from the turns that the database holds of it. */

@@ -6,7 +6,10 @@ import { analyse } from './analyse.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 
 /** A run that is under way, or was ended before its last turn, once its self-tests have passed. */
-export type UnfinishedRun = RunRecord & { readonly status: 'running' | 'interrupted'; readonly probes: RunProbes };
+export type UnfinishedRun = RunRecord & {
+  readonly status: Exclude<RunRecord['status'], 'finished'>;
+  readonly probes: RunProbes;
+};
 
 /** What an unfinished run comes to so far. */
 export interface ResultsSoFar {
@@ -26,7 +29,7 @@ const TURN_BY_TURN: readonly CheckResult['check'][] = [
 
 /** True for a run that has turns, or will have some, and no results yet. */
 export function isUnfinished(run: RunRecord): run is UnfinishedRun {
-  return (run.status === 'running' || run.status === 'interrupted') && run.probes !== null;
+  return run.status !== 'finished' && run.probes !== null;
 }
 
 /**

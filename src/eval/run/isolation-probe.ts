@@ -52,6 +52,9 @@ export function probeBudgetMs(turnsMs: number): number {
   return Math.max(LEAST_BUDGET_MS, SHARE * turnsMs);
 }
 
+/** The beginning of the ids of all sessions of a run's probe. */
+export const isolationSessions = (runId: string): string => `${runId}/isolation/`;
+
 interface CanaryUser {
   readonly userId: string;
   readonly secret: string;
@@ -108,7 +111,7 @@ export async function probeIsolation(
   for (const user of [...users, ...doubles, ...strangers]) {
     signal?.throwIfAborted();
     await subject.keeper.addAll(
-      `${subject.runId}/isolation/${user.userId}`,
+      `${isolationSessions(subject.runId)}${user.userId}`,
       user.userId,
       user.memories.map((content, index) => ({ memoryId: memoryIdOf(user, index), content, metadata: {} })),
     );

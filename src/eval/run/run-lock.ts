@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import { isRunning } from '../../config/is-running.ts';
@@ -7,16 +7,16 @@ import { isRunning } from '../../config/is-running.ts';
 export class RunLock implements Disposable {
   readonly #path: string;
 
-  /** @param folder the folder of the run's report @throws BenchError `bad-option` where a living process has the run */
+  /** @param folder the folder of the run's report @throws BenchError `bad-option` where a living process has the run, whoever owns it */
   constructor(folder: string, run: string) {
     this.#path = join(folder, 'lock');
     try {
       mkdirSync(folder, { recursive: true });
-      const holder = this.#holder();
-      if (holder !== undefined) {
-        throw new BenchError('bad-option', `process ${holder} is making run "${run}"`, 'wait for its end, or end it');
-      }
-      writeFileSync(this.#path, String(process.pid));
+      if (this.#take()) return;
+      this.#takeAway();
+      if (this.#take()) return;
+      const message = `process ${holderOf(this.#path) ?? 'of somebody else'} is making run "${run}"`;
+      throw new BenchError('bad-option', message, 'wait for its end, or end it');
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
       throw new BenchError(
@@ -28,17 +28,44 @@ export class RunLock implements Disposable {
     }
   }
 
-  #holder(): number | undefined {
+  /** Gives back a lock that is this process's own. */
+  [Symbol.dispose](): void {
+    if (holderOf(this.#path) === process.pid) rmSync(this.#path, { force: true });
+  }
+
+  /** False where there is a lock: of two processes only one makes it. */
+  #take(): boolean {
     try {
-      const pid = Number(readFileSync(this.#path, 'utf8'));
-      if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
-      return isRunning(pid) ? pid : undefined;
-    } catch {
-      return undefined;
+      writeFileSync(this.#path, String(process.pid), { flag: 'wx' });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
     }
   }
 
-  [Symbol.dispose](): void {
-    rmSync(this.#path, { force: true });
+  /** Takes the lock of a process that is gone out of the way; one that a living process made meanwhile is put back. */
+  #takeAway(): void {
+    if (isHeld(this.#path)) return;
+    const aside = `${this.#path}.${process.pid}`;
+    renameSync(this.#path, aside);
+    if (isHeld(aside)) renameSync(aside, this.#path);
+    else rmSync(aside, { force: true });
   }
+}
+
+/** The process that a lock names; undefined for what no process wrote. */
+function holderOf(path: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(path, 'utf8'));
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process that had the number of this one before is gone. */
+function isHeld(path: string): boolean {
+  const holder = holderOf(path);
+  return holder !== undefined && holder !== process.pid && isRunning(holder);
 }

@@ -1,6 +1,7 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
+import { SessionRepository } from '../../db/session-repository.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
@@ -8,7 +9,7 @@ import type { RunRecord } from '../../records/run-record.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
 import { judgeTurns } from '../judge/judge-turns.ts';
 import { type PlantedVerdicts, withPlantedVerdicts } from '../judge/planted-verdicts.ts';
-import { probeBudgetMs, probeIsolation } from './isolation-probe.ts';
+import { isolationSessions, probeBudgetMs, probeIsolation } from './isolation-probe.ts';
 import { selfTestBudgetMs } from './parity-self-test.ts';
 import { promptRules } from './bench-parts.ts';
 import type { BenchHooks } from './progress.ts';
@@ -173,6 +174,8 @@ export class RunSession {
     const { topK, threshold, seed } = config;
     const { turns, scoring } = this.#clock.spent;
     const subject = { runId, keeper, systems, topK, threshold };
+    // Of a probe that was interrupted.
+    new SessionRepository(this.#database).deleteBeginningWith(isolationSessions(runId));
     const isolation = await probeIsolation(subject, seed, {
       budgetMs: probeBudgetMs(turns + scoring),
       signal,

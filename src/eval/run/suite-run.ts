@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
 import { controlCharacters } from '../../config/control-characters.ts';
 import { type AskedData, readAskedData } from '../../data/asked-data.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
@@ -149,10 +150,19 @@ export async function runSuite(
   try {
     return await session.finish(settings, hooks);
   } catch (error) {
-    if (hooks.signal?.aborted) runs.update(run.id, { status: 'interrupted' });
+    noteEnd(runs, run.id, hooks.signal?.aborted === true ? 'interrupted' : 'failed');
     throw error;
   } finally {
     for (const { system } of openedArms) await system[Symbol.asyncDispose]();
+  }
+}
+
+/** Notes how a run ended, where the database can still be written: what ended it may be that it cannot. */
+function noteEnd(runs: RunRepository, id: string, status: 'interrupted' | 'failed'): void {
+  try {
+    runs.update(id, { status });
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
   }
 }
 

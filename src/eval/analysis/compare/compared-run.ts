@@ -78,7 +78,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const metrics = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
   const randomWeights = unknownQuality(model) !== null;
   const shown = withholdsTexts(run) ? answered.map((turn) => resultWithoutTexts(turn)) : answered;
-  const complete = probes !== null && status !== 'running' && status !== 'interrupted';
+  const complete = probes !== null && status === 'finished';
   const checks = complete
     ? decideChecks({ arms, answered, failed, probes, metrics, seed, textsStored: storesTexts(run), randomWeights })
     : [];

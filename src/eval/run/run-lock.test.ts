@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, expect, it, vi } from 'vitest';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { RunLock } from './run-lock.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('of a living process holds, of whoever owns it, and is left as it is', () => {
+  using folder = new TestFolder();
+  for (const code of ['EPERM', undefined]) {
+    writeFileSync(folder.file('lock'), String(process.ppid));
+    vi.spyOn(process, 'kill').mockImplementation(() => {
+      if (code !== undefined) throw Object.assign(new Error(code), { code });
+      return true;
+    });
+    expect(() => new RunLock(folder.path, 'r')).toThrow(`process ${process.ppid} is making run "r"`);
+    expect(readFileSync(folder.file('lock'), 'utf8')).toBe(String(process.ppid));
+    vi.restoreAllMocks();
+  }
+});
+
+it('of a process that is gone, or that nobody wrote, is taken over; it goes with its run', () => {
+  using folder = new TestFolder();
+  for (const left of [String(spawnSync('true').pid), 'no number', '']) {
+    writeFileSync(folder.file('lock'), left);
+    {
+      using _lock = new RunLock(folder.path, 'r');
+      expect(readFileSync(folder.file('lock'), 'utf8')).toBe(String(process.pid));
+    }
+    expect(existsSync(folder.file('lock'))).toBe(false);
+  }
+});
+
+it('that another process made meanwhile is not deleted', () => {
+  using folder = new TestFolder();
+  {
+    using _lock = new RunLock(folder.path, 'r');
+    writeFileSync(folder.file('lock'), String(process.ppid));
+  }
+  expect(readFileSync(folder.file('lock'), 'utf8')).toBe(String(process.ppid));
+});
