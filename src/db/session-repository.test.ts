@@ -14,8 +14,6 @@ test('sessions are deleted by the beginning of their ids, with their memories, a
       sessionId,
       userId: 'u',
       content: 'I ski.',
-      embedding: null,
-      metadata: null,
     });
   }
   sessions.deleteBeginningWith('run/isolation/');
