@@ -1,0 +1,18 @@
+import { Template } from '@huggingface/jinja';
+import { expect, it } from 'vitest';
+import { modelShapes } from '../../src/engine/llama-cpp/random-model/model-shapes.ts';
+import { LimitedTemplate } from '../../src/systems/prompt/limited-template.ts';
+
+it('a template within the limits gives what the library gives, its own refusals too', () => {
+  const messages = Array.from({ length: 200 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: 'x',
+  }));
+  const templates = Object.values(modelShapes).flatMap((shape) => ('chatTemplate' in shape ? shape.chatTemplate : []));
+  expect(templates.length).toBeGreaterThan(0);
+  for (const source of [...templates, '{% for i in range(9, 0, -2) %}{{ i }},{% endfor %}{{ none }}{{ True }}']) {
+    const values = { messages, add_generation_prompt: true, bos_token: '^' };
+    expect(new LimitedTemplate(source).render(values)).toBe(new Template(source).render(values));
+  }
+  expect(() => new LimitedTemplate("{{ raise_exception('no system') }}").render({})).toThrow('no system');
+});
