@@ -109,14 +109,15 @@ describe('a chat', () => {
       const { injectionAlpha, promptTokens, kvResidentTokens, evaluatedTokens, generatedTokens, positions } = message;
       if (role === 'user') expect([injectionAlpha, promptTokens, positions]).toEqual([null, null, null]);
       else {
-        expect([injectionAlpha, generatedTokens]).toEqual([1, 5]);
-        expect(kvResidentTokens).toBeGreaterThan(30);
+        expect(injectionAlpha).toBe(1);
+        expect(generatedTokens).toBeGreaterThan(2);
+        expect(kvResidentTokens).toBeGreaterThan(20);
         expect(positions).toBe(promptTokens! + kvResidentTokens!);
         expect(evaluatedTokens).toBeGreaterThanOrEqual(promptTokens!);
       }
     }
     const audit = database.query.select().from(auditLogs).all();
-    expect(audit.map(({ alpha }) => alpha)).toEqual([null, null, 1, 1, null]);
+    expect(audit.map(({ alpha }) => alpha)).toEqual([null, null, 1, 1, null, 1]);
     expect(audit.map(({ action, memoryIds }) => [action, memoryIds])).toEqual([
       ['memory_add', ['m1']],
       ['memory_add', ['m2']],
@@ -172,9 +173,9 @@ describe('a chat', () => {
     expect(shownWithout).not.toContain('garpoox');
     using database = openDatabase({ path: config.db });
     const of = chatSessionId('pia');
-    const stored = database.query.select().from(conversations).all();
-    const alphas = stored.filter(({ sessionId, role }) => sessionId.startsWith(of) && role === 'assistant');
-    expect(alphas.map(({ injectionAlpha }) => injectionAlpha)).toEqual([1, null]);
+    const logged = database.query.select().from(auditLogs).all();
+    const turnsOf = logged.filter(({ sessionId, action }) => sessionId?.startsWith(of) && action === 'dki_generate');
+    expect(turnsOf.map(({ alpha }) => alpha)).toEqual([1, null]);
   });
 
   it('goes on with a conversation by its name, and with another arm on the same memories', async () => {
