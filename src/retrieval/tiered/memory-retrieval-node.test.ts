@@ -96,11 +96,31 @@ describe('MemoryRetrievalProcessor', () => {
       const run = await node.run(context, input, stream);
       expect(run.state).toBe('failed');
       expect(run.output).toBe(input);
-      expect(events.map(({ type }) => type)).toEqual(['node_state_change', 'memory_retrieval_error']);
+      expect(kinds().map((kind) => kind.split(':')[0])).toEqual([
+        'node_state_change running',
+        'memory_retrieval_error redis',
+        'node_state_change failed',
+      ]);
       expect(events[1]?.data).toEqual({ error: expect.stringContaining(`${server.url}: reading failed: `) });
       await hot.close();
     },
   );
+});
+
+describe('a node that fails', () => {
+  test('for a reason that is no mistake of a user reports it, and does not stay running', async () => {
+    const weightless = new EmbeddingService(() => Promise.reject(new TypeError('the weights are not there')));
+    const node = new MemoryRetrievalProcessor(
+      new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings: weightless }),
+    );
+    const input = { topic: 'tea', group_id: 'ann' };
+    expect(await node.process(context, input, stream)).toBe(input);
+    expect(kinds()).toEqual([
+      'node_state_change running',
+      'memory_retrieval_error the weights are not there',
+      'node_state_change failed',
+    ]);
+  });
 });
 
 describe('NodeEventServer', () => {

@@ -1,4 +1,3 @@
-import { BenchError } from '../../config/bench-error.ts';
 import { formatHistorySummary } from './history-summary.ts';
 import type { NodeEvent, NodeEventStream } from './node-events.ts';
 import type { TieredMemory, TieredResult } from './tiered-memory.ts';
@@ -23,19 +22,13 @@ export interface NodeProcessor {
 
 /** Result of processing one record. */
 export type NodeRun =
-  | {
-      readonly state: 'completed';
-      readonly output: Readonly<Record<string, unknown>>;
-      readonly result: TieredResult;
-      /** The output's `history_context`. */
-      readonly summary: string;
-    }
-  | { readonly state: 'failed'; readonly output: Readonly<Record<string, unknown>>; readonly error: BenchError };
+  | { readonly state: 'completed'; readonly output: Readonly<Record<string, unknown>>; readonly result: TieredResult }
+  | { readonly state: 'failed'; readonly output: Readonly<Record<string, unknown>>; readonly error: Error };
 
 /**
  * Adds retrieved memories to a record: searches the memories of its `group_id` for its `topic`, else its `content`, else its
- * `document`, and puts a summary under `history_context`. If a store fails, an event reports it and the record is returned
- * unchanged.
+ * `document`, and puts a summary under `history_context`. Whatever fails is reported by an event, ends the node's state
+ * `running`, and leaves the record as it was.
  */
 export class MemoryRetrievalProcessor implements NodeProcessor {
   readonly #memory: TieredMemory;
@@ -68,9 +61,10 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
       const output = { ...input, history_context: summary };
       send({ type: 'node_state_change', data: { status: 'completed' } });
       return { state: 'completed', output, result, summary };
-    } catch (error) {
-      if (!(error instanceof BenchError)) throw error;
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       send({ type: 'memory_retrieval_error', data: { error: error.message } });
+      send({ type: 'node_state_change', data: { status: 'failed' } });
       return { state: 'failed', output: input, error };
     }
   }

@@ -4,7 +4,7 @@ export type NodeEvent = {
   /** ISO 8601. */
   readonly timestamp: string;
 } & (
-  | { readonly type: 'node_state_change'; readonly data: { readonly status: 'running' | 'completed' } }
+  | { readonly type: 'node_state_change'; readonly data: { readonly status: 'running' | 'completed' | 'failed' } }
   | { readonly type: 'memory_retrieval_error'; readonly data: { readonly error: string } }
 );
 

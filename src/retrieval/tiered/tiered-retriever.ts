@@ -81,7 +81,7 @@ export class TieredRetriever implements Retriever {
         strategy: this.name,
         memories: [],
         timingsMs: { embedding: 0, search: performance.now() - start, ranking: 0 },
-        flags: [{ flag: 'failed', reason: run.error.message }],
+        flags: [{ flag: 'failed', reason: run.error.message.replaceAll(/\s*\n\s*/g, ' ') }],
         details: {},
       };
     }
