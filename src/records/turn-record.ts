@@ -84,7 +84,12 @@ export const answerRecord = z
 
 /** All that was retrieved, ranked, and how; `retrieval` is null for an arm that asked no retriever. */
 export const givenRecord = z
-  .object({ retrieved: z.array(retrievedMemory).readonly(), retrieval: retrievalRecord.nullable() })
+  .object({
+    retrieved: z.array(retrievedMemory).readonly(),
+    retrieval: retrievalRecord.nullable(),
+    /** The retriever's own summary, Markdown; absent where it makes none. */
+    summary: z.string().exactOptional(),
+  })
   .readonly();
 
 /** The columns of a turn that gave an answer; each is one JSON document, written by one layer. */

@@ -75,10 +75,20 @@ export interface Retrieval {
   readonly tokensUsed?: number;
   readonly tokenBudget?: number;
   readonly flags: readonly RetrievalFlag[];
+  /** Of a strategy that makes one. */
+  readonly summary?: RetrievalSummary;
   /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
   readonly details: Readonly<Record<string, unknown>>;
   /** The memories as one text, of a strategy that writes one. It is never stored, since it holds their texts. */
   readonly summary?: string;
+}
+
+/** What a strategy has a prompt say in place of the memories. */
+export interface RetrievalSummary {
+  /** As `formatHistorySummary` writes it; empty if nothing was found. */
+  readonly text: string;
+  /** The records that it consists of, in order; of a long memory several parts may be among them. */
+  readonly records: readonly MemorySearchResult[];
 }
 
 /** Milliseconds for embedding, for searching stores and indexes, and for ranking their results. */

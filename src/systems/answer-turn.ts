@@ -10,6 +10,7 @@ import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { systemPromptFor } from './prompt/system-prompt.ts';
+import { shownMemories } from './retrieve.ts';
 import type { OpenEngine, SystemParts } from './system-parts.ts';
 import { answerLimits, answerRecordOf, openingOf, withReserveWarning } from './turn-answer.ts';
 import { countTokens, timeOf, timingsOf } from './turn-costs.ts';
@@ -69,7 +70,7 @@ export async function answerTurn(
   );
   const assembleStart = performance.now();
   const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
-  const memories = gated?.inject === false ? [] : retrieved.memories;
+  const memories = gated?.inject === false ? [] : shownMemories(retrieved, rules);
   const historyTurns = request.maxHistoryTurns === undefined ? {} : { historyTurns: request.maxHistoryTurns };
   const content = { query: request.query, systemPrompt, memories, history, ...historyTurns, answerPrefix };
   const prompt = withReserveWarning(await buildPrompt(content, rules, tokenizer, form), request.maxNewTokens);
@@ -97,6 +98,7 @@ export async function answerTurn(
   const trace: TurnTrace = {
     retrieved: retrieved.memories,
     retrieval: retrieved.record,
+    ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
     prefill: prefilled.record,
     account,
     gating: gated?.details ?? null,

@@ -1,6 +1,6 @@
 import type { Language } from '../config/language.ts';
 import type { CallOptions } from '../engine/call-options.ts';
-import type { Retrieval } from '../retrieval/retriever.ts';
+import type { Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type { HistoryMessage, PromptInfo } from '../records/prompt-info.ts';
 import type { RetrievalRecord } from '../records/retrieval-record.ts';
@@ -73,6 +73,8 @@ export interface RetrievedMemories {
   readonly elapsedMs: number;
   /** Null where no retriever was asked. */
   readonly record: RetrievalRecord | null;
+  /** Of a retriever that makes one. */
+  readonly summary?: RetrievalSummary;
 }
 
 export interface ChatRequest {
@@ -139,6 +141,7 @@ export const nothingRetrieved: RetrievedMemories = { memories: [], elapsedMs: 0,
 /** Times a retrieval. */
 export async function timedRetrieval(retrieve: () => Promise<Retrieval>): Promise<RetrievedMemories> {
   const start = performance.now();
-  const { memories, summary: _, ...record } = await retrieve();
-  return { memories, elapsedMs: performance.now() - start, record };
+  const { memories, summary, ...record } = await retrieve();
+  const elapsedMs = performance.now() - start;
+  return { memories, elapsedMs, record, ...(summary === undefined ? {} : { summary }) };
 }

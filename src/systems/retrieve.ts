@@ -3,6 +3,7 @@ import type { ArmTraits } from '../records/arm-traits.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
+import type { PromptRules } from './prompt/build-prompt.ts';
 import { chronological, isPreference } from './prompt/placement.ts';
 
 /** Settings of a system's own retrieval. */
@@ -40,6 +41,20 @@ export async function retrieveFor(
         'give them with the request, or choose another arm, such as rag',
       );
   }
+}
+
+/**
+ * What the prompt of a turn may show: the memories, or the records of the retriever's own summary.
+ * @throws BenchError `bad-option` where a summary is to be shown and the retriever made none
+ */
+export function shownMemories(
+  { memories, summary }: RetrievedMemories,
+  { memoriesAs = 'lines' }: Pick<PromptRules, 'memoriesAs'>,
+): readonly MemorySearchResult[] {
+  if (memoriesAs === 'lines') return memories;
+  if (summary !== undefined) return summary.records;
+  const message = 'an arm that shows the summary of its retriever was given memories without one';
+  throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
 }
 
 /** All memories, the newest first, so that a budget drops the oldest. */

@@ -11,6 +11,8 @@ export interface TurnTrace {
   /** Best first, before selection. */
   readonly retrieved: readonly MemorySearchResult[];
   readonly retrieval: RetrievalRecord | null;
+  /** Text of the retriever's own summary; missing where it made none. */
+  readonly summary?: string;
   readonly prefill: PrefillRecord | null;
   readonly account: TurnAccount;
   /** The factors of the gate; null without one. */

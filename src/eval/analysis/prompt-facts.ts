@@ -8,7 +8,7 @@ export function promptFacts({ segments, budget, historyText }: PromptInfo, retri
     list.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const lastMemory = segments.findLastIndex(({ role }) => role === 'memory');
   const dropped = (part: 'memory' | 'history'): number => budget.dropped.filter((drop) => drop.part === part).length;
-  const memoryIds = segments.flatMap(({ memoryId }) => memoryId ?? []);
+  const memoryIds = [...new Set(segments.flatMap(({ memoryId }) => memoryId ?? []))];
   return {
     tokens: tokensOf(segments),
     prefixTokens: tokensOf(segments.slice(0, lastMemory + 1)),

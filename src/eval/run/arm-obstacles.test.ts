@@ -120,6 +120,23 @@ describe('arms that an engine cannot run', () => {
     expect([armObstacle(gated!, bare, plain), armObstacle(rag!, bare, given)]).toEqual([undefined, undefined]);
   });
 
+  it('show a summary, which only some retrievers make', () => {
+    const why = 'its prompt shows a summary that only --retriever tiered makes';
+    const [summary, rag] = armsNamed('summary', 'rag');
+    expect(armObstacle(summary!, bare, plain)).toBe(why);
+    expect(armObstacle(summary!, bare, { ...plain, retriever: 'tiered' })).toBeUndefined();
+    expect(() => runnableArms('m.gguf', bare, [rag!, summary!], plain, false)).toThrow(
+      expect.objectContaining({
+        message: `m.gguf cannot run summary: ${why}`,
+        hint: 'add --retriever tiered, or choose other arms, such as --arms none,rag',
+      }),
+    );
+    expect(runnableArms('m.gguf', bare, [rag!, summary!], plain, true)).toEqual({
+      arms: [rag],
+      notRun: [{ arm: 'summary', why }],
+    });
+  });
+
   it('need edited cells where values are scaled', () => {
     const missing = { cells: 'no cells' };
     expect(armObstacle(armsNamed('dki@alpha=0.5')[0]!, { ...bare, missing }, plain)).toBe('no cells');

@@ -1,6 +1,7 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { groupBy } from '../../config/group-by.ts';
+import { summarisingRetrieverNames } from '../../config/retriever-names.ts';
 import type { EngineInspection } from '../../engine/engine-request.ts';
 import type { ArmNotRun } from '../../records/results.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
@@ -12,17 +13,28 @@ const NO_CHAT_TEMPLATE = 'the model has no chat template';
 
 const NO_SCORES = 'its gate reads scores of retrieval, and --retriever given has none';
 
+const SUMMARISING = summarisingRetrieverNames.join(' or ');
+const NO_SUMMARY = `its prompt shows a summary that only --retriever ${SUMMARISING} makes`;
+
+/** What helps against a reason that the model is not to blame for. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  [NO_CHAT_TEMPLATE, 'use the plain form of prompts, --template plain, or a model that was trained for chat'],
+  [NO_SUMMARY, `add --retriever ${SUMMARISING}, or choose other arms, such as --arms none,rag`],
+]);
+const OTHER_ARMS = 'choose other arms, such as --arms none,rag, or another model; see doctor --model';
+
 type TemplateOption = Pick<BenchConfig, 'template'>;
 /** The options that decide what an arm can run with. */
 type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever'>;
 
 /** The reason why an engine with this model cannot run an arm, in one line; undefined where it can. */
 export function armObstacle(
-  { template, requires, gated }: Pick<Arm, 'template' | 'requires' | 'gated'>,
+  { template, requires, gated, readsSummary }: Pick<Arm, 'template' | 'requires' | 'gated' | 'readsSummary'>,
   { model, missing }: EngineInspection,
   config: ArmOptions,
 ): string | undefined {
   if (gated && config.retriever === 'given') return NO_SCORES;
+  if (readsSummary && !summarisingRetrieverNames.includes(config.retriever)) return NO_SUMMARY;
   if ((template ?? config.template) === 'chat' && model.chatTemplate === null) return NO_CHAT_TEMPLATE;
   return requires.map((capability) => missing[capability]).find((why) => why !== undefined);
 }
@@ -87,16 +99,11 @@ export function runnableArms(
   const notRun = [...whyNot].map(([arm, why]) => ({ arm: arm.traits.name, why }));
   const able = arms.filter((arm) => !whyNot.has(arm));
   if (notRun.length === 0 || (isSuites && able.length > 0)) return { arms: able, notRun };
-  const reasons = [...groupBy(notRun, ({ why }) => why)].map(
-    ([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`,
-  );
-  throw new BenchError(
-    'bad-model',
-    `${model} cannot run ${reasons.join('; ')}`,
-    notRun.every(({ why }) => why === NO_CHAT_TEMPLATE)
-      ? 'use the plain form of prompts, --template plain, or a model that was trained for chat'
-      : 'choose other arms, such as --arms none,rag, or another model; see doctor --model',
-  );
+  const byReason = groupBy(notRun, ({ why }) => why);
+  const reasons = [...byReason].map(([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`);
+  const [only] = byReason.size === 1 ? byReason.keys() : [];
+  const hint = only === undefined ? undefined : HINTS.get(only);
+  throw new BenchError('bad-model', `${model} cannot run ${reasons.join('; ')}`, hint ?? OTHER_ARMS);
 }
 
 /**

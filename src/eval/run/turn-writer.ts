@@ -101,7 +101,11 @@ export class TurnWriter {
       state: 'answered',
       ...key,
       item: this.#itemRecord(item, memories),
-      given: { retrieved: retrievedMemories(response, item.evidence), retrieval: trace.retrieval },
+      given: {
+        retrieved: retrievedMemories(response, item.evidence),
+        retrieval: trace.retrieval,
+        ...(trace.summary === undefined ? {} : { summary: trace.summary }),
+      },
       prompt: promptInfo,
       facts: promptFacts(promptInfo, trace.retrieved.length),
       prefill: trace.prefill,

@@ -5,11 +5,12 @@ import type { Suite } from '../run/suite.ts';
 export const ablationSuite: Suite = {
   name: 'ablation',
   question:
-    'each part off in turn: K/V, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid',
+    'each part off in turn: K/V, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid, summary',
   arms: [
     ...joinedArms,
     'dki-gated',
     'dki-hybrid',
+    'summary',
     'rag@placement=rank',
     'dki@placement=rank',
     'rag@labels=bullet',

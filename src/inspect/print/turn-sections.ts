@@ -3,6 +3,7 @@ import { coloured, type Page } from '../../report/render/terminal.ts';
 import { padText, wrapText } from '../../report/render/text-width.ts';
 import type { AttributionRecord } from '../../records/attribution-record.ts';
 import type { Budget } from '../../records/prompt-info.ts';
+import { cutText, cutWords } from '../cut-text.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { judgementOf, kindsOfItem, scoresInWords, thoughtInWords } from '../turn/answer-in-words.ts';
 import { budgetParts, droppedRule } from '../turn/budget-part.ts';
@@ -14,6 +15,9 @@ import { attributionSection } from './attribution-section.ts';
 import { costSection, kvSection } from './cost-sections.ts';
 import { goldSection, nextSection } from './model-sections.ts';
 import { beside, type Section } from './section.ts';
+
+/** Of a summary: a terminal shows its beginning. */
+const MOST_SUMMARY_CHARACTERS = 4000;
 
 /** Facts about a turn that its own record does not hold. */
 export interface TurnContext {
@@ -113,7 +117,7 @@ function budgetSection({ prompt: { budget } }: AnsweredTurn, { width }: Page): S
 }
 
 function memoriesSection(turn: AnsweredTurn, { width }: Page): Section {
-  const { retrieved } = turn.given;
+  const { retrieved, summary = '' } = turn.given;
   return {
     heading: `Retrieved memories, ${retrieved.length}`,
     lines: [
@@ -124,8 +128,21 @@ function memoriesSection(turn: AnsweredTurn, { width }: Page): Section {
         const name = `${String(rank).padStart(2)}  ${score.toFixed(3).padStart(6)}  ${marks}  `;
         return beside(name, `<${memoryId}> ${content}`, name.length, width);
       }),
+      ...summaryLines(summary, width),
     ],
   };
+}
+
+/** The summary that the retriever made, line by line; nothing for an empty one. */
+function summaryLines(summary: string, width: number): string[] {
+  if (summary === '') return [];
+  const { text, left } = cutText(summary.trimEnd(), MOST_SUMMARY_CHARACTERS);
+  const lines = [...text.split('\n'), ...(left === 0 ? [] : [cutWords(left)])];
+  return [
+    '',
+    'Summary by the retriever (history_context):',
+    ...lines.flatMap((line) => wrapText(printable(line), width)),
+  ];
 }
 
 function checksSection(turn: AnsweredTurn, { width }: Page): Section {

@@ -11,6 +11,7 @@ const MOST_MEMORIES = 40;
 const MOST_BYTES = 1200;
 /** Of all memories together. */
 const MOST_IN_ALL = 20_000;
+const MOST_SUMMARY = 8_000;
 
 /** The retrieval of the memories, in a sentence. */
 export function retrievalSummary({ given: { retrieval }, timings }: AnsweredTurn): string {
@@ -87,7 +88,7 @@ export function memoriesPart(turn: AnsweredTurn, attribution: AttributionRecord 
             </table>
           </div>`
     }
-    ${leftOut(MOST_MEMORIES, retrieved.length, 'memories')}
+    ${leftOut(MOST_MEMORIES, retrieved.length, 'memories')} ${summaryOf(turn)}
     ${
       attribution === undefined
         ? ''
@@ -99,6 +100,14 @@ export function memoriesPart(turn: AnsweredTurn, attribution: AttributionRecord 
           </p>`
     }
   </section>`;
+}
+
+function summaryOf({ given: { summary = '' } }: AnsweredTurn): Html | string {
+  if (summary === '') return '';
+  return html`<details>
+    <summary>Summary by the retriever (history_context)</summary>
+    <pre>${shownText(summary, MOST_SUMMARY)}</pre>
+  </details>`;
 }
 
 function details({ given: { retrieval } }: AnsweredTurn): Html | string {

@@ -50,6 +50,7 @@ function filledWith(text: string): AnsweredTurn {
     item.gold = text;
     observed.nextTokens[0]!.token = markup;
     observed.goldTokens = [{ token: markup, logProbability: -1 }];
+    given.summary = text;
     const details = { note: text };
     const timingsMs = { embedding: 1, search: 1, ranking: 1 };
     given.retrieval = { strategy: markup, timingsMs, flags: [{ flag: 'degraded', reason: markup }], details };

@@ -81,7 +81,7 @@ export function ablationTable(results: RunResults): Table {
     notes: [
       'Changed from dki, which is exact: no K/V (rag), memories that do not see each other (dki-blocks), the first K tokens of',
       'each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), preferences alone as K/V',
-      '(dki-hybrid), order by rank (placement=rank), labels without numbers (labels=bullet), the chat template of the model',
+      "(dki-hybrid), the retriever's summary (summary), order by rank (placement=rank), labels without numbers (labels=bullet), the chat template of the model",
       '(template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
     ],
   };

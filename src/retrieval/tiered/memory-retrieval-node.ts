@@ -1,4 +1,4 @@
-import { formatHistorySummary } from './history-summary.ts';
+import { formatHistorySummary } from '../history-summary.ts';
 import type { NodeEvent, NodeEventStream } from './node-events.ts';
 import type { TieredMemory, TieredResult } from './tiered-memory.ts';
 
@@ -22,7 +22,11 @@ export interface NodeProcessor {
 
 /** Result of processing one record. */
 export type NodeRun =
-  | { readonly state: 'completed'; readonly output: Readonly<Record<string, unknown>>; readonly result: TieredResult }
+  | {
+      readonly state: 'completed';
+      readonly output: Readonly<Record<string, unknown>> & { readonly history_context: string };
+      readonly result: TieredResult;
+    }
   | { readonly state: 'failed'; readonly output: Readonly<Record<string, unknown>>; readonly error: Error };
 
 /**

@@ -2,7 +2,7 @@ import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { embedMemories } from '../embed-memories.ts';
 import type { RetrievalTimings } from '../retriever.ts';
 import type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './cold-store.ts';
-import type { ContextItem } from './history-summary.ts';
+import type { ContextItem } from './context-item.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { ingressVerdict, type IngressVerdict } from './ingress-filter.ts';
 import { checkedRecord, uuidOf, type MemoryRecord } from './memory-record.ts';

@@ -4,7 +4,7 @@ import type { NewMemory } from '../new-memory.ts';
 import type { Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch } from '../search-options.ts';
 import type { ColdStore } from './cold-store.ts';
-import type { ContextItem } from './history-summary.ts';
+import type { ContextItem } from './context-item.ts';
 import type { HotStore } from './hot-store.ts';
 import type { IngressVerdict } from './ingress-filter.ts';
 import { MemoryRetrievalProcessor } from './memory-retrieval-node.ts';
@@ -20,7 +20,7 @@ export interface TieredRetrieverParts extends TieredMemoryParts {
 
 /**
  * Strategy `tiered`: the ten newest memories for any query, then the `topK` nearest chunks of all others. A chunk counts as
- * its memory. Memories are loaded without the ingress filter, which would drop most one-sentence memories; `stats` has their
+ * its memory. The summary is the `history_context` of its node. Memories are loaded without the ingress filter, which would drop most one-sentence memories; `stats` has their
  * number.
  *
  * @example
@@ -82,6 +82,7 @@ export class TieredRetriever implements Retriever {
         memories: [],
         timingsMs: { embedding: 0, search: performance.now() - start, ranking: 0 },
         flags: [{ flag: 'failed', reason: run.error.message.replaceAll(/\s*\n\s*/g, ' ') }],
+        summary: { text: '', records: [] },
         details: {},
       };
     }
@@ -93,6 +94,7 @@ export class TieredRetriever implements Retriever {
       memories: memoriesOf(items),
       timingsMs,
       flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
+      summary: { text: run.output.history_context, records: items },
       details: { hot: count('hot'), coldChunks: count('cold') },
       summary,
     };

@@ -54,5 +54,7 @@ export interface ArmDefinition {
   requires?(argument: string | null, alpha: number): readonly CapabilityName[];
   /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
   readonly gated?: boolean;
+  /** Its prompt shows the summary of the retriever, which some make and others do not. Default false. */
+  readonly readsSummary?: boolean;
   open(parts: ArmParts, argument: string | null): BenchSystem;
 }

@@ -115,7 +115,7 @@ describe('the arms that ship', () => {
         .map(({ traits }) => traits.name);
     expect(runnable(whole)).toEqual(armRegistry.names);
     expect(runnable(part)).toEqual([
-      ...['none', 'oracle', 'full', 'rag', 'rag-cached', 'rag-twin'],
+      ...['none', 'oracle', 'full', 'rag', 'rag-cached', 'rag-twin', 'summary'],
       ...['dki', 'dki-resident', 'dki-hybrid', 'dki-wrong'],
     ]);
   });

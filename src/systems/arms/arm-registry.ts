@@ -26,6 +26,8 @@ export interface Arm {
   readonly template: ArmSettings['template'];
   /** A gate decides on each turn, by the threshold of the run's embedder. */
   readonly gated: boolean;
+  /** It runs only with a retriever that makes a summary. */
+  readonly readsSummary: boolean;
   readonly open: (parts: Omit<ArmParts, keyof ArmDefaults>) => BenchSystem;
 }
 
@@ -125,6 +127,7 @@ export class ArmRegistry {
         requires: definition.requires?.(argument, alpha) ?? [],
         template: settings.template,
         gated: definition.gated ?? false,
+        readsSummary: definition.readsSummary ?? false,
         open: (parts) =>
           definition.open({ ...parts, ...defaults, alpha, rules: rulesBy(settings, parts.rules) }, argument),
       },

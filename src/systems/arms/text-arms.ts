@@ -1,3 +1,4 @@
+import { summaryHeading } from '../../retrieval/history-summary.ts';
 import { RAGSystem } from '../rag-system.ts';
 import type { ArmDefinition, OwnTraits } from './arm-definition.ts';
 
@@ -11,7 +12,7 @@ const text = {
   keepsSession: false,
 } as const satisfies Partial<OwnTraits>;
 
-/** Arms that inject nothing: bounds, the baseline, its prefix cache and its twin. */
+/** Arms that inject nothing: bounds, the baseline, its prefix cache and its twin, and a summary. */
 export const textArms: readonly ArmDefinition[] = [
   {
     name: 'none',
@@ -89,5 +90,20 @@ export const textArms: readonly ArmDefinition[] = [
       mark: { colour: '#5b7fa6', shape: 'circle', dash: [1, 2] },
     }),
     open: (parts) => new RAGSystem({ ...parts, injectionMode: 'rag-twin' }),
+  },
+  {
+    name: 'summary',
+    traits: () => ({
+      ...text,
+      summary: "the retriever's own summary in place of the memories: Markdown, with the relevance of each record",
+      mark: { colour: '#4b7b4f', shape: 'triangle-up', dash: [1, 3] },
+    }),
+    readsSummary: true,
+    open: (parts) =>
+      new RAGSystem({
+        ...parts,
+        rules: { ...parts.rules, memoriesAs: 'summary', memoryHeader: summaryHeading, placement: 'rank' },
+        injectionMode: 'summary',
+      }),
   },
 ];

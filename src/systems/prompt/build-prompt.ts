@@ -6,7 +6,7 @@ import type { AnswerPrefixRule } from './answer-prefix.ts';
 import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import { plainForm, type PromptForm } from './prompt-form.ts';
-import { joinSegments, memorySegment, type LabelStyle, type Segment } from './segments.ts';
+import { joinSegments, lineWriter, type LabelStyle, type MemoriesAs, type Segment } from './segments.ts';
 import { selectHistory, selectMemories } from './select.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
@@ -35,6 +35,8 @@ export interface PromptRules {
   readonly reserveTokens?: number;
   readonly placement: Placement;
   readonly labels: LabelStyle;
+  /** Default `lines`. */
+  readonly memoriesAs?: MemoriesAs;
   /** The bench's own template, or the model's chat template. Default `plain`. */
   readonly template?: PromptForm['name'];
   /** The line above the memories. Default: `Relevant information:`. */
@@ -62,7 +64,7 @@ export interface BuiltPrompt {
   readonly tokenIds: readonly number[];
   /** Tokens of header and memory lines, up to the last that can be injected; 0 where none can. */
   readonly prefixTokens: number;
-  /** In the order in which they stand. */
+  /** In the order in which they stand, each once. */
   readonly kept: readonly MemorySearchResult[];
 }
 
@@ -119,7 +121,7 @@ function finished(
     },
     tokenIds,
     prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
-    kept,
+    kept: kept.filter(({ memoryId }, index) => kept.findIndex((other) => other.memoryId === memoryId) === index),
   };
 }
 
@@ -153,9 +155,10 @@ function plannedPrompt(
   const remainingCells = (rules.cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
   const memoryLimitTokens =
     rules.cellTokens === undefined ? Math.floor(remainingTokens * (rules.memoryShare ?? MEMORY_SHARE)) : remainingCells;
-  const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, rules.labels, form);
+  const lineOf = lineWriter(rules);
+  const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, lineOf, form);
   const inOrder = placed(memories.kept, rules.placement, rules.prefix);
-  const lines = inOrder.map((memory, index) => memorySegment(memory.memoryId, memory.content, index + 1, rules.labels));
+  const lines = inOrder.map((memory, index) => lineOf(memory, index + 1));
   const sharedTokens = rules.cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
   const historyLimitTokens = Math.min(
     remainingTokens - memories.tokens + sharedTokens,

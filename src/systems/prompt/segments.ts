@@ -1,5 +1,7 @@
 import { templates } from '../../config/templates.ts';
 import type { HistoryMessage, SegmentRole } from '../../records/prompt-info.ts';
+import { recordTitle } from '../../retrieval/history-summary.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 
 /** A piece of the final sequence that is tokenised alone. */
 export interface Segment {
@@ -12,6 +14,12 @@ export interface Segment {
 
 /** The label of a memory line: `[1] …`, or `- …`, which does not depend on its place. */
 export type LabelStyle = 'index' | 'bullet';
+
+/** Memories as labelled lines, or as the records of a summary in Markdown. */
+export type MemoriesAs = 'lines' | 'summary';
+
+/** Writes a memory as it stands in a prompt. @param place among the memories there, from 1 */
+export type WriteLine = (memory: Pick<MemorySearchResult, 'memoryId' | 'content' | 'score'>, place: number) => Segment;
 
 const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;
 
@@ -49,6 +57,25 @@ export function contentSegment(role: 'system' | 'history' | 'query' | 'answerPre
 /** `[position] content\n` or `- content\n`; `position` counts from 1. */
 export function memorySegment(memoryId: string, content: string, position: number, labels: LabelStyle): Segment {
   return { role: 'memory', text: fill(texts.memory[labels], content, String(position)), memoryId };
+}
+
+/** An empty line, the record's title, and the content on one line. */
+const recordSegment: WriteLine = ({ memoryId, content, score }, place) => ({
+  role: 'memory',
+  text: fill(`\n${recordTitle(place, score)}\n{content}\n`, content),
+  memoryId,
+});
+
+/** How memories are written by the rules of a prompt. */
+export function lineWriter({
+  labels,
+  memoriesAs,
+}: {
+  readonly labels: LabelStyle;
+  readonly memoriesAs?: MemoriesAs;
+}): WriteLine {
+  if (memoriesAs === 'summary') return recordSegment;
+  return ({ memoryId, content }, place) => memorySegment(memoryId, content, place, labels);
 }
 
 /** The empty line that ends the memories: the first segment of the suffix. */

@@ -2,7 +2,7 @@ import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts
 import type { DroppedPart, HistoryMessage } from '../../records/prompt-info.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import type { PromptForm } from './prompt-form.ts';
-import { memorySegment, type LabelStyle } from './segments.ts';
+import type { WriteLine } from './segments.ts';
 
 /** The items that fit into a part of the budget, and those that do not. */
 export interface Selection<T> {
@@ -19,13 +19,11 @@ export function selectMemories(
   ranked: readonly MemorySearchResult[],
   limitTokens: number,
   tokenizer: PromptTokenizer,
-  labels: LabelStyle,
+  lineOf: WriteLine,
   form: PromptForm,
 ): Selection<MemorySearchResult> {
   const frame = tokenizer.countAll(form.memoryFrame);
-  const costs = ranked.map((memory) =>
-    tokenizer.count(memorySegment(memory.memoryId, memory.content, ranked.length, labels)),
-  );
+  const costs = ranked.map((memory) => tokenizer.count(lineOf(memory, ranked.length)));
   let used = frame;
   let count = 0;
   for (const cost of costs) {

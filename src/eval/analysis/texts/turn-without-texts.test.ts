@@ -14,6 +14,7 @@ const turn = answeredTurn('dki', {
     item: { ...base.item, query: secret, gold: secret, acceptedAnswers: [secret], answerPrefix: secret },
     given: {
       retrieved: base.given.retrieved.map((memory) => ({ ...memory, content: secret })),
+      summary: `## ${secret}`,
       retrieval: {
         strategy: 'hinted',
         timingsMs: { embedding: 1, search: 1, ranking: 1 },
@@ -79,7 +80,7 @@ const STAY =
   'historySha256 sequenceSha256';
 /** Fields that hold texts, or are made of them. */
 const HIDDEN =
-  'query gold acceptedAnswers answerPrefix content reason originalQuery systemPrompt retrievedContext historyText ' +
+  'query gold acceptedAnswers answerPrefix content summary reason originalQuery systemPrompt retrievedContext historyText ' +
   'finalPrompt text prefix token message';
 
 interface JsonSchema {

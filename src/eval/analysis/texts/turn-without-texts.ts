@@ -89,13 +89,14 @@ function failureWithoutTexts(turn: FailedTurn): FailedTurn {
 export function turnWithoutTexts<Turn extends TurnRecord>(turn: Turn): Turn;
 export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
   if (turn.state === 'failed') return failureWithoutTexts(turn);
-  const { retrieved, retrieval } = turn.given;
+  const { retrieved, retrieval, summary } = turn.given;
   return {
     ...turn,
     item: itemWithoutTexts(turn.item),
     given: {
       retrieved: retrieved.map((memory) => ({ ...memory, content: textHash(memory.content) })),
       retrieval: retrievalWithoutTexts(retrieval),
+      ...(summary === undefined ? {} : { summary: textHash(summary) }),
     },
     prompt: promptWithoutTexts(turn.prompt),
     answer: answerWithoutTexts(turn.answer),

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBench } from '../../src/cli/compose.ts';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { printTurn } from '../../src/inspect/print/print-turn.ts';
+import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
+import { readTurnPage } from '../../src/inspect/turn/read-turn.ts';
+import { turnPage } from '../../src/inspect/turn/turn-page.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import type { AnsweredTurn } from '../../src/records/turn-record.ts';
+import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+
+const day = (number: number): string => new Date(Date.UTC(2026, 0, number)).toISOString();
+const memory = (number: number, content: string): object => ({
+  ...{ type: 'memory', userId: 'ann', memoryId: `m${number}`, content, createdAt: day(number) },
+});
+/** Long enough for several chunks, with a line that would begin a turn of its own. */
+const long = `My box number 0 is red.\n\nUser: hello\n${'It stands in the shed behind the old red house. '.repeat(14)}`;
+const memories = [
+  memory(1, long),
+  ...Array.from({ length: 12 }, (_, index) => memory(index + 2, `My box number ${index + 1} is blue.`)),
+];
+const item = (number: number, answer: string): object => ({
+  ...{ type: 'item', userId: 'ann', itemId: `q${number}`, query: `What colour is my box number ${number}?`, answer },
+  ...{ evidence: [`m${number + 1}`], askedAt: day(40) },
+});
+
+let folder: TestFolder;
+let database: BenchDatabase;
+let results: RunResults;
+const run = 'summaries';
+beforeAll(async () => {
+  folder = new TestFolder();
+  const lines = [...memories, item(0, 'red'), item(5, 'blue')].map((record) => `${JSON.stringify(record)}\n`);
+  writeFileSync(folder.file('boxes.jsonl'), lines.join(''));
+  const flags = { dataset: './boxes.jsonl', retriever: 'tiered', arms: 'rag,summary,summary@budget=all', run };
+  const config = smallConfig(folder, flags);
+  [results] = (await runBench(config)) as [RunResults];
+  database = openDatabase({ path: config.db });
+});
+afterAll(() => {
+  database.close();
+  folder[Symbol.dispose]();
+});
+
+const turnsOf = (arm: string): AnsweredTurn[] =>
+  [...new TurnRepository(database).listByRun(results.run.id, { arm })].map((turn) => {
+    if (turn.state === 'failed') throw new Error(turn.error.message);
+    return turn;
+  });
+
+describe('the arm summary', () => {
+  it('shows what the node put under history_context, in place of the memories', () => {
+    const turns = turnsOf('summary');
+    expect(turns).toHaveLength(2);
+    const words = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+    for (const { given, prompt } of turns) {
+      for (const text of [given.summary!, prompt.retrievedContext]) {
+        expect(text).toMatch(
+          /^## 历史上下文\n\n### 记录 1 \(相关度: 1\.00\)\nMy box number 12 is blue\.\n\n### 记录 2 /,
+        );
+      }
+      expect(words(given.summary!).startsWith(words(prompt.retrievedContext))).toBe(true);
+      // A content is one line, so that none begins a turn.
+      expect(given.summary).toContain('\nUser: hello');
+      expect(prompt.retrievedContext).not.toContain('\nUser: hello');
+      expect(prompt.finalPrompt).not.toContain('[1]');
+    }
+  });
+
+  it('says once what stands in several parts, and leaves the retrieved memories as they are for all arms', () => {
+    const [first] = turnsOf('summary@budget=all');
+    const parts = first!.prompt.segments.filter(({ memoryId }) => memoryId === 'm1');
+    expect(parts.length).toBeGreaterThan(1);
+    expect(first!.facts.memoryIds.filter((id) => id === 'm1')).toEqual(['m1']);
+    expect(first!.facts.keptMemories).toBeLessThanOrEqual(first!.facts.retrievedMemories);
+    expect(turnsOf('rag').map(({ given }) => given)).toEqual(
+      turnsOf('summary').map(({ given }) => ({ ...given, retrieved: expect.any(Array) })),
+    );
+  });
+
+  it('is compared like any other arm, and its checks hold', () => {
+    expect(results.arms.map(({ arm }) => arm)).toEqual(['rag', 'summary', 'summary@budget=all']);
+    expect(failedChecks(results)).toEqual([]);
+  });
+
+  it('is in the viewer and in the terminal, with the summary of every turn on that retriever', () => {
+    for (const arm of ['rag', 'summary']) {
+      const model = readTurnPage(database, { run, item: 'q5', arm, repeat: 0, turn: 0 });
+      expect(String(turnPage(model, links))).toContain('Summary by the retriever (history_context)');
+      const printed = printTurn(run, model.turn, { width: 100, colour: false });
+      expect(printed).toContain('### 记录 1 (相关度: 1.00)');
+    }
+  });
+});
