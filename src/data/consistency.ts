@@ -60,6 +60,21 @@ function checkSupersession({ record, place }: Placed<MemoryRecord>, memories: Me
   }
 }
 
+function checkUpdate({ record: { createdAt, updatedAt }, place }: Placed<MemoryRecord>, report: Report): void {
+  if (updatedAt === undefined || Date.parse(updatedAt) >= Date.parse(createdAt)) return;
+  const message = `${place}: updatedAt expected a time from createdAt on, got ${shown(updatedAt)}, created ${createdAt}`;
+  report('updated-before-created', new BenchError('bad-data', message, 'correct one of the two, or leave it out'));
+}
+
+function checkLinks({ record, place }: Placed<MemoryRecord>, memories: Memories, report: Report): void {
+  const { userId, links = [] } = record;
+  for (const id of links) {
+    if (memories.get(id)?.record.userId !== userId) {
+      report('links', foreignMemory(memories, { place, field: 'links', userId, id }));
+    }
+  }
+}
+
 function checkEvidence(
   { record, place }: Placed<ItemRecord | QuestionRecord>,
   memories: Memories,
@@ -128,14 +143,18 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
 
 /**
  * Checks the records of a file against one another. Reports duplicate ids, evidence or `supersedes` that names no earlier
- * memory of the same user, evidence of absent items, passages that are no memories of the user, kinds and languages of
+ * memory of the same user, links to none of them, memories updated before they were created, evidence of absent items, passages that are no memories of the user, kinds and languages of
  * unknown users, questions without answers among items, and a file without items.
  */
 export function checkConsistency(records: DatasetRecords, report: Report): void {
   const memories = byId(records.memories, 'memoryId', (record) => record.memoryId, report);
   const asked = [...records.items, ...records.questions];
   byId<ItemRecord | QuestionRecord>(asked, 'itemId', (record) => record.itemId, report);
-  for (const memory of memories.values()) checkSupersession(memory, memories, report);
+  for (const memory of memories.values()) {
+    checkSupersession(memory, memories, report);
+    checkUpdate(memory, report);
+    checkLinks(memory, memories, report);
+  }
   for (const one of asked) checkEvidence(one, memories, report);
   for (const item of records.items) checkPassages(item, memories, report);
   checkUsers(records, report);

@@ -259,6 +259,16 @@ const bad: readonly (readonly [string, readonly (object | string)[], string])[] 
     'f.jsonl:1: supersedes expected an earlier memory, got "b"',
   ],
   [
+    'an update before the creation',
+    [memory('a', { updatedAt: '2020-01-01T00:00:00Z' }), item('q')],
+    'f.jsonl:1: updatedAt expected a time from createdAt on, got "2020-01-01T00:00:00Z"',
+  ],
+  [
+    'a link to the memory of another user',
+    [memory('a', { links: ['a', 'b'] }), memory('b', { userId: 'u02' }), item('q')],
+    'f.jsonl:1: links expected a memory of user u01, got "b"',
+  ],
+  [
     'a late header',
     [item('q'), { type: 'dataset', name: 'd', language: 'en', version: 1, unknownAnswer: '?' }],
     'f.jsonl:2: type expected memory or item, got "dataset" after the first record',

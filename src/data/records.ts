@@ -9,6 +9,8 @@ export type Rule =
   | 'header'
   | 'duplicate-id'
   | 'supersedes'
+  | 'updated-before-created'
+  | 'links'
   | 'evidence'
   | 'evidence-after-question'
   | 'absent-with-evidence'

@@ -49,6 +49,8 @@ const memoryRecord = z.strictObject({
   memoryId: id,
   content: text,
   createdAt: instant,
+  /** When it was last said or corrected; not before it was created. */
+  updatedAt: instant.optional(),
   /** The part of the content that is the answer to a question. */
   value: text.optional(),
   /** Name of what the value says of the user, such as `city`: values of one relation are alternatives to each other. */
@@ -56,10 +58,17 @@ const memoryRecord = z.strictObject({
   preference: z.boolean().default(false),
   /** The id of the earlier memory that this one replaces. */
   supersedes: id.optional(),
-  /** Metadata for retrieval strategies: the section it is filed in, its type, and how often it was said. */
+  /** Metadata for retrieval strategies: file and section that it is filed in, its type, and how often it was said. */
+  uri: id.optional(),
+  /** Of the user, or of the user's project. */
+  scope: z.enum(['global', 'project']).optional(),
   section: id.optional(),
   memoryType: id.optional(),
   reinforcement: z.number().int().min(0).optional(),
+  /** Ids of memories of the user that it is linked with. */
+  links: z.array(id).optional(),
+  /** How sure it is. */
+  confidence: z.number().min(0).max(1).optional(),
 });
 
 /** One question; `answer` null means that no memory and no message answers it. */

@@ -89,10 +89,10 @@ describe('CSV', () => {
 
   test('every field of ours can be a column', async () => {
     const text = [
-      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,aliases,evidence,superseded,category,phrasing,asked_at,history,relation,answer_prefix,language,passages,system_prompt',
-      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,,city,,,,',
-      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,,,,,,',
-      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]",city,You moved to,en,I live in Oslo;new,Be brief.',
+      'user_id,memory_id,content,created_at,value,preference,supersedes,query,item_id,answer,aliases,evidence,superseded,category,phrasing,asked_at,history,relation,answer_prefix,language,passages,system_prompt,updated_at,uri,scope,links,confidence',
+      'ann,new,I live in Turin,2026-02-01,Turin,yes,old,,,,,,,,,,,city,,,,,2026-02-03,user/home.md,project,old; new,0.9',
+      'ann,old,I live in Oslo,2026-01-01,Oslo,0,,,,,,,,,,,,,,,,,,,,,',
+      'ann,,,,,,,Where?,q,Turin,Torino; Augusta,new;old,Oslo,update,held-out,2026-03-01T00:00:00Z,"[{""role"":""user"",""content"":""Hi""}]",city,You moved to,en,I live in Oslo;new,Be brief.,,,,,',
     ].join('\n');
     const { user } = await converted('csv', file('all.csv', text));
     expect(user('ann').memories[1]).toMatchObject({
@@ -101,6 +101,11 @@ describe('CSV', () => {
       relation: 'city',
       preference: true,
       supersedes: 'old',
+      updatedAt: '2026-02-03T00:00:00Z',
+      uri: 'user/home.md',
+      scope: 'project',
+      links: ['old', 'new'],
+      confidence: 0.9,
     });
     expect(user('ann').items[0]).toEqual({
       itemId: 'q',
@@ -201,6 +206,26 @@ describe('CSV', () => {
       'superseding the later',
       'user,memory_id,memory,created_at,supersedes\nann,a,x,2026-01-01,b\nann,b,y,2026-01-02,\n',
       'f:2: supersedes expected an earlier memory, got "b"',
+    ],
+    [
+      'a link to nothing',
+      'user,memory_id,memory,links\nann,a,x,b; c\nann,b,y,\n',
+      'f:2: links expected a memory of user ann, got "c"',
+    ],
+    [
+      'an update before the creation',
+      'user,memory,created_at,updated_at\nann,x,2026-01-02,2026-01-01\n',
+      'f:2: updated_at expected a time from created_at on, got "2026-01-01T00:00:00Z"',
+    ],
+    [
+      'a confidence that is no number',
+      'user,memory,confidence\nann,x,high\n',
+      'f:2: confidence expected a number, got "high"',
+    ],
+    [
+      'a scope that is none',
+      'user,memory,scope\nann,x,mine\n',
+      'f:2: scope expected global or project, got "mine"',
     ],
     [
       'a switch that is none',

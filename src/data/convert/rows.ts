@@ -107,6 +107,14 @@ class Cells {
     return instant.iso;
   }
 
+  number(field: Field): number | undefined {
+    const text = this.text(field);
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (Number.isFinite(value)) return value;
+    throw expected(this.#row, field, 'a number', this.raw(field));
+  }
+
   flag(field: Field): boolean | undefined {
     const text = this.text(field)?.trim().toLowerCase();
     if (text === undefined) return undefined;
@@ -161,6 +169,11 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
       relation,
       preference: cells.flag('preference'),
       supersedes: cells.text('supersedes'),
+      updatedAt: cells.instant('updated_at'),
+      uri: cells.text('uri'),
+      scope: cells.text('scope'),
+      links: cells.list('links'),
+      confidence: cells.number('confidence'),
     };
   }
   if (!question) return;

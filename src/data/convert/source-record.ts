@@ -12,6 +12,13 @@ export interface SourceMemory {
   readonly relation?: string | undefined;
   readonly preference?: boolean | undefined;
   readonly supersedes?: string | undefined;
+  /** ISO 8601. */
+  readonly updatedAt?: string | undefined;
+  readonly uri?: string | undefined;
+  readonly scope?: string | undefined;
+  /** Ids of memories. */
+  readonly links?: readonly string[] | undefined;
+  readonly confidence?: number | undefined;
 }
 
 /** One question of a foreign file. */

@@ -48,6 +48,7 @@ export class WrittenRecords {
   readonly #items: PlacedItem[] = [];
   readonly #itemPlaces = new Map<string, string>();
   readonly #superseding: { readonly later: KnownMemory; readonly earlierId: string; readonly place: string }[] = [];
+  readonly #linking: { readonly userId: string; readonly id: string; readonly place: string }[] = [];
   #timed: boolean | undefined;
 
   constructor(notes: ConversionNotes) {
@@ -77,6 +78,7 @@ export class WrittenRecords {
       }
     }
     this.#checkSupersession();
+    this.#checkLinks();
     for (const item of this.#items) yield this.#item(item);
   }
 
@@ -104,21 +106,27 @@ export class WrittenRecords {
   }
 
   #memory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
-    const { place, content, value, relation, preference } = memory;
+    const { place, userId, content, value, relation, preference, updatedAt, uri, scope, links, confidence } = memory;
     const supersedes = memory.supersedes?.trim();
-    const user = this.#user(memory.userId);
+    const user = this.#user(userId);
     const createdAt = memory.createdAt ?? this.#madeUpTime();
     this.#requireAllTimed(memory);
-    const memoryId = memory.memoryId?.trim() ?? this.#freeId(`${memory.userId}-m`, ++user.memories);
-    const required = { type: 'memory' as const, userId: memory.userId, memoryId, content, createdAt };
-    const record = { ...required, ...defined({ value, relation, preference, supersedes }) };
+    const memoryId = memory.memoryId?.trim() ?? this.#freeId(`${userId}-m`, ++user.memories);
+    const required = { type: 'memory' as const, userId: userId, memoryId, content, createdAt };
+    const more = { value, relation, preference, supersedes, updatedAt, uri, scope, links, confidence };
+    const record = { ...required, ...defined(more) };
     checkedBy(recordSchemas.memory, record, place);
     const createdMs = Date.parse(createdAt);
-    const known = { id: memoryId, userId: memory.userId, createdMs, contentKey: contentKey(memory) };
+    if (updatedAt !== undefined && Date.parse(updatedAt) < createdMs) {
+      const message = `${place}: updated_at expected a time from created_at on, got ${shown(updatedAt)}`;
+      throw new BenchError('bad-data', message, 'correct one of the two, or leave it empty');
+    }
+    const known = { id: memoryId, userId: userId, createdMs, contentKey: contentKey(memory) };
     user.latestMs = Math.max(user.latestMs, createdMs);
     this.#memories.set(memoryId, known);
     this.#byContent.set(known.contentKey, known);
     if (supersedes !== undefined) this.#superseding.push({ later: known, earlierId: supersedes, place });
+    for (const id of links ?? []) this.#linking.push({ userId, id, place });
     return record;
   }
 
@@ -154,20 +162,16 @@ export class WrittenRecords {
     }
   }
 
+  /** As that of supersession, since a link may name a memory below. */
+  #checkLinks(): void {
+    for (const { userId, id, place } of this.#linking) {
+      if (this.#memories.get(id)?.userId !== userId) throw this.#foreign(place, 'links', userId, id);
+    }
+  }
+
   #item(item: PlacedItem): WrittenRecord {
-    const {
-      place,
-      userId,
-      query,
-      answer,
-      acceptedAnswers,
-      answerPrefix,
-      systemPrompt,
-      relation,
-      language,
-      superseded,
-    } = item;
-    const { category, phrasing, history } = item;
+    const { place, userId, query, answer, acceptedAnswers, answerPrefix, systemPrompt } = item;
+    const { relation, language, superseded, category, phrasing, history } = item;
     const user = this.#user(userId);
     const askedAt = item.askedAt ?? this.#dayAfter(item, user.latestMs);
     const itemId = item.itemId?.trim() ?? `${userId}-q${String(++user.items).padStart(2, '0')}`;

@@ -9,14 +9,9 @@ export interface MemoryEntry {
 
 /** Converts a memory of the data; fields for strategies get the names of the source documents. */
 export function memoryEntry(memory: DatasetMemory): MemoryEntry {
-  const { memoryId, content, createdAt, preference, relation, value, section, memoryType, reinforcement } = memory;
-  const metadata = {
-    ...{ createdAt, preference },
-    ...(value === undefined ? {} : { value }),
-    ...(relation === undefined ? {} : { relation }),
-    ...(section === undefined ? {} : { section }),
-    ...(memoryType === undefined ? {} : { memory_type: memoryType }),
-    ...(reinforcement === undefined ? {} : { reinforcement }),
-  };
-  return { memoryId, content, metadata };
+  const { memoryId, content, createdAt, preference, memoryType: memory_type } = memory;
+  const { relation, value, updatedAt, uri, scope, section, reinforcement, links, confidence } = memory;
+  const optional = { value, relation, updatedAt, uri, scope, section, memory_type, reinforcement, links, confidence };
+  const given = Object.fromEntries(Object.entries(optional).filter(([, field]) => field !== undefined));
+  return { memoryId, content, metadata: { createdAt, preference, ...given } };
 }
