@@ -27,6 +27,8 @@ const options = [
     'cold',
     'coldIndex',
     'retrievalTokens',
+    'halfLife',
+    'salienceWeights',
     'preRetrieval',
   ] as const),
   ...([

@@ -11,6 +11,7 @@ import {
   toggle,
   wholeFrom,
 } from './option-kinds.ts';
+import { documentWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 import type { SystemPrompt } from './system-prompt.ts';
 import { coldIndexNames, retrieverNames } from './retriever-names.ts';
 
@@ -115,6 +116,21 @@ export const benchConfigSchema = z.strictObject({
   }).exactOptional(),
   coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
   retrievalTokens: wholeFrom(0, '<n>', 'token budget of --retriever salience', '1500').exactOptional(),
+  halfLife: describe(numeric(z.number().positive()), {
+    value: '<days>',
+    help: 'days after which a memory is half as recent for --retriever salience',
+    preset: '30',
+    allowed: 'a number of days above 0',
+  }).exactOptional(),
+  salienceWeights: describe(
+    z.string().refine((given) => parseSalienceWeights(given) !== undefined),
+    {
+      value: '<weights>',
+      help: 'weights of the signals of --retriever salience, signal=number; they sum to 1, and those not named are 0',
+      allowed: `${salienceSignals.map((signal) => `${signal}=…`).join(',')}, numbers from 0 that sum to 1`,
+      preset: writeSalienceWeights(documentWeights),
+    },
+  ).exactOptional(),
   preRetrieval: path(
     '<file>',
     'preparation of questions by --retriever hinted, JSON',

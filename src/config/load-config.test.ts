@@ -148,6 +148,20 @@ describe('the configuration', () => {
     expect(loadBenchConfig({ flags, environment: {}, workingFolder }).retrievalTokens).toBe(0);
   });
 
+  it('reads the weights of salience, and refuses those that are none or do not sum to 1', () => {
+    const weights = (salienceWeights: string) => ({ flags: { retriever: 'salience', salienceWeights } });
+    expect(loadBenchConfig({ ...weights('semantic=0.7,recency=0.3'), environment: {}, workingFolder })).toMatchObject({
+      salienceWeights: 'semantic=0.7,recency=0.3',
+    });
+    expect(failure(weights('semantic=0.7')).message).toBe(
+      '--salience-weights "semantic=0.7": expected semantic=…,reinforcement=…,recency=…,access=…, numbers from 0 that sum to 1',
+    );
+    expect(failure({ flags: { retriever: 'salience', halfLife: '0' } }).message).toContain(
+      '--half-life "0": expected a number',
+    );
+    expect(failure({ flags: { halfLife: '7' } }).hint).toBe('add --retriever salience, or drop it');
+  });
+
   it('describes every option for the help', () => {
     const described = (wanted: string) => configOptions().find(({ key }) => key === wanted);
     const help = 'most memories retrieved for a question (default: 5)';

@@ -10,7 +10,7 @@ export interface Given {
 /** Options of one retrieval strategy only. */
 const optionsOfStrategy: Readonly<Record<string, readonly string[]>> = {
   tiered: ['hot', 'cold', 'coldIndex', 'eventsPort'],
-  salience: ['retrievalTokens'],
+  salience: ['retrievalTokens', 'halfLife', 'salienceWeights'],
   hinted: ['preRetrieval'],
 };
 

@@ -10,6 +10,7 @@ import { HintedRetriever } from './hinted/hinted-retriever.ts';
 import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { RouterRetriever } from './router/router-retriever.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
+import type { SalienceRule } from './salience/salience-score.ts';
 import { openTiered } from './tiered/open-tiered.ts';
 import type { TieredSettings } from './tiered/tier-places.ts';
 
@@ -30,6 +31,8 @@ export interface RetrieverParts {
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
   /** Token budget. Default: that of the strategy. */
   readonly retrievalTokens?: number | undefined;
+  /** Default: that of the source document. */
+  readonly salience?: SalienceRule | undefined;
   /** Preparation of questions by `hinted`. */
   readonly preRetrieval: ReadPreRetrievalConfig;
   /** Engine that prepares questions if `preRetrieval` says `llm`; it needs one free session. */
@@ -39,8 +42,8 @@ export interface RetrieverParts {
 const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise<Retriever>>> = {
   router: async ({ embeddings, backend, topK, threshold }) =>
     new RouterRetriever(new MemoryRouter(embeddings, { backend, topK, threshold }), embeddings),
-  salience: async ({ embeddings, backend, countTokens, retrievalTokens }) =>
-    new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: retrievalTokens }),
+  salience: async ({ embeddings, backend, countTokens, retrievalTokens, salience }) =>
+    new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: retrievalTokens, rule: salience }),
   hinted: async ({ embeddings, backend, preRetrieval, engine }) => {
     const isNeeded = engine !== undefined && asksModel(preRetrieval.config);
     const model = isNeeded ? await EngineQueryModel.open(engine) : undefined;

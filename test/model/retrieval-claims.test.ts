@@ -4,6 +4,7 @@ import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
 import { recallAtK } from '../../src/eval/analysis/metrics/retrieval.ts';
 import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { mentionUsers } from '../../src/data/generators/mention-data.ts';
 import { retrievalQuestions, type RetrievalKind } from '../../src/data/generators/retrieval-set.ts';
 import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
@@ -69,4 +70,33 @@ test('hinted is best across two memories, since it follows links, and loses no p
   expect(hinted['multi-hop']).toBeGreaterThan(router['multi-hop'] + 0.1);
   expect(hinted['multi-hop']).toBeGreaterThan(salience['multi-hop']);
   expect(hinted.paraphrase).toBeGreaterThan(router.paraphrase - 0.05);
+});
+
+test('salience knows what was said often, by its reinforcement: meaning and words do not tell', async () => {
+  const countTokens = (texts: readonly string[]) => Promise.resolve(texts.map((text) => Math.ceil(text.length / 4)));
+  const others = { semantic: 0.625, reinforcement: 0, recency: 0.25, access: 0.125 };
+  const shareFirst = async (retriever: Retriever): Promise<number> => {
+    const asked: boolean[] = [];
+    for (const { userId, memories, questions } of mentionUsers(23, 10)) {
+      await retriever.addMemories(memories.map((memory) => ({ ...memory, userId })));
+      for (const { kind, query, evidence, askedAt } of questions) {
+        if (kind !== 'said 5 times') continue;
+        const options = { userId, topK: 10, threshold: -1, now: new Date(askedAt) };
+        asked.push(evidence[0] === (await retriever.retrieve(query, options)).memories[0]!.memoryId);
+      }
+    }
+    await retriever.close();
+    expect(asked).toHaveLength(20);
+    return asked.filter(Boolean).length / asked.length;
+  };
+  const index = new MemoryRouter(embeddings, { backend, topK: 10, threshold: -1 });
+  const [nearest, often, unreinforced] = [
+    await shareFirst(new RouterRetriever(index, embeddings)),
+    await shareFirst(new SalienceRetriever(embeddings, { backend, countTokens })),
+    await shareFirst(
+      new SalienceRetriever(embeddings, { backend, countTokens, rule: { weights: others, halfLifeDays: 30 } }),
+    ),
+  ];
+  expect(often).toBeGreaterThan(0.6);
+  expect(Math.max(nearest, unreinforced)).toBeLessThan(0.4);
 });

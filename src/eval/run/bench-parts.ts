@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
+import { parseSalienceWeights } from '../../config/salience-weights.ts';
 import { EmbeddingService } from '../../embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
 import type { CallOptions } from '../../engine/call-options.ts';
@@ -9,6 +10,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
+import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-score.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
@@ -100,6 +102,18 @@ export function needsModel({ retriever }: Pick<BenchConfig, 'retriever'>, { conf
   return retriever === 'salience' || (retriever === 'hinted' && asksModel(config));
 }
 
+/** The rule of strategy `salience`: that of the source document, but for what the options say. */
+export function salienceRule({
+  halfLife,
+  salienceWeights,
+}: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): SalienceRule {
+  return {
+    halfLifeDays: halfLife ?? documentRule.halfLifeDays,
+    // Checked when the options were read.
+    weights: salienceWeights === undefined ? documentRule.weights : parseSalienceWeights(salienceWeights)!,
+  };
+}
+
 /**
  * The retrieval strategy of the run, empty.
  * @param parts the engine may be missing if no model is needed
@@ -126,6 +140,7 @@ export function openRunRetriever(
       return (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
     },
     retrievalTokens,
+    salience: salienceRule(config),
     preRetrieval,
     engine,
   });

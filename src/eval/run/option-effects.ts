@@ -22,6 +22,8 @@ export const optionEffects = {
   cold: 'verified',
   coldIndex: 'kept',
   retrievalTokens: 'kept',
+  halfLife: 'kept',
+  salienceWeights: 'kept',
   preRetrieval: 'verified',
   eventsPort: 'free',
   topK: 'kept',

@@ -139,11 +139,11 @@ export async function runSuite(
     ...(planted === undefined ? {} : { planted }),
     datasets: drawnDatasets(dataset, users),
     modelLoadMs: parts.modelLoadMs,
-    openRetriever: (strategy, { coldIndex = settings.coldIndex, embedder } = {}) => {
+    openRetriever: (strategy, { embedder, ...others } = {}) => {
       const embeddings = embedder === undefined ? parts.embeddings : embeddingsOf(embedder);
       // Each pays for its own vectors, whoever was asked before.
       embeddings.clear();
-      const options = { ...settings, retriever: strategy, coldIndex };
+      const options = { ...settings, retriever: strategy, ...others };
       return openRunRetriever({ ...parts, embeddings }, options, `${run.id}/${strategy}`, join(folder, strategy));
     },
   });

@@ -7,9 +7,10 @@ import type { Measured } from '../../records/results.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import type { DrawnDataset } from './draw-users.ts';
 
-/** In place of what the run says: the index that `tiered` searches, the folder of an embedder. */
+/** In place of what the run says: the index that `tiered` searches, the weights of `salience`, the folder of an embedder. */
 export interface RetrieverOptions {
   readonly coldIndex?: ColdIndexName;
+  readonly salienceWeights?: string;
   readonly embedder?: string;
 }
 

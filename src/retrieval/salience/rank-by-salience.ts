@@ -1,6 +1,6 @@
 import { fuseRanks, normalisedFusion } from './rank-fusion.ts';
 import type { SalienceEntry } from './salience-entry.ts';
-import { salienceScores } from './salience-score.ts';
+import { salienceScores, type SalienceRule } from './salience-score.ts';
 
 /** An entry with its salience. */
 export interface ScoredEntry {
@@ -14,6 +14,7 @@ export function rankBySalience(
   lists: readonly (readonly SalienceEntry[])[],
   accessCount: (entry: SalienceEntry) => number,
   nowMs: number,
+  rule: SalienceRule,
 ): ScoredEntry[] {
   const fused = fuseRanks(lists);
   const scores = salienceScores(
@@ -24,6 +25,7 @@ export function rankBySalience(
       accessCount: accessCount(entry),
     })),
     nowMs,
+    rule,
   );
   return fused
     .map(({ id: entry }, index) => ({ entry, score: scores[index]!, tokenCount: entry.tokenCount }))

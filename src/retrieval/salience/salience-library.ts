@@ -2,15 +2,23 @@ import { MemoryNamespace } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { MemoryScope } from './fast-path.ts';
 import { FullTextIndex } from './full-text-index.ts';
+import { Mentions } from './mentions.ts';
 import type { SalienceEntry } from './salience-entry.ts';
 
-/** The memories of one user, indexed by meaning, words, file and day, with their access counts. */
+/**
+ * The memories of one user, indexed by meaning, words, file and day, with their access counts. Memories that say the same are
+ * one entry.
+ */
 export class SalienceLibrary implements Disposable {
   readonly #vectors: Readonly<Record<MemoryScope, MemoryNamespace>>;
   readonly #text = new FullTextIndex();
+  readonly #mentions = new Mentions();
+  /** By statement. */
+  readonly #entries = new Map<string, SalienceEntry>();
   readonly #rows = new Map<number, SalienceEntry>();
+  /** By the memory of an entry. */
   readonly #rowOf = new Map<string, number>();
-  /** Entries of a file and of a day of the journal, in the order in which they were added. */
+  /** Entries of a file and of a day of the journal, in the order in which they were added or last said. */
   readonly #files = new Map<string, Set<SalienceEntry>>();
   readonly #accesses = new Map<string, number>();
   #nextRow = 0;
@@ -22,43 +30,30 @@ export class SalienceLibrary implements Disposable {
     };
   }
 
+  /** Number of memories. */
   get size(): number {
-    return this.#rows.size;
+    return this.#mentions.size;
+  }
+
+  /** Number of entries: memories that say the same are one. */
+  get entries(): number {
+    return this.#entries.size;
   }
 
   /** Adds memories; one with a known id replaces the old one. */
-  add(entries: readonly SalienceEntry[]): void {
+  add(memories: readonly SalienceEntry[]): void {
     // The last of several with one id, as if they were added in sequence.
-    const distinct = [...new Map(entries.map((entry) => [entry.memory.memoryId, entry])).values()];
-    for (const { memory } of distinct) this.remove(memory.memoryId);
-    const placed = distinct.map((entry) => ({ entry, row: this.#nextRow++ }));
-    this.#text.add(placed.map(({ entry, row }) => ({ row, text: entry.memory.content, scope: entry.scope })));
-    for (const scope of ['global', 'project'] as const) {
-      const inScope = distinct.filter((entry) => entry.scope === scope);
-      this.#vectors[scope].add(inScope.map(({ memory }) => memory));
-    }
-    for (const { entry, row } of placed) {
-      this.#rows.set(row, entry);
-      this.#rowOf.set(entry.memory.memoryId, row);
-      for (const file of filesOf(entry)) this.#files.set(file, (this.#files.get(file) ?? new Set()).add(entry));
-    }
+    const distinct = [...new Map(memories.map((entry) => [entry.memory.memoryId, entry])).values()];
+    const left = distinct.flatMap(({ memory }) => this.#mentions.remove(memory.memoryId) ?? []);
+    const said = distinct.map((entry) => this.#mentions.add(entry));
+    this.#index(new Set([...left, ...said]));
   }
 
   /** Removes a memory; false if there is none. */
   remove(memoryId: string): boolean {
-    const row = this.#rowOf.get(memoryId);
-    if (row === undefined) return false;
-    const entry = this.#rows.get(row)!;
-    this.#text.remove(row);
-    this.#vectors[entry.scope].remove(memoryId);
-    this.#rows.delete(row);
-    this.#rowOf.delete(memoryId);
-    this.#accesses.delete(memoryId);
-    for (const file of filesOf(entry)) {
-      const entries = this.#files.get(file)!;
-      entries.delete(entry);
-      if (entries.size === 0) this.#files.delete(file);
-    }
+    const statement = this.#mentions.remove(memoryId);
+    if (statement === undefined) return false;
+    this.#index(new Set([statement]));
     return true;
   }
 
@@ -94,6 +89,46 @@ export class SalienceLibrary implements Disposable {
 
   forgetAccesses(): void {
     this.#accesses.clear();
+  }
+
+  /** Puts the entries of statements that have changed into all indexes. */
+  #index(statements: ReadonlySet<string>): void {
+    for (const statement of statements) this.#leave(statement);
+    const placed = [...statements].flatMap((statement) => {
+      const entry = this.#mentions.entry(statement);
+      if (entry === undefined) return [];
+      this.#entries.set(statement, entry);
+      return [{ entry, row: this.#nextRow++ }];
+    });
+    this.#text.add(placed.map(({ entry, row }) => ({ row, text: entry.memory.content, scope: entry.scope })));
+    for (const scope of ['global', 'project'] as const) {
+      const inScope = placed.filter(({ entry }) => entry.scope === scope);
+      this.#vectors[scope].add(inScope.map(({ entry }) => entry.memory));
+    }
+    for (const { entry, row } of placed) {
+      this.#rows.set(row, entry);
+      this.#rowOf.set(entry.memory.memoryId, row);
+      for (const file of filesOf(entry)) this.#files.set(file, (this.#files.get(file) ?? new Set()).add(entry));
+    }
+  }
+
+  /** Takes the entry of a statement out of all indexes; its accesses stay while it is said. */
+  #leave(statement: string): void {
+    const entry = this.#entries.get(statement);
+    if (entry === undefined) return;
+    const { memoryId } = entry.memory;
+    const row = this.#rowOf.get(memoryId)!;
+    this.#entries.delete(statement);
+    this.#text.remove(row);
+    this.#vectors[entry.scope].remove(memoryId);
+    this.#rows.delete(row);
+    this.#rowOf.delete(memoryId);
+    if (this.#mentions.entry(statement)?.memory.memoryId !== memoryId) this.#accesses.delete(memoryId);
+    for (const file of filesOf(entry)) {
+      const entries = this.#files.get(file)!;
+      entries.delete(entry);
+      if (entries.size === 0) this.#files.delete(file);
+    }
   }
 
   [Symbol.dispose](): void {

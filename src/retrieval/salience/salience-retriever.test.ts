@@ -138,13 +138,53 @@ describe('hybrid search', () => {
   });
 
   test('what was said lately or often passes what is as near', async () => {
-    const content = 'I like to drink tea.';
     await retriever.addMemories([
-      memory('old', content),
-      memory('often', content, { reinforcement: 9 }),
-      memory('new', content, { createdAt: '2026-05-31T00:00:00Z' }),
+      memory('old', 'I like to drink tea: so I say.'),
+      memory('often', 'I like to drink tea; so I say.', { reinforcement: 9 }),
+      memory('new', 'I like to drink tea, so I say.', { createdAt: '2026-05-31T00:00:00Z' }),
     ]);
     expect(ids(await ask('What do I like to drink?'))).toEqual(['new', 'often', 'old']);
+  });
+
+  test('by the rule that it was given', async () => {
+    const weights = { semantic: 0, reinforcement: 1, recency: 0, access: 0 };
+    const often = new SalienceRetriever(embeddings, { backend, countTokens, rule: { weights, halfLifeDays: 1 } });
+    await often.addMemories([memory('tea', 'I drink tea.'), memory('cat', 'My cat sleeps.', { reinforcement: 2 })]);
+    const { memories } = await often.retrieve('What do I drink?', { userId: 'ann', topK: 5, threshold: -1, now });
+    expect(memories.map(({ memoryId }) => memoryId)).toEqual(['cat', 'tea']);
+    expect(memories[0]!.score).toBeCloseTo(Math.log(3) / Math.log(4), 12);
+    await often.close();
+  });
+
+  test('what is said again in the same words is one entry, said more often and as new as the last time', async () => {
+    const at = (createdAt: string, more = {}) => ({ createdAt, ...more });
+    await retriever.addMemories([
+      memory('again', 'I drink  TEA!', at('2026-05-31T00:00:00Z')),
+      memory('first', 'I drink tea.', at('2026-01-01T00:00:00Z', { reinforcement: 2 })),
+      memory('other', 'I drink tea?', at('2026-01-01T00:00:00Z')),
+      memory('project', 'I drink tea.', at('2026-01-01T00:00:00Z', { scope: 'project' })),
+    ]);
+    await retriever.addMemories([memory('later', 'I drink tea', at('2026-02-01T00:00:00Z'))]);
+    const reinforcements = async () => {
+      const { results } = await retriever.search('tea', { userId: 'ann', topK: 5, now });
+      return new Map(results.map(({ chunkId, reinforcement }) => [chunkId, reinforcement]));
+    };
+    expect(await reinforcements()).toEqual(
+      new Map([
+        ['first', 4],
+        ['project', 1],
+        ['other', 1],
+      ]),
+    );
+    expect(ids(await ask('What did I say recently?'))).toEqual(['first']);
+    expect(retriever.stats()).toMatchObject({ memories: 5, entries: 3 });
+    // The next mention takes the place of the first; the last takes the entry with it.
+    expect(await retriever.removeMemory('first', 'ann')).toBe(true);
+    expect((await reinforcements()).get('later')).toBe(2);
+    expect(await retriever.removeMemory('again', 'ann')).toBe(true);
+    expect(await retriever.removeMemory('later', 'ann')).toBe(true);
+    expect([...(await reinforcements()).keys()].sort()).toEqual(['other', 'project']);
+    expect(await retriever.removeMemory('later', 'ann')).toBe(false);
   });
 
   test('what is returned counts as returned, until it is forgotten', async () => {

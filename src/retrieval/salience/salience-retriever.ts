@@ -10,6 +10,7 @@ import { rankBySalience, type ScoredEntry } from './rank-by-salience.ts';
 import { readFiles, type SaliencePath } from './read-files.ts';
 import { salienceEntry, type SalienceEntry } from './salience-entry.ts';
 import { SalienceLibrary } from './salience-library.ts';
+import { documentRule, type SalienceRule } from './salience-score.ts';
 import { fileResult, toResult, type SearchResponse } from './search-response.ts';
 import { withinBudget, type Budgeted } from './token-budget.ts';
 
@@ -22,6 +23,8 @@ export interface SalienceOptions {
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
   /** Token budget of a search without one of its own; 0 is valid. Default 1,500. */
   readonly maxTokens?: number | undefined;
+  /** Default: that of the source document. */
+  readonly rule?: SalienceRule | undefined;
 }
 
 /** Options of one search. */
@@ -48,7 +51,8 @@ interface Answer extends Budgeted<ScoredEntry> {
 /**
  * Strategy `salience`: a question that points to a file gets the file, one about recent statements gets the journal of the
  * last seven days, any other a search by meaning and by words, weighted by reinforcement, recency and access count. All
- * within a token budget.
+ * within a token budget. What is said again in the same words reinforces the entry of the first time, and is no entry of
+ * its own.
  *
  * Files and journal are views of the memories' metadata. Their entries are returned in file order with score 1, as many as
  * the budget allows: `topK` limits searches, not files.
@@ -71,15 +75,18 @@ export class SalienceRetriever implements Retriever {
   readonly #backend: VectorBackend;
   readonly #countTokens: SalienceOptions['countTokens'];
   readonly #maxTokens: number;
+  readonly #rule: SalienceRule;
   /** By user; undefined for memories without one. */
   readonly #libraries = new Map<string | undefined, SalienceLibrary>();
   readonly #answers: Record<SaliencePath, number> = { fast: 0, timeline: 0, hybrid: 0 };
 
-  constructor(embeddings: EmbeddingService, { backend, countTokens, maxTokens = DEFAULT_MAX_TOKENS }: SalienceOptions) {
+  constructor(embeddings: EmbeddingService, options: SalienceOptions) {
+    const { backend, countTokens, maxTokens = DEFAULT_MAX_TOKENS, rule = documentRule } = options;
     this.#embeddings = embeddings;
     this.#backend = backend;
     this.#countTokens = countTokens;
     this.#maxTokens = maxTokens;
+    this.#rule = rule;
   }
 
   /** Adds memories as the port specifies. @throws BenchError also `bad-data` for metadata that cannot be read */
@@ -159,14 +166,18 @@ export class SalienceRetriever implements Retriever {
 
   stats(): Readonly<Record<string, unknown>> {
     const { name: backend, version: backendVersion } = this.#backend;
-    const memories = [...this.#libraries.values()].reduce((sum, { size }) => sum + size, 0);
+    const libraries = [...this.#libraries.values()];
+    const memories = libraries.reduce((sum, { size }) => sum + size, 0);
+    const entries = libraries.reduce((sum, { entries: own }) => sum + own, 0);
     const answers = { ...this.#answers };
     return {
       backend,
       backendVersion,
       memories,
+      entries,
       namespaces: this.#libraries.size,
       tokenBudget: this.#maxTokens,
+      rule: this.#rule,
       answers,
     };
   }
@@ -193,7 +204,7 @@ export class SalienceRetriever implements Retriever {
     if (this.#libraries.get(userId) !== library) return this.#finished('hybrid', [], maxTokens, { start, embedded });
     const lists = [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)];
     const searched = performance.now();
-    const ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime());
+    const ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
     const wanted = ranked.filter(({ score }) => score >= threshold).slice(0, topK);
     const candidates = ranked.length;
     return this.#finished('hybrid', wanted, maxTokens, { start, embedded, searched, library, candidates });

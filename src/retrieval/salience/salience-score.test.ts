@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuseRanks, normalisedFusion } from './rank-fusion.ts';
-import { countScore, recencyDecay, salienceScores, salienceWeights, type SalienceSignals } from './salience-score.ts';
+import {
+  countScore,
+  documentRule,
+  recencyDecay,
+  salienceScores as scored,
+  type SalienceSignals,
+} from './salience-score.ts';
 
 const DAY_MS = 86_400_000;
+const salienceScores = (candidates: readonly SalienceSignals[], nowMs: number) =>
+  scored(candidates, nowMs, documentRule);
 const now = Date.UTC(2026, 5, 1);
 
 function signals(given: Partial<SalienceSignals>): SalienceSignals {
@@ -20,17 +28,17 @@ describe('recencyDecay', () => {
     [60, '0.250'],
     [90, '0.125'],
   ])('after %i days %s', (days, expected) => {
-    expect(recencyDecay(days).toFixed(3)).toBe(expected);
+    expect(recencyDecay(days, 30).toFixed(3)).toBe(expected);
   });
 
   test('what bears a date of tomorrow is no more recent than now', () => {
-    expect(recencyDecay(-3)).toBe(1);
+    expect(recencyDecay(-3, 30)).toBe(1);
   });
 });
 
 describe('salienceScores', () => {
   test('the weights add up to 1', () => {
-    expect(Object.values(salienceWeights).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+    expect(Object.values(documentRule.weights).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
   });
 
   test('one memory by hand', () => {
@@ -43,6 +51,13 @@ describe('salienceScores', () => {
     );
     const expected = 0.5 * 0.8 + 0.2 * (Math.log(4) / Math.log(9)) + 0.2 * 0.5 + 0.1 * (Math.log(2) / Math.log(6));
     expect(score).toBeCloseTo(expected, 12);
+  });
+
+  test('by other weights and another half-life', () => {
+    const weights = { semantic: 0, reinforcement: 0, recency: 1, access: 0 };
+    const candidates = [signals({ semanticSimilarity: 1, updatedAtMs: now - 14 * DAY_MS, reinforcement: 5 })];
+    const [score] = scored(candidates, now, { weights, halfLifeDays: 7 });
+    expect(score).toBeCloseTo(0.25, 12);
   });
 
   test('the most reinforced of a set is near 1 and never there', () => {

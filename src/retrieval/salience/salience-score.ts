@@ -1,3 +1,5 @@
+import { documentWeights, type SalienceWeights } from '../../config/salience-weights.ts';
+
 /** Signals of a memory's salience, unweighted. */
 export interface SalienceSignals {
   /** Fused rank of the searches divided by its maximum, 0 to 1. */
@@ -10,16 +12,21 @@ export interface SalienceSignals {
   readonly accessCount: number;
 }
 
-/** Weights of the signals; they sum to 1. */
-export const salienceWeights = { semantic: 0.5, reinforcement: 0.2, recency: 0.2, access: 0.1 } as const;
+/** Numbers by which signals become a score. */
+export interface SalienceRule {
+  readonly weights: SalienceWeights;
+  /** Days after which the recency of a memory is half, above 0. */
+  readonly halfLifeDays: number;
+}
 
-const HALF_LIFE_DAYS = 30;
+/** The rule of the source document. */
+export const documentRule: SalienceRule = { weights: documentWeights, halfLifeDays: 30 };
+
 const DAY_MS = 86_400_000;
 
-/** Exponential decay: half after 30 days, a quarter after 60; 1 for the present and the future. */
-export function recencyDecay(daysOld: number): number {
-  const lambda = Math.LN2 / HALF_LIFE_DAYS;
-  return Math.exp(-lambda * Math.max(0, daysOld));
+/** Exponential decay: half after the half-life, a quarter after two; 1 for the present and the future. */
+export function recencyDecay(daysOld: number, halfLifeDays: number): number {
+  return Math.exp((-Math.LN2 / halfLifeDays) * Math.max(0, daysOld));
 }
 
 /** Logarithmic scale of a count, so that an extreme value does not dominate: 0 for 0, below 1 for the largest. */
@@ -28,17 +35,21 @@ export function countScore(count: number, largest: number): number {
 }
 
 /**
- * Computes the salience of each memory of a result set, in order: 0.5 × semantic similarity + 0.2 × reinforcement +
- * 0.2 × recency + 0.1 × access. Reinforcement and access are relative to the largest of the set.
+ * Computes the salience of each memory of a result set, in order: the weighted sum of semantic similarity, reinforcement,
+ * recency and access. Reinforcement and access are relative to the largest of the set.
  */
-export function salienceScores(candidates: readonly SalienceSignals[], nowMs: number): number[] {
+export function salienceScores(
+  candidates: readonly SalienceSignals[],
+  nowMs: number,
+  { weights, halfLifeDays }: SalienceRule,
+): number[] {
   const mostReinforced = Math.max(0, ...candidates.map(({ reinforcement }) => reinforcement));
   const mostAccessed = Math.max(0, ...candidates.map(({ accessCount }) => accessCount));
   return candidates.map(
     ({ semanticSimilarity, reinforcement, updatedAtMs, accessCount }) =>
-      salienceWeights.semantic * semanticSimilarity +
-      salienceWeights.reinforcement * countScore(reinforcement, mostReinforced) +
-      salienceWeights.recency * recencyDecay((nowMs - updatedAtMs) / DAY_MS) +
-      salienceWeights.access * countScore(accessCount, mostAccessed),
+      weights.semantic * semanticSimilarity +
+      weights.reinforcement * countScore(reinforcement, mostReinforced) +
+      weights.recency * recencyDecay((nowMs - updatedAtMs) / DAY_MS, halfLifeDays) +
+      weights.access * countScore(accessCount, mostAccessed),
   );
 }

@@ -40,11 +40,18 @@ test.each([
       },
     });
     expect(opened.filter(([name]) => name === 'tiered').map(([, coldIndex]) => coldIndex)).toEqual(indexes);
-    const strategies = rows.filter(({ kind }) => kind === 'all').map(({ strategy }) => strategy);
+    const all = rows.filter(({ kind }) => kind === 'all');
+    const strategies = all.filter(({ dataset }) => dataset === undefined).map(({ strategy }) => strategy);
     expect(strategies).toHaveLength(3 + indexes.length);
-    expect(steps).toEqual(strategies.map((_, done) => [done, strategies.length]));
+    expect(all.filter(({ dataset }) => dataset !== undefined).map(({ strategy }) => strategy)).toEqual([
+      'router',
+      'salience',
+      'salience, reinforcement=0',
+    ]);
+    expect(steps).toEqual(all.map((_, done) => [done, all.length]));
     expect(strategies.includes('tiered, ivfflat-approximate')).toBe(indexes.length === 2);
-    const differences = rows.flatMap(({ againstRouter }) => againstRouter?.delta ?? []);
+    const made = rows.filter(({ dataset }) => dataset === undefined);
+    const differences = made.flatMap(({ againstRouter }) => againstRouter?.delta ?? []);
     expect(differences).toHaveLength(7 * (2 + indexes.length));
     expect(new Set(differences)).toEqual(new Set([0]));
   },
@@ -68,7 +75,16 @@ test('measures the lists of a data set beside every strategy that searches it', 
   const flags = { suite: 'retrieval', dataset: './mine.jsonl', retriever: 'given', run: 'lists' };
   const [results] = await runBench(smallConfig(folder, flags));
   const { rows, datasets } = results!.measured!.retrieval!;
-  expect(datasets).toEqual([{ name: 'mine', users: 2, memories: 4, questions: 4, leftOut: 0 }]);
+  expect(datasets).toEqual([
+    { name: 'mine', users: 2, memories: 4, questions: 4, leftOut: 0 },
+    // 30 users with 4 topics each: 7 values said once, one said 2 or 5 times.
+    { name: 'repeated mentions', users: 30, memories: 30 * (4 * 7 + 2 + 2 + 5 + 5), questions: 120, leftOut: 0 },
+  ]);
+  const recall = (strategy: string, kind: string): number =>
+    rows.find((row) => row.dataset === 'repeated mentions' && row.strategy === strategy && row.kind === kind)!.metrics
+      .recallAt1!.mean;
+  expect(recall('salience', 'said 5 times')).toBeGreaterThan(recall('salience, reinforcement=0', 'said 5 times') + 0.3);
+  expect(recall('salience', 'said 5 times')).toBeGreaterThan(recall('router', 'said 5 times') + 0.3);
   const own = rows.filter(({ dataset }) => dataset === 'mine');
   expect(own.filter(({ kind }) => kind === 'all').map(({ strategy }) => strategy)).toEqual([
     'router',

@@ -2,9 +2,15 @@ import { RETRIEVAL_MEMORIES } from '../../../data/generators/retrieval-data.ts';
 import type { RetrievalMeasurements } from '../../../records/results.ts';
 import type { MeasureContext } from '../../run/suite.ts';
 import { askRetriever } from './ask-retriever.ts';
-import { type DatasetQuestions, madeQuestions, type QuestionSet, questionsOf } from './question-set.ts';
+import {
+  type DatasetQuestions,
+  madeQuestions,
+  mentionQuestions,
+  type QuestionSet,
+  questionsOf,
+} from './question-set.ts';
 import { type MeasuredStrategy, retrievalRows } from './retrieval-rows.ts';
-import { datasetStrategies, searchingStrategies, type Strategy } from './strategies.ts';
+import { datasetStrategies, mentionStrategies, searchingStrategies, type Strategy } from './strategies.ts';
 
 /** What one strategy is asked, with an index of its own. */
 interface Step {
@@ -14,16 +20,21 @@ interface Step {
 
 type Stats = Record<string, Readonly<Record<string, unknown>>>;
 
-/** Every strategy on the same questions, by kind: those made by the seed of the run, then those of its data sets. */
+/**
+ * Every strategy on the same questions, by kind: those made by the seed of the run, then those of its data sets; and the
+ * strategy that reinforces on questions about what was said several times.
+ */
 export async function measureRetrieval(context: MeasureContext): Promise<RetrievalMeasurements> {
   const { config, datasets } = context;
   const made = madeQuestions(config.seed);
   const sets = datasets.map(questionsOf);
   const asking = sets.filter(({ users }) => users.some(({ questions }) => questions.length > 0));
   const ofData = datasetStrategies(config);
+  const mentions = mentionQuestions(config.seed);
   const steps = [
     ...searchingStrategies(config).map((strategy): Step => ({ set: made, strategy })),
     ...asking.flatMap((set) => ofData.map((strategy): Step => ({ set, strategy }))),
+    ...mentionStrategies(config).map((strategy): Step => ({ set: mentions, strategy })),
   ];
   const stats: Stats = {};
   const measured = new Map<QuestionSet, MeasuredStrategy[]>();
@@ -36,7 +47,7 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
   return {
     users: made.users.length,
     memories: RETRIEVAL_MEMORIES,
-    datasets: sets.map(describedSet),
+    datasets: [...sets, mentions].map(describedSet),
     rows: [...measured].flatMap(([set, strategies]) => retrievalRows(strategies, set.dataset, config.seed)),
     stats,
   };

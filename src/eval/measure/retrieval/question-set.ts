@@ -1,3 +1,4 @@
+import { mentionUsers } from '../../../data/generators/mention-data.ts';
 import { retrievalUsers } from '../../../data/generators/retrieval-data.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import type { DrawnDataset } from '../../run/draw-users.ts';
@@ -38,6 +39,14 @@ export interface DatasetQuestions extends QuestionSet {
 /** The questions of suite `retrieval`, made by seed. */
 export function madeQuestions(seed: number): QuestionSet {
   return { dataset: undefined, users: retrievalUsers(seed), leftOut: 0 };
+}
+
+/** Name of the questions about what was said several times. */
+const MENTIONS = 'repeated mentions';
+
+/** Questions about what was said several times, made by seed: the measurement of reinforcement. */
+export function mentionQuestions(seed: number): DatasetQuestions {
+  return { dataset: MENTIONS, users: mentionUsers(seed), leftOut: 0 };
 }
 
 /** The items of a data set that memories answer, by category. */

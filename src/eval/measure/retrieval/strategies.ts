@@ -1,10 +1,12 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
+import { type SalienceWeights, writeSalienceWeights } from '../../../config/salience-weights.ts';
 import { presetEmbedderName, presetModels } from '../../../config/models/preset-models.ts';
 import { searchingRetrieverNames } from '../../../config/retriever-names.ts';
+import { salienceRule } from '../../run/bench-parts.ts';
 import type { MeasureContext } from '../../run/suite.ts';
 
 /** The strategy that all others are held against. */
-export const BASE = 'router';
+export const BASE = 'router' as const;
 
 /** The index of pgvector's own default: it searches one list of ivfflat, not all of them. */
 const OWN_PROBES = 'ivfflat-approximate';
@@ -47,4 +49,22 @@ function shippedEmbedder(name: typeof BASE): Strategy {
 export function datasetStrategies(config: BenchConfig): Strategy[] {
   const searching = searchingStrategies(config);
   return config.retriever === 'given' ? [...searching, { label: 'given', opening: ['given'] }] : searching;
+}
+
+/** What the questions about repeated mentions are asked: the router, `salience`, and it without reinforcement. */
+export function mentionStrategies(config: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): Strategy[] {
+  const compared: Strategy[] = [BASE, 'salience' as const].map((name) => ({ label: name, opening: [name] }));
+  const salienceWeights = withoutReinforcement(salienceRule(config).weights);
+  if (salienceWeights === undefined) return compared;
+  return [...compared, { label: 'salience, reinforcement=0', opening: ['salience', { salienceWeights }] }];
+}
+
+/** The other weights in their proportion; undefined where there is nothing to take away, or nothing else. */
+function withoutReinforcement(weights: SalienceWeights): string | undefined {
+  const rest = 1 - weights.reinforcement;
+  if (rest === 1 || rest === 0) return undefined;
+  const { semantic, recency, access } = weights;
+  return writeSalienceWeights({
+    ...{ semantic: semantic / rest, reinforcement: 0, recency: recency / rest, access: access / rest },
+  });
 }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { documentWeights, parseSalienceWeights, writeSalienceWeights } from './salience-weights.ts';
+
+test.each([
+  ['semantic=0.7,recency=0.3', { semantic: 0.7, reinforcement: 0, recency: 0.3, access: 0 }],
+  [' access = 1 ', { semantic: 0, reinforcement: 0, recency: 0, access: 1 }],
+  ['semantic=0.7,recency=0.2,access=0.1', { semantic: 0.7, reinforcement: 0, recency: 0.2, access: 0.1 }],
+])('%s', (text, weights) => expect(parseSalienceWeights(text)).toEqual(weights));
+
+test.each([
+  '',
+  'semantic=0.5',
+  'semantic=1,recency=0.1',
+  'semantic=0.5,semantic=0.5',
+  'meaning=1',
+  'semantic=-1,access=2',
+  'semantic=1=1',
+  'semantic=NaN',
+])('no weights: %j', (text) => expect(parseSalienceWeights(text)).toBeUndefined());
+
+test('are written as they are read', () => {
+  expect(parseSalienceWeights(writeSalienceWeights(documentWeights))).toEqual(documentWeights);
+});

@@ -1,0 +1,93 @@
+import { grammars } from '../../config/grammar.ts';
+import { SeededRandom } from '../../config/seeded-random.ts';
+import { instant } from './instant.ts';
+import { drawRelation, question, statement, USER, valueOf, type Relation } from './relations.ts';
+import type { RetrievalMemory, RetrievalQuestion } from './retrieval-set.ts';
+
+/** A question about something that was said several times. */
+export interface MentionQuestion extends Omit<RetrievalQuestion, 'kind'> {
+  /** How often it was said, such as `said 5 times`. */
+  readonly kind: string;
+}
+
+/** One user who says some things once, and others again and again. */
+export interface MentionUser {
+  readonly userId: string;
+  readonly memories: readonly Pick<RetrievalMemory, 'memoryId' | 'content' | 'metadata'>[];
+  readonly questions: readonly MentionQuestion[];
+}
+
+const USERS = 30;
+/** Mentions of the value that holds, by topic. */
+const MENTIONS = [2, 2, 5, 5] as const;
+/** Other values of a topic, each said once. */
+const RIVALS = 7;
+const ASKED_MS = Date.UTC(2026, 5, 1, 14);
+const DAY_MS = 86_400_000;
+/** Older than the journal, so that no question is about the last days. */
+const [LEAST_OLD_DAYS, OLDEST_DAYS] = [8, 60];
+
+/**
+ * Draws users of whom each said eight values of a topic, one of them on several days in the same words: it is the one that
+ * holds, and its first mention is the evidence. Meaning and words tell no value from another.
+ */
+export function mentionUsers(seed: number, users = USERS): MentionUser[] {
+  const random = new SeededRandom(seed);
+  return Array.from({ length: users }, (_, index) => drawUser(random, `s${String(index + 1).padStart(2, '0')}`));
+}
+
+function drawUser(random: SeededRandom, userId: string): MentionUser {
+  const attributes = new Set<string>();
+  const said: { readonly content: string; readonly topic: number; readonly holds: boolean; readonly atMs: number }[] =
+    [];
+  const topics = MENTIONS.map((times, topic) => {
+    const relation = drawOther(random, attributes);
+    const sentences = drawSentences(random, relation);
+    for (const [place, content] of sentences.entries()) {
+      for (let mention = 0; mention < (place === 0 ? times : 1); mention++) {
+        const ageDays = LEAST_OLD_DAYS + (OLDEST_DAYS - LEAST_OLD_DAYS) * random.float();
+        said.push({ content, topic, holds: place === 0, atMs: ASKED_MS - ageDays * DAY_MS });
+      }
+    }
+    return { times, query: question(random, USER, relation, 'known') };
+  });
+  said.sort((a, b) => a.atMs - b.atMs);
+  const idOf = (place: number): string => `${userId}-m${String(place + 1).padStart(2, '0')}`;
+  return {
+    userId,
+    memories: said.map(({ content, topic, atMs }, place) => ({
+      memoryId: idOf(place),
+      content,
+      metadata: {
+        ...{ createdAt: instant(atMs), section: `topic ${topic + 1}`, memory_type: 'fact' as const },
+        ...{ reinforcement: 1, preference: false },
+      },
+    })),
+    questions: topics.map(({ times, query }, topic) => ({
+      questionId: `${userId}-q${topic + 1}`,
+      kind: `said ${times} times`,
+      query,
+      evidence: [idOf(said.findIndex((one) => one.topic === topic && one.holds))],
+      askedAt: instant(ASKED_MS),
+    })),
+  };
+}
+
+/** A relation that the user has not talked about. */
+function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
+  for (;;) {
+    const relation = drawRelation(random, grammars.en, 0, true);
+    if (attributes.has(relation.attribute)) continue;
+    attributes.add(relation.attribute);
+    return relation;
+  }
+}
+
+/** The sentence that holds, then those of other values. */
+function drawSentences(random: SeededRandom, relation: Relation): string[] {
+  const sentences = new Set<string>();
+  while (sentences.size < RIVALS + 1) {
+    sentences.add(statement(random, USER, relation, valueOf(random, relation, true), 'known'));
+  }
+  return [...sentences];
+}
