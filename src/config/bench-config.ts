@@ -133,7 +133,7 @@ export const benchConfigSchema = z.strictObject({
   ).exactOptional(),
   preRetrieval: path(
     '<file>',
-    'preparation of questions by --retriever hinted, JSON',
+    'preparation of questions by --retriever hinted, JSON or YAML',
     'routing by keyword',
   ).exactOptional(),
   eventsPort: describe(numeric(z.number().int().min(1).max(65_535)), {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readPreRetrievalFile } from './pre-retrieval-file.ts';
 
-function file(content: string): string {
+function file(content: string, name = 'pre.json'): string {
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'pre.json');
+  const path = join(folder, name);
   writeFileSync(path, content);
   return path;
 }
@@ -30,4 +30,44 @@ test('a file that is not there, is no JSON or not understood is named', () => {
   expect(() => readPreRetrievalFile({ preRetrieval: broken })).toThrow(`--pre-retrieval ${broken} cannot be read`);
   const wrong = file('{"action": "fly"}');
   expect(() => readPreRetrievalFile({ preRetrieval: wrong })).toThrow(`${wrong}: pre_retrieval.action`);
+});
+
+/** As the source document writes it. */
+const yaml = `
+# a comment
+operators:
+  pre_retrieval:
+    action: route
+    keyword_rules:
+      - keywords: ["remember", 记得]
+        route: "long_term"
+        params:
+          tier_preference: "ltm"
+          expand_links: true
+    default_strategy: "semantic_search"
+`;
+
+test.each(['pre.yaml', 'pre.YML'])('a file may be YAML: %s', (name) => {
+  const { config, warnings } = readPreRetrievalFile({ preRetrieval: file(yaml, name) });
+  expect(config.action).toEqual(['route']);
+  expect(config.keyword_rules).toEqual([
+    { keywords: ['remember', '记得'], strategy: 'long_term', params: { tier_preference: 'ltm', expand_links: true } },
+  ]);
+  expect(warnings).toHaveLength(1);
+});
+
+test.each([
+  ['action: [route', 'cannot be read: Flow sequence in block collection must be sufficiently indented'],
+  ['action: route\naction: none', 'cannot be read: Map keys must be unique at line 2, column 1'],
+  [
+    'a: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c, *c]',
+    'cannot be read: Excessive alias count',
+  ],
+  ['!!js/function "x"', 'pre_retrieval: Invalid input'],
+  ['action: fly', 'pre_retrieval.action'],
+])('YAML that is none, or not understood, is named in one line: %j', (content, message) => {
+  const preRetrieval = file(content, 'pre.yaml');
+  const read = (): unknown => readPreRetrievalFile({ preRetrieval });
+  expect(read).toThrow(message);
+  expect(read).toThrow(/^[^\n]*$/);
 });

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { parse as parseYaml } from 'yaml';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import {
@@ -17,11 +19,24 @@ export function readPreRetrievalFile({
   if (path === undefined) return readPreRetrievalConfig({}, 'defaults');
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
+    content = parsed(path, readFileSync(path, 'utf8'));
   } catch (error) {
-    const { message } = error as Error;
-    const hint = 'it holds one JSON object, such as {"route_strategy": "classifier"}';
-    throw new BenchError('bad-option', `--pre-retrieval ${path} cannot be read: ${message}`, hint, error);
+    // A parser of YAML shows the place on further lines.
+    const [reason = ''] = (error as Error).message.split('\n');
+    const hint =
+      'it holds one object, such as {"route_strategy": "classifier"}, in YAML if its name ends in .yaml or .yml';
+    throw new BenchError(
+      'bad-option',
+      `--pre-retrieval ${path} cannot be read: ${reason.replace(/:$/, '')}`,
+      hint,
+      error,
+    );
   }
   return readPreRetrievalConfig(content, path);
+}
+
+function parsed(path: string, text: string): unknown {
+  const isYaml = ['.yaml', '.yml'].includes(extname(path).toLowerCase());
+  // Warnings would be written to standard error; what is odd is refused by the schema.
+  return isYaml ? parseYaml(text, { logLevel: 'error' }) : JSON.parse(text);
 }

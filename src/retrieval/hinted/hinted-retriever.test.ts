@@ -106,6 +106,36 @@ describe('HintedRetriever', () => {
     expect([ids(beside), beside.details['linked']]).toEqual([['m105', 'm104'], 1]);
   });
 
+  test('a name links Chinese memories too, wherever it is introduced', async () => {
+    const chain = [
+      memory(1, '赵立新的办公室在奥斯陆。'),
+      memory(2, '陈晓梅的老板是赵立新。'),
+      memory(3, '我姐姐叫陈晓梅。'),
+      memory(4, '我的公司在Plevath路。'),
+      memory(5, '去Plevath路要坐地铁。'),
+      ...Array.from({ length: 20 }, (_, index) => memory(index + 10, `第${index}个盒子是红色的。`)),
+    ];
+    const deep = (search_depth: number) => ({
+      action: 'route',
+      keyword_rules: [{ keywords: ['记得'], strategy: 'deep_search', params: { search_depth } }],
+    });
+    const scores = async (depth: number, question: string) => {
+      await open(deep(depth)).addMemories(chain);
+      const { memories } = await ask(question, { topK: 30 });
+      await retriever.close();
+      return new Map(memories.map(({ memoryId, score }) => [memoryId, score]));
+    };
+    const question = '你记得我姐姐叫什么吗？';
+    const [near, linked] = [await scores(0, question), await scores(1, question)];
+    // One link: a share of the best neighbour, here with a name in two memories each; 1.8 is the most.
+    const best = Math.max(near.get('m1')!, near.get('m3')!);
+    expect(linked.get('m2')).toBeCloseTo((near.get('m2')! + 0.8 * best) / 1.8, 5);
+    expect(linked.get('m10')).toBeCloseTo(near.get('m10')! / 1.8, 5);
+    const company = '你记得我的公司在哪里吗？';
+    const [apart, beside] = [await scores(0, company), await scores(1, company)];
+    expect(beside.get('m5')).toBeCloseTo((apart.get('m5')! + 0.8 * apart.get('m4')!) / 1.8, 5);
+  });
+
   test('a preferred tier comes first among what is as near', async () => {
     const rule = { keywords: ['tea'], strategy: 'long_term', params: { tier_preference: 'ltm', expand_links: false } };
     const same = Array.from({ length: 61 }, (_, index) => memory(index + 1, 'I like tea.'));

@@ -1,23 +1,26 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { StoredMemory } from '../memory-namespace.ts';
 import { textTerms } from '../text-terms.ts';
+import { ChineseNameIndex } from './chinese-name-index.ts';
 
 const LEAST_NAME_LENGTH = 3;
 /** A name in more memories than this, or than the square root of their number if that is more, makes no links. */
 const MOST_SHARING = 8;
 
-const capitalised = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]*/gu;
+/** Chinese writes no space in front of a foreign name. */
+const capitalised = /(?<!(?!\p{Script=Han})[\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]*/gu;
 
 /**
  * Links between memories: those that contain the same name, and those that `metadata.links` lists. A name is a word that
- * begins with a capital somewhere within a text; the fewer memories contain it, the stronger the link. Text without
- * capitals, such as Chinese, has listed links only.
+ * begins with a capital somewhere within a text, or in Chinese one that a text introduces (`chineseNames`); the fewer memories
+ * contain it, the stronger the link. Other texts without capitals have listed links only.
  */
 export class MemoryLinks {
   readonly #terms = new Map<string, ReadonlySet<string>>();
   readonly #holders = new Map<string, Set<string>>();
   /** Terms that were written as a name; they stay known after their last memory is removed. */
   readonly #names = new Set<string>();
+  readonly #chinese = new ChineseNameIndex();
   readonly #named = new Map<string, readonly string[]>();
 
   /** Reads `metadata.links`. @throws BenchError `bad-data` if it is not a list of ids */
@@ -31,6 +34,7 @@ export class MemoryLinks {
   add(memory: StoredMemory): void {
     const { memoryId, content } = memory;
     const terms = new Set(textTerms(content).filter((term) => term.length >= LEAST_NAME_LENGTH));
+    this.#chinese.add(memoryId, content);
     for (const [word] of content.slice(1).matchAll(capitalised))
       for (const term of textTerms(word)) this.#names.add(term);
     this.#terms.set(memoryId, terms);
@@ -44,6 +48,7 @@ export class MemoryLinks {
       holders.delete(memoryId);
       if (holders.size === 0) this.#holders.delete(term);
     }
+    this.#chinese.remove(memoryId);
     this.#terms.delete(memoryId);
     this.#named.delete(memoryId);
   }
@@ -56,10 +61,10 @@ export class MemoryLinks {
     const strengthen = (id: string, strength: number): void => {
       if (id !== memoryId) strengths.set(id, Math.max(strength, strengths.get(id) ?? 0));
     };
-    for (const term of this.#terms.get(memoryId) ?? []) {
-      const holders = this.#holders.get(term)!;
-      if (!this.#names.has(term) || holders.size < 2 || holders.size > most) continue;
-      const strength = rarity(holders.size, all);
+    const names = [...(this.#terms.get(memoryId) ?? [])].filter((term) => this.#names.has(term));
+    for (const holders of [...names.map((name) => [...this.#holders.get(name)!]), ...this.#chinese.holders(memoryId)]) {
+      if (holders.length < 2 || holders.length > most) continue;
+      const strength = rarity(holders.length, all);
       for (const id of holders) strengthen(id, strength);
     }
     for (const id of this.#named.get(memoryId) ?? []) if (this.#terms.has(id)) strengthen(id, 1);
