@@ -62,7 +62,7 @@ function checkSupersession({ record, place }: Placed<MemoryRecord>, memories: Me
 
 function checkUpdate({ record: { createdAt, updatedAt }, place }: Placed<MemoryRecord>, report: Report): void {
   if (updatedAt === undefined || Date.parse(updatedAt) >= Date.parse(createdAt)) return;
-  const message = `${place}: updatedAt expected a time from createdAt on, got ${shown(updatedAt)}, created ${createdAt}`;
+  const message = `${place}: updatedAt expected a time from createdAt on, got ${shownValue(updatedAt)}, created ${createdAt}`;
   report('updated-before-created', new BenchError('bad-data', message, 'correct one of the two, or leave it out'));
 }
 

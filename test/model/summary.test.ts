@@ -85,10 +85,10 @@ describe('the arm summary', () => {
     expect(failedChecks(results)).toEqual([]);
   });
 
-  it('is in the viewer and in the terminal, with the summary of every turn on that retriever', () => {
+  it('is in the viewer and in the terminal, with the summary of every turn on that retriever', async () => {
     for (const arm of ['rag', 'summary']) {
       const model = readTurnPage(database, { run, item: 'q5', arm, repeat: 0, turn: 0 });
-      expect(String(turnPage(model, links))).toContain('Summary by the retriever (history_context)');
+      expect(String(await turnPage(model, links))).toContain('Summary by the retriever (history_context)');
       const printed = printTurn(run, model.turn, { width: 100, colour: false });
       expect(printed).toContain('### 记录 1 (相关度: 1.00)');
     }

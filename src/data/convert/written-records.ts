@@ -118,7 +118,7 @@ export class WrittenRecords {
     checkedBy(recordSchemas.memory, record, place);
     const createdMs = Date.parse(createdAt);
     if (updatedAt !== undefined && Date.parse(updatedAt) < createdMs) {
-      const message = `${place}: updated_at expected a time from created_at on, got ${shown(updatedAt)}`;
+      const message = `${place}: updated_at expected a time from created_at on, got ${shownValue(updatedAt)}`;
       throw new BenchError('bad-data', message, 'correct one of the two, or leave it empty');
     }
     const known = { id: memoryId, userId: userId, createdMs, contentKey: contentKey(memory) };
