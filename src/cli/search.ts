@@ -14,7 +14,18 @@ import { searchText } from './search/search-text.ts';
 
 /** Options that a search depends on. */
 const options = [
-  ...(['dataset', 'dataFile', 'errata', 'retriever', 'topK', 'threshold', 'retrievalTokens', 'preRetrieval'] as const),
+  ...([
+    'dataset',
+    'dataFile',
+    'errata',
+    'retriever',
+    'topK',
+    'threshold',
+    'retrievalTokens',
+    'halfLife',
+    'salienceWeights',
+    'preRetrieval',
+  ] as const),
   ...(['hot', 'cold', 'coldIndex', 'eventsPort', 'embedder', 'model', 'engine', 'contextTokens', 'threads'] as const),
   ...engineOptionNames,
   ...(['json', 'quiet'] as const),
@@ -39,8 +50,9 @@ async function search(question: string, userId: string, config: BenchConfig): Pr
   requireSearching(config.retriever);
   const { dataset, user } = searchedUser(userId, await readAskedData(config));
   const at = latestTime(user);
-  const retrieval = await retrieved(question, user, at, config);
-  const found = { question, user: userId, dataset, at: at.toISOString(), held: user.memories.length, ...retrieval };
+  const { summary, ...retrieval } = await retrieved(question, user, at, config);
+  const searched = { question, user: userId, dataset, at: at.toISOString(), held: user.memories.length };
+  const found = { ...searched, ...retrieval, ...(summary === undefined ? {} : { summary: summary.text }) };
   process.stdout.write(config.json ? printableJson(found) : searchText(found, pageOf(process.stdout)));
 }
 

@@ -79,8 +79,6 @@ export interface Retrieval {
   readonly summary?: RetrievalSummary;
   /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** The memories as one text, of a strategy that writes one. It is never stored, since it holds their texts. */
-  readonly summary?: string;
 }
 
 /** What a strategy has a prompt say in place of the memories. */

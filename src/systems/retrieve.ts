@@ -53,6 +53,8 @@ export function shownMemories(
 ): readonly MemorySearchResult[] {
   if (memoriesAs === 'lines') return memories;
   if (summary !== undefined) return summary.records;
+  // An empty query: nothing was retrieved, and there is nothing to sum up.
+  if (memories.length === 0) return memories;
   const message = 'an arm that shows the summary of its retriever was given memories without one';
   throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
 }

@@ -6,7 +6,7 @@ import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts
 import type { Retrieval } from '../../retrieval/retriever.ts';
 
 /** A retrieval, and what was searched. */
-export interface FoundMemories extends Retrieval {
+export interface FoundMemories extends Omit<Retrieval, 'summary'> {
   readonly question: string;
   readonly user: string;
   readonly dataset: string;
@@ -14,6 +14,8 @@ export interface FoundMemories extends Retrieval {
   readonly at: string;
   /** Number of memories that the user has. */
   readonly held: number;
+  /** Text of the strategy's own summary, of a strategy that makes one. */
+  readonly summary?: string;
 }
 
 const gap = 2;

@@ -61,10 +61,9 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
     try {
       const query = textOf(input, 'topic') || textOf(input, 'content') || textOf(input, 'document');
       const result = await this.#memory.retrieve(textOf(input, 'group_id'), { query, ...limits });
-      const summary = formatHistorySummary(result.items);
-      const output = { ...input, history_context: summary };
+      const output = { ...input, history_context: formatHistorySummary(result.items) };
       send({ type: 'node_state_change', data: { status: 'completed' } });
-      return { state: 'completed', output, result, summary };
+      return { state: 'completed', output, result };
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       send({ type: 'memory_retrieval_error', data: { error: error.message } });

@@ -86,8 +86,7 @@ export class TieredRetriever implements Retriever {
         details: {},
       };
     }
-    const { summary, result } = run;
-    const { items, timingsMs, cached } = result;
+    const { items, timingsMs, cached } = run.result;
     const count = (tier: ContextItem['tier']): number => items.filter((item) => item.tier === tier).length;
     return {
       strategy: this.name,
@@ -96,7 +95,6 @@ export class TieredRetriever implements Retriever {
       flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
       summary: { text: run.output.history_context, records: items },
       details: { hot: count('hot'), coldChunks: count('cold') },
-      summary,
     };
   }
 
