@@ -11,7 +11,7 @@ export interface QueuedTurn {
 interface Waiting<Place> extends Pick<QueuedTurn, 'conversation'> {
   readonly isAlone: boolean;
   readonly start: (places: readonly Place[]) => void;
-  readonly refuse: (why: unknown) => void;
+  readonly refuse: (why: Error) => void;
 }
 
 /**
@@ -98,7 +98,7 @@ export class TurnQueue<Place = undefined> {
         },
         refuse: (why) => {
           ended();
-          reject(why as Error);
+          reject(why);
         },
       };
       signal?.addEventListener('abort', abort, { once: true });

@@ -135,7 +135,7 @@ describe('a turn that waits', () => {
     const ask = async (turn: ChatRequest): Promise<void> => {
       await system.chat(turn).then(
         () => events.push('answered'),
-        ({ message }: Error) => events.push(message),
+        (error: unknown) => events.push((error as Error).message),
       );
     };
     const turns = [ask(four[0]!), ask(four[1]!)];

@@ -71,7 +71,7 @@ export async function gatherBlocks(
       sessionHoldsHeader = true;
       using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
       requireTokens(block.tokenIds, tokenIds);
-      return store.keep(userId, key, tokenIds.length, [memoryId], block);
+      return await store.keep(userId, key, tokenIds.length, [memoryId], block);
     };
     const state = await computeExactly(compute, () => store.countRejected());
     const elapsedMs = performance.now() - computeStart;
@@ -94,7 +94,7 @@ async function headerOf(context: BlockContext, userId: string, tokenIds: readonl
     await requireInSession(session, tokenIds);
     using cells = await session.exportCells();
     requireTokens(cells.tokenIds, tokenIds);
-    return store.keep(userId, key, tokenIds.length, [], cells);
+    return await store.keep(userId, key, tokenIds.length, [], cells);
   };
   const state = await computeExactly(compute, () => store.countRejected());
   return { key, state, origin: 'computed', computeMs: performance.now() - start };

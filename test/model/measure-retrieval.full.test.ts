@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
-import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { runBench } from '../../../cli/compose.ts';
-import { loadBenchConfig } from '../../../config/load-config.ts';
-import { presetModels } from '../../../config/models/preset-models.ts';
-import { EmbeddingService } from '../../../embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../../embedding/transformers-embedder.ts';
-import { MemoryRouter } from '../../../retrieval/memory-router.ts';
-import { RouterRetriever } from '../../../retrieval/router/router-retriever.ts';
-import { chooseVectorBackend } from '../../../retrieval/vectors/vector-backend.ts';
-import { measureRetrieval } from './measure-retrieval.ts';
+import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { runBench } from '../../src/cli/compose.ts';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
+import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
+import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
+import { RouterRetriever } from '../../src/retrieval/router/router-retriever.ts';
+import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
+import { measureRetrieval } from '../../src/eval/measure/retrieval/measure-retrieval.ts';
 
 const embedder = presetModels.embedder;
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openParts } from '../../../scripts/open-parts.ts';
-import { replacing } from '../../../test/fixtures/replacing.ts';
-import { askedTurns, nameOf, said, TurnsAtOnce } from '../../../test/fixtures/turns-at-once.ts';
-import { openDatabase } from '../../db/database.ts';
-import type { Checkpoint } from '../../engine/checkpoint.ts';
-import type { EngineSession } from '../../engine/engine-session.ts';
-import { KvStore, type StoredBlock } from '../../kv/kv-store.ts';
-import { armRegistry } from '../arms/arm-registry.ts';
-import type { BenchSystem } from '../contracts.ts';
+import { openParts } from '../../scripts/open-parts.ts';
+import { replacing } from '../fixtures/replacing.ts';
+import { askedTurns, nameOf, said, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import type { Checkpoint } from '../../src/engine/checkpoint.ts';
+import type { EngineSession } from '../../src/engine/engine-session.ts';
+import { KvStore, type StoredBlock } from '../../src/kv/kv-store.ts';
+import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
+import type { BenchSystem } from '../../src/systems/contracts.ts';
 
 let at: TurnsAtOnce;
 beforeAll(async () => {
