@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
-import { type BenchConfig, benchConfigSchema, engineOptionNames } from '../../config/bench-config.ts';
 import { openDatabase } from '../../db/database.ts';
 import { optionEffects } from './option-effects.ts';
 import { resumedConfig } from './run-record.ts';
@@ -28,7 +27,7 @@ it('decides with what a run goes on: what changes numbers is that of its beginni
   const now = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'now')]));
   const begun = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'then')]));
   const run = storeRun(database, { name: 'r', turns: [], settings: begun });
-  const resumed = resumedConfig({ ...smallConfig(folder), ...now } as unknown as BenchConfig, run);
+  const resumed = resumedConfig({ ...smallConfig(folder), ...now }, run);
   // Where a judge answers is no matter of its verdicts.
   for (const key of options.filter((name) => name !== 'judge')) {
     expect(resumed[key], key).toEqual(valueOf(key, optionEffects[key] === 'kept' ? 'then' : 'now'));

@@ -33,7 +33,10 @@ export async function requireTried(path: string, sha256: string, options: TrialO
   const ended = await runTrial(path, options, timeoutMs);
   options.signal?.throwIfAborted();
   const { report } = ended;
-  if (report?.state === 'works') return rememberModel(sha256);
+  if (report?.state === 'works') {
+    rememberModel(sha256);
+    return;
+  }
   if (report !== undefined) throw new BenchError(report.code, report.message, report.hint);
   const hint = 'do not use this file: fetch the model again, from a source that you trust';
   throw new BenchError('bad-model', `${path}: ${whyOf(ended, timeoutMs)}`, hint);
