@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
-import { benchConfigSchema } from '../../config/bench-config.ts';
+import { benchConfigSchema, engineOptionNames } from '../../config/bench-config.ts';
 import { openDatabase } from '../../db/database.ts';
 import { optionEffects } from './option-effects.ts';
 import { resumedConfig } from './run-record.ts';
