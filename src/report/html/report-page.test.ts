@@ -99,7 +99,7 @@ it('says how a model was asked where that is not as its entry says', () => {
   const prefix = 'According to your notes,';
   const real = { model: 'SmolLM2-135M-Instruct.Q4_1.gguf', template: 'chat', labels: 'index' };
   expect(of({ ...real, answerPrefix: 'none' })).toContain('--answer-prefix none');
-  expect(of({ ...real, answerPrefix: prefix })).not.toMatch(/--template|--answer-prefix/);
+  expect(of({ ...real, answerPrefix: 'item' })).not.toMatch(/--template|--answer-prefix/);
   expect(of({ ...real, model: 'mine.gguf', answerPrefix: prefix, systemPrompt: 'Be brief.' })).toContain(
     "--system-prompt 'Be brief.' --answer-prefix 'According to your notes,' --labels index --template chat",
   );
