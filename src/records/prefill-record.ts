@@ -20,7 +20,12 @@ const exactPrefix = injected
 /** Each memory line as a block of its own, joined behind one copy of the header. */
 const joinedBlocks = injected
   .extend({
-    strategy: z.union([z.literal('blocks'), z.literal('parallel'), z.literal('link:all'), z.templateLiteral(['link:', z.number()])]),
+    strategy: z.union([
+      z.literal('blocks'),
+      z.literal('parallel'),
+      z.literal('link:all'),
+      z.templateLiteral(['link:', z.number()]),
+    ]),
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */
     blocks: z.array(block.extend({ memoryId: z.string(), position: z.number() }).readonly()).readonly(),

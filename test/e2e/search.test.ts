@@ -56,9 +56,7 @@ describe('a search', () => {
     const { code, stdout, stderr } = await search([' ', '--user', 'u01', '--quiet'], { environment });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^0 of 5 memories .*\n\nnothing was retrieved\n$/s);
-    expect(stderr).toMatch(
-      /^DKI-ROUTER \d+: index made: \S.*, \d+ dimensions\nDKI-ROUTER \d+: memories added: 5\n$/,
-    );
+    expect(stderr).toMatch(/^DKI-ROUTER \d+: index made: \S.*, \d+ dimensions\nDKI-ROUTER \d+: memories added: 5\n$/);
   });
 
   it.each([

@@ -222,11 +222,7 @@ describe('CSV', () => {
       'user,memory,confidence\nann,x,high\n',
       'f:2: confidence expected a number, got "high"',
     ],
-    [
-      'a scope that is none',
-      'user,memory,scope\nann,x,mine\n',
-      'f:2: scope expected global or project, got "mine"',
-    ],
+    ['a scope that is none', 'user,memory,scope\nann,x,mine\n', 'f:2: scope expected global or project, got "mine"'],
     [
       'a switch that is none',
       'user,memory,preference\nann,x,perhaps\n',
