@@ -1,5 +1,5 @@
 import { evidenceIsKnown } from '../dataset.ts';
-import type { Language } from '../../config/language.ts';
+import { type Language, languageOf } from '../../config/language.ts';
 import { containsTokens, normalise } from '../normalise.ts';
 import { shownValue } from '../../config/shown-value.ts';
 import type { Placed } from '../parse-record.ts';
@@ -9,8 +9,6 @@ import type { Finding, SoundnessRule } from './finding.ts';
 
 /** A finding without its line number. */
 type Draft = Omit<Finding, 'line'>;
-
-const HAN = /\p{Script=Han}/u;
 
 function draft(severity: Finding['severity'], rule: SoundnessRule, message: string, hint: string): Draft {
   return { severity, rule, message, hint };
@@ -101,7 +99,7 @@ function* idleUsers({ path, memories, items, questions }: DatasetRecords): Gener
 /** Metrics tokenise by language: text in another language is tokenised wrongly. */
 function* otherLanguage({ path, header, items }: DatasetRecords, language: Language): Generator<Draft> {
   const answered = items.filter(({ record }) => record.answer !== null);
-  const han = answered.filter(({ record }) => HAN.test(record.answer!)).length;
+  const han = answered.filter(({ record }) => languageOf(record.answer!) === 'zh').length;
   const chinese = 2 * han > answered.length;
   if (answered.length === 0 || chinese === (language === 'zh')) return;
   const message = `${header?.place ?? path}: language ${language}, and ${han} of ${answered.length} answers hold Chinese characters`;

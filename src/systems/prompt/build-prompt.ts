@@ -1,4 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
+import { groupBy } from '../../config/group-by.ts';
 import type { SystemPrompt } from '../../config/system-prompt.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from '../../records/prompt-info.ts';
@@ -121,7 +122,7 @@ function finished(
     },
     tokenIds,
     prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
-    kept: kept.filter(({ memoryId }, index) => kept.findIndex((other) => other.memoryId === memoryId) === index),
+    kept: [...groupBy(kept, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
   };
 }
 

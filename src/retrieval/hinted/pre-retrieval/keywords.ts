@@ -1,3 +1,5 @@
+import { languageOf } from '../../../config/language.ts';
+
 /** Function words and words of asking. */
 const functionWords = new Set(
   (
@@ -28,13 +30,12 @@ const functionPhrases = [
   ...['的', '了', '吗', '呢', '是', '在', '叫', '谁', '哪', '我', '你', '把', '对', '给', '那', '这'],
 ];
 const words = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*/gu;
-const chinese = /\p{Script=Han}/u;
 
 /** Extracts the content words of a question, each once, in lower case and in order. */
 export function keywordsOf(question: string): string[] {
   const found = new Set<string>();
   for (const [word] of question.normalize('NFKC').toLowerCase().matchAll(words)) {
-    if (chinese.test(word)) for (const part of chineseParts(word)) found.add(part);
+    if (languageOf(word) === 'zh') for (const part of chineseParts(word)) found.add(part);
     else {
       const bare = word.replace(/['’]s$/, '');
       if (!functionWords.has(bare.replaceAll(/['’]/g, ''))) found.add(bare);
