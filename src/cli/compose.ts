@@ -3,7 +3,6 @@ import { BenchError } from '../config/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
-import { runSuites } from '../eval/bench-run.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
 import type { RunResults } from '../records/results.ts';
 
@@ -48,6 +47,8 @@ export function composeForRuns({ engine, given }: Pick<BenchConfig, 'engine' | '
  *
  * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
  */
-export function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
-  return runSuites(config, composeEngine, hooks);
+export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
+  // Loaded when a run begins: it is most of the program, and an option that is refused does not need it.
+  const { runSuites } = await import('../eval/bench-run.ts');
+  return await runSuites(config, composeEngine, hooks);
 }
