@@ -2,14 +2,16 @@ import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'n
 import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { program, runProcess } from '../fixtures/run-process.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
 import { tinyGguf } from '../fixtures/tiny-gguf.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 let folder: TestFolder;
+let host: ProgramHost;
 
 beforeAll(() => {
   folder = new TestFolder();
+  host = new ProgramHost(folder.path);
   const memory = {
     type: 'memory',
     userId: 'u',
@@ -39,7 +41,10 @@ beforeAll(() => {
   newer.exec('CREATE TABLE somebody_elses (x)');
   newer.close();
 });
-afterAll(() => folder[Symbol.dispose]());
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
 
 it.each([
   ['a bad line', ['--dataset', './bad.jsonl'], /bad\.jsonl:2: \w+ expected /],
@@ -50,11 +55,6 @@ it.each([
     /K\/V layout of architecture gemma3 is not supported/,
   ],
   ['a model larger than memory', ['--model', 'huge.gguf'], /huge\.gguf: \d+ bytes, and \d+ bytes of memory are free/],
-  [
-    'a reserve as large as the window',
-    ['--reserve', '2048'],
-    /--reserve 2048: not smaller than the window of 2048 tokens/,
-  ],
   ['an unknown arm', ['--arms', 'rga'], /--arms: unknown arm "rga": did you mean rag\?/],
   ['an unknown suite', ['--suite', 'mian'], /--suite: unknown suite "mian": did you mean main\?/],
   ['an unknown option', ['--sede', '3'], /unknown option '--sede'\n {2}hint: did you mean --seed\?/],
@@ -63,7 +63,7 @@ it.each([
   ['the database of another program', ['--db', 'newer.sqlite', '--model', 'text.gguf'], /newer\.sqlite/],
 ])('%s ends with 2, one line and what to do, and leaves nothing behind', async (_, words, message) => {
   const options = ['--quiet', '--out', 'reports', ...words];
-  const bench = await runProcess([...program, 'bench', ...options], { cwd: folder.path });
+  const bench = await host.run('bench', ...options);
   expect(bench.stderr).toMatch(message);
   expect(bench.stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
   expect([bench.code, bench.stdout]).toEqual([2, '']);

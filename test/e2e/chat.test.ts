@@ -2,13 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ProgramHost } from '../fixtures/program-host.ts';
 import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
 
 let folder: string;
+let host: ProgramHost;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dki-chat-'));
+  host = new ProgramHost(folder);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
 
 /** A chat as a script holds it: its input comes through a pipe. */
 const chat = (words: readonly string[], options: ProcessOptions) =>
@@ -33,24 +39,13 @@ it('talks through a pipe until its end, and remembers until the next time', asyn
   expect(second.code).toBe(0);
 });
 
-it('ends with 0 at ^C where nothing is being answered', async () => {
-  let interrupted = false;
-  const { code, stdout } = await chat(['--user', 'bob'], {
-    onStderr: (text, child) => {
-      if (!interrupted && text.includes('chats with')) interrupted = child.kill('SIGINT');
-    },
-  });
-  expect(stdout).toBe('');
-  expect(code).toBe(0);
-});
-
 it.each([
   [['--arm', 'dkii'], 'error: there is no arm "dkii": did you mean dki?\n'],
   [['--arm', 'dki-wrong'], 'error: arm dki-wrong cannot chat: '],
   [['--user', ' '], 'error: --user: expected a name\n'],
   [['--model', 'none.gguf'], 'error: '],
 ])('%j ends with 2 and two lines', async (words, message) => {
-  const { code, stdout, stderr } = await chat([...words, '--quiet'], { input: '/help\n' });
+  const { code, stdout, stderr } = await host.run('chat', ...words, '--quiet');
   expect(stderr.slice(0, message.length)).toBe(message);
   expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
   expect(stdout).toBe('');

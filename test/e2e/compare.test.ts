@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import type { RunsComparison } from '../../src/eval/analysis/compare/compare-runs.ts';
-import { program, runProcess } from '../fixtures/run-process.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
 import { type HandmadeTurn, storeRun } from '../fixtures/stored-runs.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 let folder: TestFolder;
+let host: ProgramHost;
 
-const compare = (...words: string[]) => runProcess([...program, 'compare', ...words], { cwd: folder.path });
+const compare = (...words: string[]) => host.run('compare', ...words);
 
 /** Thirty users, a question each; the first `wrong` of them are answered wrongly. */
 function turns(wrong: number, more: Partial<HandmadeTurn> = {}): HandmadeTurn[] {
@@ -21,6 +22,7 @@ function turns(wrong: number, more: Partial<HandmadeTurn> = {}): HandmadeTurn[] 
 
 beforeAll(() => {
   folder = new TestFolder();
+  host = new ProgramHost(folder.path);
   using database = openDatabase({ path: folder.file('reports/dki-bench.sqlite') });
   storeRun(database, { name: 'good', turns: turns(0) });
   storeRun(database, { name: 'worse', turns: turns(25), settings: { topK: 1 } });
@@ -29,7 +31,10 @@ beforeAll(() => {
   storeRun(database, { name: 'unproven', turns: turns(1), proven: false });
   storeRun(database, { name: 'killed', turns: turns(1).slice(0, 20), status: 'interrupted' });
 });
-afterAll(() => folder[Symbol.dispose]());
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
 
 describe('two runs', () => {
   it('are shown with differences, what flipped of it, and settings', async () => {

@@ -1,39 +1,25 @@
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HubServer } from '../fixtures/hub-server.ts';
-import { main, runProcess } from '../fixtures/run-process.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/conversion');
 const shipped = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
 
 let folder: TestFolder;
+let host: ProgramHost;
 
-const data = (words: readonly string[], nodeOptions: readonly string[] = []) =>
-  runProcess([process.execPath, ...nodeOptions, main, 'data', ...words], { cwd: folder.path });
+const data = (words: readonly string[]) => host.run('data', ...words);
 
 beforeAll(() => {
   folder = new TestFolder();
+  host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: folder.file('cache') });
 });
-afterAll(() => folder[Symbol.dispose]());
-
-it('lists what ships, with its hash', async () => {
-  const { code, stdout } = await data(['list', '--json']);
-  expect(code).toBe(0);
-  const entries = JSON.parse(stdout) as { name: string; sha256: string }[];
-  const made = JSON.parse((await data(['make', 'recall-en', '--json'])).stdout) as { sha256: string; valid: boolean };
-  const entry = entries.find(({ name }) => name === 'recall-en')!;
-  expect(entry).toMatchObject({
-    name: 'recall-en',
-    ships: true,
-    suites: ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'],
-    language: 'en',
-    users: 20,
-    items: 200,
-  });
-  expect(made).toMatchObject({ sha256: entry.sha256, valid: true });
-  expect((await data(['list'])).stdout).toContain(`  ${entry.sha256.slice(0, 12)}  yes`);
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
 });
 
 it('makes the bytes that ship, and others by another seed', async () => {
@@ -113,19 +99,6 @@ describe('convert', () => {
     expect(stdout).toContain(`${name} → ${from}.jsonl: ${counts}\nnote: `);
     expect((await data(['verify', `${from}.jsonl`])).code).toBe(0);
   });
-
-  it('50 MB of CSV need little memory', async () => {
-    const file = openSync(folder.file('large.csv'), 'w');
-    writeSync(file, 'user,memory,question,answer\n');
-    // Every fourth character is not Latin: text that was kept would take two bytes for each.
-    const text = 'abc记'.repeat(1_700);
-    for (let row = 0; row < 5_000; row++) writeSync(file, `u${row % 50},"${row} ""${text}""",What is ${row}?,x\n`);
-    closeSync(file);
-    const words = ['convert', '--from', 'csv', 'large.csv', '--out', 'large.jsonl'];
-    const { code, stdout, stderr } = await data(words, ['--max-old-space-size=64']);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('50 users, 5000 memories, 5000 items');
-  });
 });
 
 it.each([
@@ -151,23 +124,20 @@ describe('fetch', () => {
       'org/repo/main/passages.json': readFileSync(join(fixtures, 'passages.json')),
     });
     const address = `${server.endpoint}/org/repo/resolve/main/passages.json`;
-    const environment = { DKI_BENCH_CACHE: folder.file('cache') };
-    const run = (...words: readonly string[]) =>
-      runProcess([process.execPath, main, 'data', ...words], { cwd: folder.path, environment });
-    const refused = await run('fetch', 'musique-s', '--address', address);
+    const refused = await data(['fetch', 'musique-s', '--address', address]);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain(`musique-s: ${address}\nlicence: CC BY 4.0 (MuSiQue)\nkept as: `);
     expect(refused.stderr).toContain('hint: add --yes where the terms are accepted');
     expect(server.requests).toEqual([]);
-    const fetched = await run('fetch', 'musique-s', '--address', address, '--yes');
+    const fetched = await data(['fetch', 'musique-s', '--address', address, '--yes']);
     expect([fetched.code, fetched.stdout]).toEqual([
       0,
       expect.stringMatching(
         /^musique-s: 2 users, 2 questions, .*; sha256 [0-9a-f]{64}, recorded now, since none is published/,
       ),
     ]);
-    const verified = await run('verify', 'musique-s', '--json');
+    const verified = await data(['verify', 'musique-s', '--json']);
     expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([0, { name: 'musique-s', valid: true }]);
-    expect((await run('fetch', 'musique-z', '--yes')).stderr).toContain('did you mean musique-s?');
+    expect((await data(['fetch', 'musique-z', '--yes'])).stderr).toContain('did you mean musique-s?');
   });
 });

@@ -5,28 +5,26 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunResults } from '../../src/records/results.ts';
 import { ChatServer, honestJudge, judgedData } from '../fixtures/chat-server.ts';
 import { freePort } from '../fixtures/free-port.ts';
-import { type Ended, type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const few = ['--limit', '8', '--arms', 'none,rag'];
 
 let folder: string;
+let host: ProgramHost;
 let server: ChatServer;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dki-judge-'));
+  host = new ProgramHost(folder, { DKI_BENCH_JUDGE_KEY: KEY });
   server = await ChatServer.start();
 });
 afterAll(async () => {
+  await host[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
 
-const bench = (words: readonly string[], options: ProcessOptions = {}): Promise<Ended> =>
-  runProcess([...program, 'bench', '--judge-model', 'grader', ...words], {
-    cwd: folder,
-    environment: { DKI_BENCH_JUDGE_KEY: KEY },
-    ...options,
-  });
+const bench = (...words: readonly string[]) => host.run('bench', '--judge-model', 'grader', ...words);
 
 /** All files below the folder, as they are. */
 const written = () =>
@@ -41,7 +39,7 @@ it('judges the answers of a run, and asks nothing twice', async () => {
     const odd = judgedData(content).question.includes('16:30') || server.requests.length === 12;
     return odd && server.requests.length > 8 ? { reply: 'hard to say', afterMs: 300 } : honestJudge(content);
   };
-  const first = await bench(['--judge', server.address, ...few, '--run', 'first', '--json']);
+  const first = await bench('--judge', server.address, ...few, '--run', 'first', '--json');
   expect(first.stderr).toContain('asking the judge');
   const { arms, judge, run, checks } = JSON.parse(first.stdout) as RunResults;
   expect(run.metrics).toEqual([
@@ -63,7 +61,7 @@ it('judges the answers of a run, and asks nothing twice', async () => {
 
   const before = server.requests.length;
   server.answers = honestJudge;
-  const second = await bench(['--judge', server.address, ...few, '--run', 'second']);
+  const second = await bench('--judge', server.address, ...few, '--run', 'second');
   // The one that had no verdict.
   expect(server.requests.length - before).toBe(1);
   expect(second.code).toBe(0);
@@ -77,26 +75,18 @@ it('judges the answers of a run, and asks nothing twice', async () => {
 
 it('ends before the first turn where there is no judge to ask', async () => {
   const port = await freePort();
-  const dead = await bench([
-    '--judge',
-    `http://127.0.0.1:${port}`,
-    ...few,
-    '--run',
-    'dead',
-    '--quiet',
-    '--db',
-    'none.sqlite',
-  ]);
+  const elsewhere = [...few, '--quiet', '--db', 'none.sqlite'];
+  const dead = await bench('--judge', `http://127.0.0.1:${port}`, ...elsewhere);
   expect([dead.code, dead.stdout]).toEqual([2, '']);
   expect(dead.stderr).toBe(
     `error: judge http://127.0.0.1:${port}/v1/chat/completions: cannot be reached (ECONNREFUSED)\n  hint: start the server, or correct --judge\n`,
   );
   server.answers = () => ({ status: 401, body: `{"error":{"message":"wrong key ${KEY}"}}` });
-  const refused = await bench(['--judge', server.address, ...few, '--quiet', '--db', 'none.sqlite']);
+  const refused = await bench('--judge', server.address, ...elsewhere);
   expect([refused.code, refused.stdout]).toEqual([2, '']);
   expect(refused.stderr).toBe(
     `error: judge ${server.address}/v1/chat/completions: refuses access (401)\n  hint: correct DKI_BENCH_JUDGE_KEY\n`,
   );
-  const tables = await runProcess([...program, 'tables', '--db', 'none.sqlite'], { cwd: folder });
+  const tables = await host.run('tables', '--db', 'none.sqlite');
   expect(tables.stderr).toContain('holds no run');
 });

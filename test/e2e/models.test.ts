@@ -1,13 +1,14 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/cli/models/model-rows.ts';
 import { presetModels } from '../../src/config/models/preset-models.ts';
-import { main, runProcess } from '../fixtures/run-process.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { zipArchive } from '../fixtures/zip-archive.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 let folder: TestFolder;
+let host: ProgramHost;
 beforeAll(() => {
   folder = new TestFolder();
   const chat = tinyGguf({ ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages[0].content }}' });
@@ -24,17 +25,17 @@ beforeAll(() => {
     if (name.endsWith('.json'))
       writeFileSync(folder.file(`files/${name}`), `${readFileSync(folder.file(`files/${name}`), 'utf8')}\n`);
   }
+  // Neither a hub nor an index is reached.
+  const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
+  host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: cache(), ...nowhere });
 });
-afterAll(() => folder[Symbol.dispose]());
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
 
-/** Neither a hub nor an index is reached. */
-const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
 const cache = (): string => folder.file('cache');
-const models = (...words: readonly string[]) =>
-  runProcess([process.execPath, main, 'models', ...words], {
-    cwd: folder.path,
-    environment: { DKI_BENCH_CACHE: cache(), ...nowhere },
-  });
+const models = (...words: readonly string[]) => host.run('models', ...words);
 const rows = async (): Promise<readonly ModelRow[]> =>
   JSON.parse((await models('list', '--json')).stdout) as ModelRow[];
 
@@ -62,11 +63,6 @@ describe('models import', () => {
       ['Mine-v2-', 'chat'],
       ['inner', 'plain'],
     ]);
-    const doctor = await runProcess([process.execPath, main, 'doctor', '--model', 'inner', '--json'], {
-      cwd: folder.path,
-      environment: { DKI_BENCH_CACHE: cache() },
-    });
-    expect(JSON.parse(doctor.stdout)).toMatchObject({ model: { name: 'tiny', architecture: 'qwen2' } });
   });
 
   it('keeps a folder of ONNX files, which then is an embedder by name', async () => {
@@ -117,16 +113,10 @@ describe('models remove', () => {
 });
 
 it('a name that nobody knows gets the nearest; a hub that is not reached is named', async () => {
-  mkdirSync(folder.file('run'), { recursive: true });
-  const bench = (...words: readonly string[]) =>
-    runProcess([process.execPath, main, 'bench', ...words], {
-      cwd: folder.file('run'),
-      environment: { DKI_BENCH_CACHE: cache(), ...nowhere },
-    });
-  expect((await bench('--model', 'smolm2-135m')).stderr).toMatch(
+  expect((await host.run('bench', '--model', 'smolm2-135m')).stderr).toMatch(
     /unknown name "smolm2-135m": did you mean smollm2-135m\?/,
   );
-  expect((await bench('--model', 'smollm2-135m', '--quiet')).stderr).toMatch(
+  expect((await host.run('bench', '--model', 'smollm2-135m', '--quiet')).stderr).toMatch(
     /^error: smollm2-135m could not be fetched .*127\.0\.0\.1:9 cannot be reached/,
   );
 });

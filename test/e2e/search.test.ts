@@ -1,17 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
 import { textWidth } from '../../src/report/render/text-width.ts';
-import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 let folder: TestFolder;
+let host: ProgramHost;
 beforeAll(() => {
   folder = new TestFolder();
+  host = new ProgramHost(folder.path);
 });
-afterAll(() => folder[Symbol.dispose]());
+afterAll(async () => {
+  await host[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
 
-const search = (words: readonly string[], options: ProcessOptions = {}) =>
-  runProcess([...program, 'search', ...words], { cwd: folder.path, ...options });
+const search = (words: readonly string[]) => host.run('search', ...words);
 
 /** What every strategy shows besides the memories. */
 const shown: Readonly<Record<(typeof searchingRetrieverNames)[number], readonly (string | RegExp)[]>> = {
@@ -53,7 +58,8 @@ describe('a search', () => {
 
   it('of an empty question retrieves nothing; the router logs where it is asked to', async () => {
     const environment = { NODE_DEBUG: 'dki-router' };
-    const { code, stdout, stderr } = await search([' ', '--user', 'u01', '--quiet'], { environment });
+    const words = ['search', ' ', '--user', 'u01', '--quiet'];
+    const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder.path, environment });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^0 of 5 memories .*\n\nnothing was retrieved\n$/s);
     expect(stderr).toMatch(/^DKI-ROUTER \d+: index made: \S.*, \d+ dimensions\nDKI-ROUTER \d+: memories added: 5\n$/);

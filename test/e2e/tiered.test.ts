@@ -6,12 +6,10 @@ import { RunRepository } from '../../src/db/run-repository.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
 import { runBench } from '../../src/cli/compose.ts';
 import type { AnsweredTurn } from '../../src/records/turn-record.ts';
-import { PostgresServer } from '../fixtures/postgres-server.ts';
-import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
 import { failedChecks, smallConfig, TestFolder } from '../model/bench-fixture.ts';
 import { freePort } from '../fixtures/free-port.ts';
 
-const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16' };
+const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '8' };
 
 function answeredTurns(folder: TestFolder): AnsweredTurn[] {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
@@ -59,53 +57,6 @@ it('runs without any server, records how each question was answered by the tiers
   expect(new Set(heard)).toEqual(new Set(['node_state_change']));
   expect(existsSync(folder.file('tiered/retriever'))).toBe(false);
 }, 300_000);
-
-it.runIf(hasRedisServer())(
-  'goes on after a server was killed in the middle, with the rows of a run without it',
-  async () => {
-    await using redis = await RedisServer.start();
-    await using postgres = await PostgresServer.start();
-    const servers = { hot: redis.url, cold: postgres.url };
-    using folder = new TestFolder();
-    using undisturbed = new TestFolder();
-    const killed = runBench(smallConfig(folder, { ...flags, ...servers }), {
-      onProgress: ({ phase, done }) => {
-        if (phase === 'turns' && done === 10) void redis.kill();
-      },
-    });
-    await expect(killed).rejects.toMatchObject({ code: 'database', message: expect.stringContaining(redis.url) });
-    await redis.restart();
-    const resume = { resume: 'tiered', retriever: 'tiered' };
-    const elsewhere = smallConfig(folder, { ...resume, hot: redis.url });
-    await expect(runBench(elsewhere)).rejects.toThrow('the place of memories is not the one that the run began with');
-    const [results] = await runBench(smallConfig(folder, { ...resume, ...servers }));
-    expect(failedChecks(results!)).toEqual([]);
-    expect(results!.run.retriever.tiers).toEqual({
-      hot: redis.url,
-      cold: postgres.url.replace('postgres:secret@', ''),
-    });
-    await runBench(smallConfig(undisturbed, flags));
-    const shape = (turns: readonly AnsweredTurn[]) =>
-      turns.map(({ itemId, arm, answer, facts, given: { retrieval } }) => {
-        // Questions that were asked while the server was gone say so.
-        const failed = retrieval?.flags.some(({ flag }) => flag === 'failed') ?? false;
-        return failed ? { itemId, arm, failed } : { itemId, arm, answer, memories: facts.memoryIds };
-      });
-    const disturbed = shape(answeredTurns(folder));
-    const expected = shape(answeredTurns(undisturbed));
-    const failed = disturbed.filter((turn) => 'failed' in turn);
-    expect(disturbed.filter((turn) => !('failed' in turn))).toEqual(
-      expected.filter(({ itemId, arm }) => !failed.some((turn) => turn.itemId === itemId && turn.arm === arm)),
-    );
-    expect(disturbed).toHaveLength(expected.length);
-    const note =
-      /^retrieval failed, and the question was asked without memories: \d+ of 16 questions, first because redis:/;
-    expect(results!.run.notes.filter((line) => note.test(line))).toHaveLength(failed.length > 0 ? 1 : 0);
-    // No trace of the run is left.
-    expect([await redis.keys(), await postgres.schemas()]).toEqual([[], []]);
-  },
-  300_000,
-);
 
 it.each([
   [

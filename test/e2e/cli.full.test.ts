@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunResults } from '../../src/records/results.ts';
+import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+let folder: TestFolder;
+beforeAll(() => {
+  folder = new TestFolder();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const dkiBench = (words: readonly string[], options: ProcessOptions = {}) =>
+  runProcess([...program, ...words], { cwd: folder.path, ...options });
+
+it('a run that is interrupted has tables of what is there, and goes on to its end', async () => {
+  const words = ['bench', '--limit', '64', '--arms', 'rag,dki', '--run', 'second'];
+  const interrupted = await dkiBench(words, {
+    onStderr: (text, child) => {
+      if (text.includes(' 10 %') && !text.includes('stopping')) child.kill('SIGINT');
+    },
+  });
+  expect(interrupted.code).toBe(130);
+  expect(interrupted.stdout).toBe('');
+  expect(interrupted.stderr).toMatch(/interrupted; continue with: .* --resume second\n$/);
+  const unfinished = await dkiBench(['tables', '--run', 'second']);
+  const progress = /UNFINISHED: (\d+) of (\d+) users, (\d+) of (\d+) turns/.exec(unfinished.stderr)!.map(Number);
+  const [, users = 0, ofUsers = 0, turns = 0, ofTurns = 0] = progress;
+  expect([unfinished.code, users < ofUsers, turns < ofTurns, turns > 0]).toEqual([0, true, true, true]);
+  expect(unfinished.stdout.includes('UNFINISHED')).toBe(users > 0);
+  expect(unfinished.stdout).not.toMatch(/kept|lost|identical/);
+  const listed = await dkiBench(['tables', '--run', 'second', '--per-turn', 'jsonl']);
+  expect(listed.stderr).toMatch(/^second: UNFINISHED: .* --resume second\n$/);
+  expect(listed.stdout.trimEnd().split('\n')).toHaveLength(turns);
+  const checked = await dkiBench(['tables', '--run', 'second', '--check']);
+  expect([checked.code, checked.stderr.split('\n')[0]]).toEqual([
+    2,
+    'error: run "second" is not finished: it has no results yet',
+  ]);
+  const resumed = await dkiBench(['bench', '--resume', 'second', '--json']);
+  expect((JSON.parse(resumed.stdout) as RunResults).run.status).toBe('finished');
+  expect(await dkiBench(['tables', '--run', 'second', '--check'])).toMatchObject({ code: 0 });
+  expect(resumed.code).toBe(0);
+  const { arms, run } = JSON.parse(resumed.stdout) as RunResults;
+  expect(arms.map(({ n }) => n)).toEqual([run.dataset.items, run.dataset.items]);
+});
+
+it('the doctor tries everything out and finds that the bench can run', async () => {
+  const { code, stdout } = await dkiBench(['doctor', '--json']);
+  const { able, checks } = JSON.parse(stdout) as { able: boolean; checks: { name: string; state: string }[] };
+  expect(checks.filter(({ state }) => state === 'fails')).toEqual([]);
+  expect([able, code]).toEqual([true, 0]);
+});
