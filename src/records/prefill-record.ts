@@ -17,6 +17,9 @@ const exactPrefix = injected
   .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: z.array(z.string()).readonly() })
   .readonly();
 
+/** Selections of recomputed tokens by a share of them. */
+const shareSelection = z.enum(['first:', 'random:', 'random:ranked:', 'ranked:']);
+
 /** Each memory line as a block of its own, joined behind one copy of the header. */
 const joinedBlocks = injected
   .extend({
@@ -25,11 +28,18 @@ const joinedBlocks = injected
       z.literal('parallel'),
       z.literal('link:all'),
       z.templateLiteral(['link:', z.number()]),
+      z.templateLiteral([shareSelection, z.enum(['0', '1'])]),
+      z.templateLiteral([shareSelection, '.', z.number()]),
     ]),
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */
     blocks: z.array(block.extend({ memoryId: z.string(), position: z.number() }).readonly()).readonly(),
-    /** Tokens evaluated again at their final place. */
+    /** Positions whose cells were computed anew, in order and apart; earlier releases did not record them. */
+    recomputed: z
+      .array(z.object({ start: z.number(), end: z.number() }).readonly())
+      .readonly()
+      .default([]),
+    /** Evaluated for them: more where the engine takes no fewer at once. */
     recomputedTokens: z.number(),
     joinMs: z.number(),
   })

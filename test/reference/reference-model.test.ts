@@ -82,7 +82,7 @@ describe.each(shapes)('%s', (shape) => {
     const single = { ...joined, blocks: [one!] };
     expect(distance(reference.joinedLogits(single), text([one!]))).toBeLessThan(1e-9);
     expect(distance(reference.joinedLogits({ ...single, positions: 'parallel' }), text([one!]))).toBeLessThan(1e-9);
-    expect(distance(reference.joinedLogits({ ...joined, recomputedTokens: 9 }), text(blocks))).toBeLessThan(1e-9);
+    expect(distance(reference.joinedLogits({ ...joined, recomputed: () => true }), text(blocks))).toBeLessThan(1e-9);
     expect(distance(reference.joinedLogits({ ...joined, blocks: [] }), text([]))).toBeLessThan(1e-9);
   });
 
@@ -91,7 +91,7 @@ describe.each(shapes)('%s', (shape) => {
     const ways = [
       reference.prefixLogits([...header, ...blocks.flat(), ...suffix]).slice(-suffix.length),
       reference.joinedLogits(joined),
-      reference.joinedLogits({ ...joined, recomputedTokens: 2 }),
+      reference.joinedLogits({ ...joined, recomputed: ({ index }) => index < 2 }),
       reference.joinedLogits({ ...joined, positions: 'parallel' }),
       reference.joinedLogits({ ...joined, alpha: 0.5 }),
       reference.joinedLogits({ ...joined, alpha: 0 }),
@@ -109,7 +109,9 @@ describe('alpha', () => {
     const { cells } = forwardPass(weights, placed([...header, ...blocks.flat()], 0), [], causal(0));
     const scaled = cells.map((cell, index) => (index < header.length ? cell : scaleCell(cell, 0.5)));
     const { logits } = forwardPass(weights, placed(suffix, cells.length), scaled, causal(cells.length));
-    expect(distance(reference.joinedLogits({ ...joined, recomputedTokens: 9, alpha: 0.5 }), logits)).toBeLessThan(1e-9);
+    expect(distance(reference.joinedLogits({ ...joined, recomputed: () => true, alpha: 0.5 }), logits)).toBeLessThan(
+      1e-9,
+    );
   });
 
   test('of 0 silences memories and still spends attention on them: that is not the same as not seeing them', async () => {
@@ -139,5 +141,7 @@ describe('alpha', () => {
 
 test('recomputed tokens of parallel blocks are refused', async () => {
   const reference = await open('tiny-llama');
-  expect(() => reference.joinedLogits({ ...joined, positions: 'parallel', recomputedTokens: 1 })).toThrow(RangeError);
+  expect(() => reference.joinedLogits({ ...joined, positions: 'parallel', recomputed: () => true })).toThrow(
+    RangeError,
+  );
 });

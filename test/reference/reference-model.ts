@@ -5,6 +5,12 @@ import { readWeights, type Weights } from './weights.ts';
 /** Logits over the vocabulary after each token. */
 export type Logits = readonly Float64Array[];
 
+/** A token of a block: its place in the block, and its position in the sequence. */
+export interface BlockToken {
+  readonly index: number;
+  readonly position: number;
+}
+
 /** Memories computed apart from each other, and the question behind them. */
 export interface JoinedPrompt {
   /** In front of the memories, once. */
@@ -13,8 +19,8 @@ export interface JoinedPrompt {
   readonly suffix: readonly number[];
   /** One after the other, or all from the end of the header on. Default `contiguous`. */
   readonly positions?: 'contiguous' | 'parallel';
-  /** First tokens of each block that are evaluated again in sight of all before it. Default 0. */
-  readonly recomputedTokens?: number;
+  /** Tokens of blocks that are evaluated again in sight of all before them. Default: none. */
+  readonly recomputed?: (token: BlockToken) => boolean;
   /** Factor of the memories' values, once everything is in its place. Default 1. */
   readonly alpha?: number;
 }
@@ -25,7 +31,7 @@ export interface JoinedPrompt {
  *
  * @example
  * const reference = ReferenceModel.read(await modelFileOf('random:tiny-llama'));
- * const logits = reference.joinedLogits({ header, blocks, suffix, recomputedTokens: 4 });
+ * const logits = reference.joinedLogits({ header, blocks, suffix, recomputed: ({ index }) => index < 4 });
  * largestDifference(logits.at(-1)!, score.next); // in ln p
  */
 export class ReferenceModel {
@@ -50,28 +56,36 @@ export class ReferenceModel {
    * @throws RangeError for recomputed tokens of parallel blocks, which have nothing before them to see
    */
   joinedLogits(prompt: JoinedPrompt): Logits {
-    const { header, blocks, suffix, positions = 'contiguous', recomputedTokens = 0, alpha = 1 } = prompt;
-    if (positions === 'parallel' && recomputedTokens > 0) throw new RangeError('parallel blocks recompute no tokens');
+    const { header, blocks, suffix, positions = 'contiguous', recomputed, alpha = 1 } = prompt;
+    if (positions === 'parallel' && recomputed !== undefined)
+      throw new RangeError('parallel blocks recompute no tokens');
     const headerCells = this.#cells(header, 0, []);
     const joined =
       positions === 'parallel'
         ? blocks.flatMap((block) => this.#cells(block, header.length, headerCells))
-        : this.#joinBehind(headerCells, blocks, recomputedTokens);
+        : this.#joinBehind(headerCells, blocks, recomputed ?? (() => false));
     const cells = [...headerCells, ...joined.map((cell) => scaleCell(cell, alpha))];
     const end = cells.reduce((last, { position }) => Math.max(last, position + 1), 0);
     return forwardPass(this.weights, placed(suffix, end), cells, causal(cells.length)).logits;
   }
 
-  /** Each block's cells, moved from behind the header to behind the block before it; the first ones recomputed. */
-  #joinBehind(header: readonly Cell[], blocks: readonly (readonly number[])[], recomputedTokens: number): Cell[] {
+  /** Each block's cells, moved from behind the header to behind the block before it, or computed there, one by one. */
+  #joinBehind(
+    header: readonly Cell[],
+    blocks: readonly (readonly number[])[],
+    isRecomputed: (token: BlockToken) => boolean,
+  ): Cell[] {
     const finished: Cell[] = [];
     for (const block of blocks) {
-      const start = header.length + finished.length;
       // Moving a block rotates its keys; its hidden states stay those that it had directly behind the header.
       const apart = this.#cells(block, header.length, header);
-      const moved = apart.map((cell, index) => moveCell(this.weights, cell, start + index));
-      const recomputed = this.#cells(block.slice(0, recomputedTokens), start, [...header, ...finished]);
-      finished.push(...recomputed, ...moved.slice(recomputed.length));
+      for (const [index, token] of block.entries()) {
+        const position = header.length + finished.length;
+        const cells = isRecomputed({ index, position })
+          ? this.#cells([token], position, [...header, ...finished])
+          : [moveCell(this.weights, apart[index]!, position)];
+        finished.push(...cells);
+      }
     }
     return finished;
   }

@@ -25,6 +25,8 @@ export type StoredInjection =
 export interface StoredSequence {
   readonly userId: string;
   readonly segments: readonly PromptSegment[];
+  /** Ids of all memories that were retrieved, the best first. */
+  readonly ranked: readonly string[];
   /** Null where all of it was text. */
   readonly injection: StoredInjection | null;
   readonly reserveTokens: number;
@@ -57,6 +59,7 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   return {
     userId: turn.userId,
     segments: prompt.segments,
+    ranked: turn.given.retrieved.map(({ memoryId }) => memoryId),
     injection: prefill === null ? null : injectionOf(prefill),
     reserveTokens: prompt.budget.reserveTokens,
     form: prompt.segments.some(({ role }) => role === 'template') ? 'chat' : 'plain',

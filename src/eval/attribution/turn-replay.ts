@@ -6,12 +6,11 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import { BlockStore } from '../../kv/block-store.ts';
-import { joinBlocks } from '../../kv/join-blocks.ts';
 import { KvStore } from '../../kv/kv-store.ts';
 import { commonLength } from '../../systems/prefill/common-length.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../systems/prefill/gather-blocks.ts';
 import { placeBlocks } from '../../systems/prefill/place-blocks.ts';
-import { cellsOf, scalePrefix } from '../../systems/prefill/scale-prefix.ts';
+import { scalePrefix } from '../../systems/prefill/scale-prefix.ts';
 import { partsOf, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** Bound of the K/V that a replay keeps: that of a run. */
@@ -89,12 +88,13 @@ async function blocksReplay(
       const { suffix } = partsOf(turn, leftOut);
       known ??= await gatherBlocks(context, turn.userId, all);
       const { header, blocks } = known;
-      const kept = blocks.filter((_, index) => all.lines[index]!.memoryId !== leftOut).map(({ state }) => state);
-      const placed = await placeBlocks(prefill, context, header.state, kept);
+      const kept = blocks
+        .map(({ state }, index) => ({ state, memoryId: all.lines[index]!.memoryId }))
+        .filter(({ memoryId }) => memoryId !== leftOut)
+        .map(({ state, memoryId }) => ({ state, rank: turn.ranked.indexOf(memoryId) }));
+      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha });
       if (leftOut === undefined && placed.positions.join() !== positions.join()) throw otherPositions();
-      const placements = placed.placements.map((placement) => ({ ...placement, alpha }));
-      using joined = joinBlocks(header.state, placements, { rotary: cellsOf(engine).rotary });
-      await session.importCells(joined);
+      await session.importCells(placed.state);
       return suffix;
     },
     [Symbol.asyncDispose]: async () => {

@@ -63,7 +63,7 @@ describe('the difference of two sequences', () => {
       ...parallel,
       tokens: { ...parallel.tokens, positions: 35 },
       prefill: {
-        ...{ strategy: 'parallel', alpha: 1, sizeBytes: 10, recomputedTokens: 0, joinMs: 0 },
+        ...{ strategy: 'parallel', alpha: 1, sizeBytes: 10, recomputed: [], recomputedTokens: 0, joinMs: 0 },
         header: { ...block, tokens: 14 },
         blocks: [
           { ...block, memoryId: 'm-1', tokens: 8, position: 14 },

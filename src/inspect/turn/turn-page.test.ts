@@ -121,7 +121,7 @@ describe('the page of a turn', () => {
     const block = { key: 'ab'.repeat(32), origin: 'disk', tokens: 40, computeMs: 0 } as const;
     const prefill: PrefillRecord = {
       strategy: 'blocks',
-      ...{ alpha: 0.5, sizeBytes: 1e7, header: block, recomputedTokens: 0, joinMs: 1 },
+      ...{ alpha: 0.5, sizeBytes: 1e7, header: block, recomputed: [], recomputedTokens: 0, joinMs: 1 },
       blocks: lines.map(({ memoryId }, index) => ({ ...block, memoryId, position: 40 * index })),
     };
     const many = changed(few, ({ prompt }) => {

@@ -62,7 +62,10 @@ describe('the arms that ship', () => {
     );
     const having = (claim: string) => [...claims].filter(([, found]) => found === claim).map(([name]) => name);
     expect(having('bitwise')).toEqual(['rag', 'rag-cached', 'rag-twin', 'dki', 'dki-resident']);
-    expect(having('tokens')).toEqual(['dki-blocks', 'dki-blocks+ahead', 'dki-link:4']);
+    expect(having('tokens')).toEqual([
+      ...['dki-blocks', 'dki-blocks+ahead', 'dki-link:4'],
+      ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3'],
+    ]);
     expect([named('dki', 0.5), named('dki@alpha=0.5')].map(({ traits }) => traits.equivalence)).toEqual([
       'tokens',
       'tokens',

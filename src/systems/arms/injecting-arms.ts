@@ -1,10 +1,10 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
-import { type JoinRecipe, recomputedNamed } from '../prefill/join-recipe.ts';
+import { type RecipeName, recipeNamed, SHARE } from '../prefill/join-recipe.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
-const blocks: JoinRecipe = { positions: 'contiguous', recomputedTokens: 0 };
-const parallel: JoinRecipe = { positions: 'parallel', recomputedTokens: 0 };
+const blocks = recipeNamed('blocks');
+const parallel = recipeNamed('parallel');
 
 type Difference = Partial<Omit<DKISystemParts, keyof ArmParts>>;
 
@@ -112,10 +112,50 @@ export const injectingArms: readonly ArmDefinition[] = [
           mark: { colour: '#b8458a', shape: 'triangle-down', dash: [2, 2] },
         },
         ['cells'],
-        (_, argument) => ({ prefill: { positions: 'contiguous', recomputedTokens: recomputedNamed(argument ?? '') } }),
+        (_, argument) => ({ prefill: recipeNamed(`link:${argument}` as RecipeName) }),
       ),
     ),
     argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
+  },
+  {
+    ...injecting(
+      'dki-first',
+      {
+        equivalence: 'tokens',
+        summary: 'as dki-blocks, a share of the memory tokens recomputed: the first of every block',
+        mark: { colour: '#7f5aa2', shape: 'triangle-left', dash: [3, 1] },
+      },
+      ['cells'],
+      (_, argument) => ({ prefill: recipeNamed(`first:${argument}` as RecipeName) }),
+    ),
+    argument: { example: '.3', pattern: new RegExp(`^${SHARE}$`) },
+  },
+  {
+    ...injecting(
+      'dki-random',
+      {
+        equivalence: 'tokens',
+        summary:
+          'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
+        mark: { colour: '#6b6b6b', shape: 'square', dash: [1, 2] },
+      },
+      ['cells'],
+      (_, argument) => ({ prefill: recipeNamed(`random:${argument}` as RecipeName) }),
+    ),
+    argument: { example: '.3', pattern: new RegExp(`^(ranked:)?${SHARE}$`) },
+  },
+  {
+    ...injecting(
+      'dki-ranked',
+      {
+        equivalence: 'tokens',
+        summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
+        mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
+      },
+      ['cells'],
+      (_, argument) => ({ prefill: recipeNamed(`ranked:${argument}` as RecipeName) }),
+    ),
+    argument: { example: '.3', pattern: new RegExp(`^${SHARE}$`) },
   },
   injecting(
     'dki-parallel',

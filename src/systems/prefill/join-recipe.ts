@@ -1,32 +1,68 @@
-/** The placement of blocks: one after the other, all from one position on, or with their first tokens evaluated again. */
+import type { TokenSelection } from './select-tokens.ts';
+
+/** The placement of blocks, and what of them is evaluated again where it stands. */
 export interface JoinRecipe {
   /** `contiguous`: one behind the other; `parallel`: all right behind the header, at the same positions. */
   readonly positions: 'contiguous' | 'parallel';
-  /**
-   * First tokens of each block evaluated again at their final place, in sight of what precedes them: LegoLink-style
-   * recomputation. 0 is plain joining, Infinity all of them: the prefix of the text again, computed block by block.
-   * @see EPIC, arXiv 2410.15332
-   */
-  readonly recomputedTokens: number;
+  /** Tokens evaluated again at their final place, in sight of what precedes them; null for plain joining. */
+  readonly recompute: TokenSelection | null;
 }
 
-/** A recipe as records and keys name it. */
-export type RecipeName = 'blocks' | 'parallel' | 'link:all' | `link:${number}`;
+type Share = '0' | '1' | `.${number}`;
+
+/** A recipe as records and keys name it: a share stands behind the way in which its tokens are selected. */
+export type RecipeName =
+  | 'blocks'
+  | 'parallel'
+  | 'link:all'
+  | `link:${number}`
+  | `first:${Share}`
+  | `random:${Share}`
+  | `random:ranked:${Share}`
+  | `ranked:${Share}`;
+
+/** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
+export const SHARE = '(?:0|1|\\.\\d{1,3})';
 
 /** The number of recomputed tokens behind `link:`, as arms and recipes spell it. */
-export function recomputedNamed(name: string): number {
+function tokensNamed(name: string): number {
   return name === 'all' ? Infinity : Number(name);
 }
 
-export function recipeName({ positions, recomputedTokens }: JoinRecipe): RecipeName {
+function shareName(share: number): Share {
+  if (share === 0 || share === 1) return `${share}`;
+  return String(share).replace(/^0/, '') as Share;
+}
+
+/** The name of a selection: that of a recipe whose blocks stand one behind the other. */
+function selectionName(selection: TokenSelection): RecipeName {
+  switch (selection.by) {
+    case 'link':
+      return selection.tokens === Infinity ? 'link:all' : `link:${selection.tokens}`;
+    case 'random':
+      return selection.asMany === undefined
+        ? `random:${shareName(selection.share)}`
+        : `random:ranked:${shareName(selection.share)}`;
+    default:
+      return `${selection.by}:${shareName(selection.share)}`;
+  }
+}
+
+export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
   if (positions === 'parallel') return 'parallel';
-  if (recomputedTokens === 0) return 'blocks';
-  return recomputedTokens === Infinity ? 'link:all' : `link:${recomputedTokens}`;
+  return recompute === null ? 'blocks' : selectionName(recompute);
 }
 
 /** The recipe of a name that `recipeName` gave. */
 export function recipeNamed(name: RecipeName): JoinRecipe {
-  if (name === 'parallel') return { positions: 'parallel', recomputedTokens: 0 };
-  const recomputedTokens = name === 'blocks' ? 0 : recomputedNamed(name.slice('link:'.length));
-  return { positions: 'contiguous', recomputedTokens };
+  if (name === 'parallel' || name === 'blocks') {
+    return { positions: name === 'parallel' ? 'parallel' : 'contiguous', recompute: null };
+  }
+  const [by, argument, last] = name.split(':') as ['link' | 'first' | 'random' | 'ranked', string, string?];
+  if (by === 'link') return { positions: 'contiguous', recompute: { by, tokens: tokensNamed(argument) } };
+  const share = Number(last ?? argument);
+  return {
+    positions: 'contiguous',
+    recompute: by === 'random' && last !== undefined ? { by, share, asMany: 'ranked' } : { by, share },
+  };
 }

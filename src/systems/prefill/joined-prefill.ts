@@ -1,6 +1,5 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
-import { joinBlocks } from '../../kv/join-blocks.ts';
 import { kvBytes } from '../../kv/owned-state.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
@@ -11,7 +10,6 @@ import { type JoinRecipe, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
-import { cellsOf } from './scale-prefix.ts';
 
 /** Settings of joined blocks. */
 export interface JoinedOptions {
@@ -23,11 +21,9 @@ export interface JoinedOptions {
 }
 
 /** Blocks that are in the session, and the cost of joining them. */
-interface Joined {
+interface Joined extends Pick<PlacedBlocks, 'positions' | 'recomputed' | 'recomputedTokens' | 'recomputeMs'> {
   readonly gathered: GatheredBlocks;
-  readonly placed: Pick<PlacedBlocks, 'positions' | 'recomputedTokens'>;
   readonly sizeBytes: number;
-  readonly recomputeMs: number;
   readonly joinMs: number;
 }
 
@@ -47,14 +43,14 @@ export class JoinedPrefill implements PrefillStrategy {
     const parts = prefixParts(prompt);
     if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
     const joined = await this.#join(parts, turn);
-    const { gathered, placed } = joined;
+    const { gathered } = joined;
     return {
       suffix: parts.suffix,
       record: recordOf(this.#options.recipe, turn.alpha, parts, joined),
       account: {
         cache: gathered.builtTokens > 0 ? 'miss' : 'hit',
         built: gathered.builtTokens,
-        recomputed: placed.recomputedTokens,
+        recomputed: joined.recomputedTokens,
         resident: prompt.prefixTokens,
         positions: turn.session.tokens.length + parts.suffix.length,
       },
@@ -88,44 +84,36 @@ export class JoinedPrefill implements PrefillStrategy {
     return { engine, session, store, template, signal };
   }
 
-  /** Scales last, so that recomputed tokens saw their predecessors unscaled and nothing is scaled twice. */
   async #join(parts: PrefixParts, turn: TurnContext): Promise<Joined> {
-    const { engine, recipe, store } = this.#options;
+    const { recipe, store } = this.#options;
     const { session, userId, alpha } = turn;
     const context = this.#context(turn);
     const gathered = await gatherBlocks(context, userId, parts);
-    const recomputeStart = performance.now();
-    const header = gathered.header.state;
-    const blocks = gathered.blocks.map(({ state }) => state);
-    using placed = await placeBlocks(recipe, context, header, blocks);
-    const joinStart = placed.recomputedTokens === 0 ? recomputeStart : performance.now();
-    const scaled = placed.placements.map((placement) => ({ ...placement, alpha }));
-    using joined = joinBlocks(header, scaled, {
-      rotary: cellsOf(engine).rotary,
-      // Rotated keys are kept by block: the rest of one with recomputed tokens is another in every turn.
-      ...(placed.recomputedTokens === 0 ? { rotated: store.rotated } : {}),
-    });
-    const sizeBytes = kvBytes(joined);
-    await session.importCells(joined);
+    const start = performance.now();
+    const blocks = gathered.blocks.map(({ state }, index) => ({ state, rank: rankOf(parts, index) }));
+    using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, { alpha, rotated: store.rotated });
+    const { state, positions, recomputed, recomputedTokens, recomputeMs } = placed;
+    const sizeBytes = kvBytes(state);
+    await session.importCells(state);
     // Where blocks share positions a session has no list of its tokens.
     if (recipe.positions === 'contiguous') {
       await requireInSession(session, [...parts.header, ...parts.lines.flatMap(({ tokenIds }) => tokenIds)]);
     }
-    return {
-      gathered,
-      placed,
-      sizeBytes,
-      recomputeMs: joinStart - recomputeStart,
-      joinMs: performance.now() - joinStart,
-    };
+    const joinMs = performance.now() - start - recomputeMs;
+    return { gathered, positions, recomputed, recomputedTokens, sizeBytes, recomputeMs, joinMs };
   }
+}
+
+/** The place of a line's memory among the retrieved. */
+function rankOf({ lines, ranked }: PrefixParts, index: number): number {
+  return ranked.indexOf(lines[index]!.memoryId);
 }
 
 function recordOf(
   recipe: JoinRecipe,
   alpha: number,
   { lines }: PrefixParts,
-  { gathered, placed, sizeBytes, joinMs }: Joined,
+  { gathered, positions, recomputed, recomputedTokens, sizeBytes, joinMs }: Joined,
 ): PrefillRecord {
   const { header } = gathered;
   return {
@@ -141,11 +129,12 @@ function recordOf(
       memoryId: lines[index]!.memoryId,
       key,
       tokens: state.positions.length,
-      position: placed.positions[index]!,
+      position: positions[index]!,
       origin,
       computeMs,
     })),
-    recomputedTokens: placed.recomputedTokens,
+    recomputed,
+    recomputedTokens,
     sizeBytes,
     joinMs,
   };

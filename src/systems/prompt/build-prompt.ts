@@ -67,6 +67,8 @@ export interface BuiltPrompt {
   readonly prefixTokens: number;
   /** In the order in which they stand, each once. */
   readonly kept: readonly MemorySearchResult[];
+  /** Ids of all memories that it was given, the best first. */
+  readonly ranked: readonly string[];
 }
 
 /**
@@ -123,6 +125,7 @@ function finished(
     tokenIds,
     prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
     kept: [...groupBy(kept, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
+    ranked: parts.memories.map(({ memoryId }) => memoryId),
   };
 }
 

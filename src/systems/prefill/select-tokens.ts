@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { SeededRandom } from '../../config/seeded-random.ts';
+import type { TokenId, TokenRange } from '../../engine/token-id.ts';
+
+/**
+ * A rule that selects tokens of joined blocks to be evaluated again. The first block saw all that precedes it when it was
+ * built, so that nothing of it is ever selected.
+ *
+ * `link`: the first tokens of each block, Infinity for all; LegoLink in EPIC, arXiv 2410.15332. The others select a share of
+ * the memory tokens, from 0 to 1, as many as there are behind the first block at most. `first`: dealt to the blocks in turn,
+ * each from its beginning. `random`: evenly over all tokens, the control of every other rule; `asMany` as another rule
+ * selects at that share. `ranked`: whole blocks, the best retrieved first, at least one, while the share lasts.
+ */
+export type TokenSelection =
+  | { readonly by: 'link'; readonly tokens: number }
+  | { readonly by: 'first' | 'ranked'; readonly share: number }
+  | { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' };
+
+/** A block as a rule sees it. */
+export interface SelectableBlock {
+  readonly tokenIds: ArrayLike<TokenId>;
+  /** Its memory's place among the retrieved, 0 for the best. */
+  readonly rank: number;
+}
+
+/**
+ * The selected tokens as ranges, in order and apart, counted from the first token of the first block. The same blocks get the
+ * same tokens; a larger share gets those of a smaller one and more.
+ */
+export function selectTokens(selection: TokenSelection, blocks: readonly SelectableBlock[]): readonly TokenRange[] {
+  const [first, ...later] = spansOf(blocks);
+  if (first === undefined) return [];
+  switch (selection.by) {
+    case 'link':
+      return merged(later.map(({ start, end }) => ({ start, end: Math.min(end, start + selection.tokens) })));
+    case 'first':
+      return dealt(later, budgetOf(selection.share, blocks));
+    case 'ranked':
+      return merged(rankedSpans(later, budgetOf(selection.share, blocks)));
+    case 'random':
+      return drawn(first.end, blocks, countOf(selection, blocks));
+  }
+}
+
+interface Span extends TokenRange {
+  readonly rank: number;
+}
+
+function spansOf(blocks: readonly SelectableBlock[]): Span[] {
+  let end = 0;
+  return blocks.map(({ tokenIds: { length }, rank }) => ({ start: end, end: (end += length), rank }));
+}
+
+/** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
+function budgetOf(share: number, blocks: readonly SelectableBlock[]): number {
+  const all = blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return Math.min(Math.round(share * all), all - blocks[0]!.tokenIds.length);
+}
+
+/** One token to each block in turn, from its beginning, until none is left. */
+function dealt(spans: readonly Span[], budget: number): TokenRange[] {
+  const taken = spans.map(() => 0);
+  for (let left = budget; left > 0;) {
+    for (const [index, { start, end }] of spans.entries()) {
+      if (left === 0 || taken[index] === end - start) continue;
+      taken[index]!++;
+      left--;
+    }
+  }
+  return merged(spans.map(({ start }, index) => ({ start, end: start + taken[index]! })));
+}
+
+/** Whole blocks by rank; the first that does not fit ends it, but one is taken wherever there is a budget. */
+function rankedSpans(spans: readonly Span[], budget: number): TokenRange[] {
+  const taken: TokenRange[] = [];
+  let left = budget;
+  for (const span of [...spans].sort((a, b) => a.rank - b.rank)) {
+    const tokens = span.end - span.start;
+    if (left <= 0 || (taken.length > 0 && tokens > left)) break;
+    taken.push(span);
+    left -= tokens;
+  }
+  return taken;
+}
+
+function countOf(
+  { share, asMany }: Extract<TokenSelection, { by: 'random' }>,
+  blocks: readonly SelectableBlock[],
+): number {
+  if (asMany === undefined) return budgetOf(share, blocks);
+  return selectTokens({ by: asMany, share }, blocks).reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+/** Tokens behind the first block in an order that its ids decide, the first `count` of them. */
+function drawn(from: number, blocks: readonly SelectableBlock[], count: number): TokenRange[] {
+  const ids = Int32Array.from(blocks.flatMap(({ tokenIds }) => Array.from(tokenIds)));
+  const random = new SeededRandom(createHash('sha256').update(ids).digest().readInt32LE(0));
+  const places = Array.from({ length: ids.length - from }, (_, index) => from + index);
+  return merged(
+    random
+      .shuffled(places)
+      .slice(0, count)
+      .map((start) => ({ start, end: start + 1 })),
+  );
+}
+
+/** In order, neighbours as one range, without empty ones. */
+function merged(ranges: readonly TokenRange[]): TokenRange[] {
+  const inOrder = ranges.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start);
+  const result: TokenRange[] = [];
+  for (const range of inOrder) {
+    const last = result.at(-1);
+    if (last?.end === range.start) result.splice(-1, 1, { start: last.start, end: range.end });
+    else result.push(range);
+  }
+  return result;
+}
