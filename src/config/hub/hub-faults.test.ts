@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, pbkdf2, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
@@ -58,11 +59,25 @@ describe('a hub that does not keep to what it states', () => {
 
   it('is given up where every answer brings a few bytes', async () => {
     using folder = new TestFolder();
-    await using server = await HubServer.start(files, { breaksAfterBytes: Array.from({ length: 1000 }, () => 10) });
-    await expect(hubFile(repository, 'q8/model.gguf', access(server.endpoint, folder))).rejects.toMatchObject({
+    const crumbs = { breaksAfterBytes: Array.from({ length: 1000 }, () => 10) };
+    await using server = await HubServer.start({ 'org/repo/main/vocab.json': randomBytes(5_000) }, crumbs);
+    await expect(hubFile(repository, 'vocab.json', access(server.endpoint, folder))).rejects.toMatchObject({
       code: 'network',
     });
-    expect(server.requests.length).toBeLessThan(300);
+    const [described, ...answers] = server.requests.map(({ range }) => range);
+    expect([described, answers[0], answers.at(-1)]).toEqual([undefined, undefined, 'bytes=1990-']);
+    expect(answers).toHaveLength(200);
+  });
+
+  it('loses none of what had come when the line broke, however long the disk takes', async () => {
+    using folder = new TestFolder();
+    await using server = await HubServer.start(files, { breaksAfterBytes: [30_000] });
+    // Nothing is written while the threads that write do something else.
+    const slow = Array.from({ length: 8 }, () => promisify(pbkdf2)('', '', 50_000, 64, 'sha512'));
+    const path = await hubFile(repository, 'q8/model.gguf', access(server.endpoint, folder));
+    await Promise.all(slow);
+    expect(readFileSync(path!).equals(large)).toBe(true);
+    expect(server.requests.at(-1)).toMatchObject({ server: 'files', range: 'bytes=30000-' });
   });
 
   it('is given up where it falls silent, and asked again where something had come', async () => {

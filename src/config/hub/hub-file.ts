@@ -10,7 +10,6 @@ import {
   createWriteStream,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../bench-error.ts';
 import { checksumOfFile } from './file-checksum.ts';
@@ -130,28 +129,31 @@ async function fetchRest(
   const start = response.status === 206 ? from : 0;
   if (response.status === 206) requireRange(address, response, from, sizeBytes);
   let doneBytes = start;
-  const counted = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of body) {
-      limit.heard();
-      if (doneBytes + chunk.length > sizeBytes) throw tooLong(address, sizeBytes);
-      yield chunk;
-      doneBytes += chunk.length;
-      onProgress?.({ name, doneBytes, totalBytes: sizeBytes });
+  let broken: unknown;
+  const arriving = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body) {
+        limit.heard();
+        if (doneBytes + chunk.length > sizeBytes) throw tooLong(address, sizeBytes);
+        yield chunk;
+        doneBytes += chunk.length;
+        onProgress?.({ name, doneBytes, totalBytes: sizeBytes });
+      }
+    } catch (cause) {
+      if (cause instanceof BenchError) throw cause;
+      // Thrown from here, it would take with it what has come and waits for the disk.
+      broken = cause;
     }
   };
   onProgress?.({ name, doneBytes, totalBytes: sizeBytes });
-  const body = Readable.fromWeb(response.body);
   try {
     // Written at its offset, not appended: two processes that fetch one file then write the same bytes.
-    await pipeline(body, counted, createWriteStream(partial, { flags: 'r+', start }));
+    await pipeline(arriving(response.body), createWriteStream(partial, { flags: 'r+', start }));
   } catch (cause) {
-    if (cause instanceof BenchError) {
-      rmSync(partial, { force: true });
-      throw cause;
-    }
-    if (!limit.signal.aborted && (cause as NodeJS.ErrnoException).syscall !== undefined) throw cause;
-    throw brokenOff(address, limit, cause);
+    if (cause instanceof BenchError) rmSync(partial, { force: true });
+    throw cause;
   }
+  if (broken !== undefined) throw brokenOff(address, limit, broken);
 }
 
 /** @throws BenchError `bad-data` for an answer with another part of a file, or of a file of another length */
