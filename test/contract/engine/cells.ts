@@ -3,12 +3,10 @@ import { cellBytes, keyRowBytes, numberBytes, valueRowBytes } from '../../../src
 import { compareScores } from '../../../src/engine/sequence-score.ts';
 import type { SequenceState } from '../../../src/engine/sequence-state.ts';
 import { concatenated, copyOf, keyDifference, movedCells, tensorBytes } from '../../fixtures/moved-cells.ts';
-import { openedFor } from './opened.ts';
+import type { Opened } from './opened.ts';
 import { type Subject, WINDOW } from './subjects.ts';
 
-export function cellPromises(subject: Subject): void {
-  const opened = openedFor(subject);
-
+export function cellPromises(subject: Subject, opened: Opened): void {
   test('cells come out in the order in which they came, in the layout that is promised', async () => {
     const { engine, session, prompts } = opened;
     const { memories, question } = prompts;

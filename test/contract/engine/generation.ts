@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { likeliestTokens } from '../../../src/engine/sequence-score.ts';
-import { openedFor } from './opened.ts';
+import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
-export function generationPromises(subject: Subject): void {
-  const opened = openedFor(subject);
+export function generationPromises(subject: Subject, opened: Opened): void {
   const prompt = (): number[] => [...opened.prompts.memories, ...opened.prompts.question];
   /** An answer that does not end soon. */
   const sampling = { maxTokens: 24, temperature: 3, seed: 3 };
@@ -52,7 +51,7 @@ export function generationPromises(subject: Subject): void {
     const { engine, session } = opened;
     const ends = engine.info.endTokens;
     const start = filler(engine, 20);
-    for (let seed = 0; seed < 300; seed++) {
+    for (let seed = subject.endsAtSeed; seed < subject.endsAtSeed + 300; seed++) {
       await session.clear();
       const seen: (number | null)[] = [];
       const onToken = (id: number | null): number => seen.push(id);

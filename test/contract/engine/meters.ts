@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { meterDifference, meterSum } from '../../../src/engine/token-meter.ts';
-import { openedFor, openEngine } from './opened.ts';
+import { type Opened, openEngine } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
-export function meterPromises(subject: Subject): void {
-  const opened = openedFor(subject);
-
+export function meterPromises(subject: Subject, opened: Opened): void {
   test('each token that a call was given is evaluated once; each that was there already is reused', async () => {
     const { engine, session } = opened;
     const reading = async (): Promise<unknown> => {

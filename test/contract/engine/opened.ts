@@ -4,7 +4,7 @@ import type { EngineSession } from '../../../src/engine/engine-session.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { type Prompts, promptsOf, SESSIONS, type Subject, WINDOW } from './subjects.ts';
 
-/** An engine for all tests of a group, and an empty session for each. */
+/** An engine for all tests of a subject, and an empty session for each. */
 export interface Opened {
   readonly engine: Engine;
   readonly session: EngineSession;
@@ -15,7 +15,7 @@ export function openEngine({ opener, model }: Subject, request: Partial<EngineRe
   return opener.open({ model, sessions: SESSIONS, contextTokens: WINDOW, ...request });
 }
 
-/** Opens an engine around the tests of a group. */
+/** Opens an engine around the tests of a subject. */
 export function openedFor(subject: Subject): Opened {
   const opened = {} as { -readonly [Key in keyof Opened]: Opened[Key] };
   beforeAll(async () => {

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { openedFor, openEngine } from './opened.ts';
+import { type Opened, openEngine } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
-export function sessionPromises(subject: Subject): void {
-  const opened = openedFor(subject);
-
+export function sessionPromises(subject: Subject, opened: Opened): void {
   test('as many as it was opened with, and again those that were closed', async () => {
     const { engine } = opened;
     const second = await engine.openSession('second');

@@ -1,5 +1,4 @@
 import { presetModels } from '../../../src/config/models/preset-models.ts';
-import { onOff } from '../../../src/config/bench-config.ts';
 import type { EngineCapabilities } from '../../../src/engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../../src/engine/engine-request.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
@@ -19,6 +18,8 @@ export interface Subject {
   readonly keyRounding: number;
   /** The engine's own list of ids, beside the adapter's book. */
   readonly readsBack: boolean;
+  /** From this seed on, answers at a high temperature are tried until one ends: here the first does. */
+  readonly endsAtSeed: number;
 }
 
 export const WINDOW = 1280;
@@ -29,6 +30,7 @@ const ofLlamaCpp = (
   otherModel: string,
   { layers, heads, headDimension }: { layers: number; heads: number; headDimension: number },
   rotary: NonNullable<EngineCapabilities['cells']>['rotary'],
+  endsAtSeed: number,
   flashAttention: 'on' | 'off' = 'off',
 ): Subject => ({
   name: `llama-cpp, ${model.split('/').at(-1)!}${flashAttention === 'on' ? ', flash attention' : ''}`,
@@ -61,6 +63,7 @@ const ofLlamaCpp = (
   },
   keyRounding: 2 ** -10,
   readsBack: false,
+  endsAtSeed,
 });
 
 const tiny = { layers: 3, heads: 2, headDimension: 16 };
@@ -88,17 +91,36 @@ const ofFake = {
   },
   keyRounding: 2 ** -22,
   readsBack: true,
+  endsAtSeed: 3,
 } as const;
 const withdrawn = 'the fake engine was opened without it';
 
+/** The shipped model, with K/V in the one layout or the other. */
+const ofShippedModel = (endsAtSeed: number, flashAttention: 'on' | 'off'): Subject =>
+  ofLlamaCpp(
+    presetModels.model,
+    'random:tiny-llama',
+    { layers: 8, heads: 2, headDimension: 32 },
+    { base: 10_000, scale: 1, pairing: 'norm', dimensions: 32, factors: null },
+    endsAtSeed,
+    flashAttention,
+  );
+
+/** Each kind of engine, in the smallest model that shows it. */
 export const subjects: readonly Subject[] = [
-  ofLlamaCpp('random:tiny-llama-rope-freqs', 'random:tiny-llama', tiny, {
-    base: 10_000,
-    scale: 1,
-    pairing: 'norm',
-    dimensions: 16,
-    factors: [1, 1, 1, bent, 8, 8, 8, 8],
-  }),
+  ofLlamaCpp(
+    'random:tiny-llama-rope-freqs',
+    'random:tiny-llama',
+    tiny,
+    {
+      base: 10_000,
+      scale: 1,
+      pairing: 'norm',
+      dimensions: 16,
+      factors: [1, 1, 1, bent, 8, 8, 8, 8],
+    },
+    10,
+  ),
   ofLlamaCpp(
     'random:tiny-qwen3',
     'random:tiny-llama',
@@ -110,16 +132,9 @@ export const subjects: readonly Subject[] = [
       dimensions: 32,
       factors: null,
     },
+    21,
   ),
-  ...onOff.map((flashAttention) =>
-    ofLlamaCpp(
-      presetModels.model,
-      'random:tiny-llama',
-      { layers: 8, heads: 2, headDimension: 32 },
-      { base: 10_000, scale: 1, pairing: 'norm', dimensions: 32, factors: null },
-      flashAttention,
-    ),
-  ),
+  ofShippedModel(0, 'on'),
   {
     name: 'fake',
     opener: fakeAdapter.opener({}),
@@ -153,6 +168,9 @@ export const subjects: readonly Subject[] = [
     },
   },
 ];
+
+/** Large, and nothing that the ones above do not show in parts. */
+export const largeSubjects: readonly Subject[] = [ofShippedModel(0, 'off')];
 
 /** Prompts in ids: memories, a question behind them, an answer. */
 export interface Prompts {

@@ -3,11 +3,10 @@ import { compareScores } from '../../../src/engine/sequence-score.ts';
 import type { SequenceState } from '../../../src/engine/sequence-state.ts';
 import type { TokenRange } from '../../../src/engine/token-id.ts';
 import { concatenated, keyDifference, movedCells } from '../../fixtures/moved-cells.ts';
-import { openedFor, openEngine } from './opened.ts';
+import { type Opened, openEngine } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
-export function windowPromises(subject: Subject): void {
-  const opened = openedFor(subject);
+export function windowPromises(subject: Subject, opened: Opened): void {
   const shifting = test.runIf(subject.capabilities.shift);
 
   test('behind what is truncated, bits are what they would have been', async () => {
