@@ -1,0 +1,95 @@
+import { afterAll, beforeAll } from 'vitest';
+import { storeIn } from '../../scripts/open-parts.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
+import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
+import { probeIsolation, type ProbeOptions } from '../../src/eval/run/isolation-probe.ts';
+import type { KvStore } from '../../src/kv/kv-store.ts';
+import type { CheckResult } from '../../src/records/results.ts';
+import { MemoryRouter, type MemoryRouterOptions } from '../../src/retrieval/memory-router.ts';
+import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { NewMemory } from '../../src/retrieval/new-memory.ts';
+import { RouterRetriever } from '../../src/retrieval/router/router-retriever.ts';
+import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
+import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
+import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
+import type { OpenStore } from '../../src/systems/prefill/arm-store.ts';
+import { realEngine } from '../fixtures/engines.ts';
+import { replacing } from '../fixtures/replacing.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+/** One index for all users: the leak that the field's tools have. */
+export class UnscopedRouter extends MemoryRouter {
+  override addMemories(memories: readonly NewMemory[]): Promise<number> {
+    return super.addMemories(memories.map((memory) => ({ ...memory, userId: 'everybody' })));
+  }
+
+  override searchVector(vector: Float32Array, options: { readonly topK?: number | undefined }): MemorySearchResult[] {
+    return super.searchVector(vector, { ...options, userId: 'everybody' });
+  }
+}
+
+/** A store that finds K/V by content alone, whoever it was computed for. */
+export function unscoped(store: KvStore): KvStore {
+  return replacing(store, {
+    findCheckpoint: (_, key) => store.findCheckpoint('everybody', key),
+    findBlock: (_, key) => store.findBlock('everybody', key),
+    keepCheckpoint: (_, ...kept) => store.keepCheckpoint('everybody', ...kept),
+    keepBlock: (_, ...kept) => store.keepBlock('everybody', ...kept),
+  });
+}
+
+/** What a probe asks: these arms, over an index and a store that are scoped by user unless a test takes others. */
+interface ProbedParts extends ProbeOptions {
+  readonly arms: readonly string[];
+  readonly Router?: new (embeddings: EmbeddingService, options: MemoryRouterOptions) => MemoryRouter;
+  readonly leaks?: (store: KvStore) => KvStore;
+}
+
+/** Opens a model around the tests of a file. @returns probes, and gives what the check makes of it */
+export function openedProbe(): (name: string, parts: ProbedParts) => Promise<CheckResult> {
+  let engine: Engine;
+  let folder: TestFolder;
+  let embeddings: EmbeddingService;
+  beforeAll(async () => {
+    folder = new TestFolder();
+    const { model, embedder } = smallConfig(folder);
+    engine = await realEngine.open({ model });
+    embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedder));
+  });
+  afterAll(async () => {
+    await engine[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  return async (name, { arms, Router = MemoryRouter, leaks = (store) => store, ...options }) => {
+    using database = openDatabase({ path: ':memory:' });
+    await using session = await engine.openSession(name);
+    const router = new Router(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
+    const keeper = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
+    const parts = {
+      open: () => Promise.resolve({ engine, session }),
+      memories: keeper,
+      log: null,
+      rules: { placement: 'chronological', labels: 'index' },
+      topK: 5,
+      threshold: -1,
+      warn: () => undefined,
+    } as const;
+    const defined = armRegistry.named(arms, { alpha: 1, gatingThreshold: 0.7 });
+    const systems = defined.map(({ traits, open }) => {
+      const openScoped = storeIn(folder.file(`${name}-${traits.name}`), 2 ** 28);
+      const openStore: OpenStore = async (opened) => {
+        const { store } = await openScoped(opened);
+        return { store: leaks(store), diskTiming: 'at-once' };
+      };
+      return { traits, system: open({ ...parts, openStore }) };
+    });
+    const probe = await probeIsolation({ runId: name, keeper, systems, topK: 5, threshold: -1 }, 3, options);
+    for (const { system } of systems) await system[Symbol.asyncDispose]();
+    return isolation({ probes: { isolation: probe }, randomWeights: false } as unknown as CheckInput);
+  };
+}
