@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import type { onOff } from '../../src/config/bench-config.ts';
+import type { NumberType } from '../../src/engine/kv-layout.ts';
+import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
+import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
+import type { PromptSegment } from '../../src/records/prompt-info.ts';
+import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
+import { recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import type { OpenEngine } from '../../src/systems/system-parts.ts';
+import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
+import { TestFolder } from './bench-fixture.ts';
+import { memoriesOf, scoreBehind } from './dki-fixture.ts';
+
+type Prefill = NonNullable<DKISystemParts['prefill']>;
+
+/** A model with random weights, how llama.cpp is opened with it, and how near in ln p, where p ≥ 1e-6, it must be. */
+export interface ReferenceSubject {
+  readonly shape: string;
+  readonly flashAttention: (typeof onOff)[number];
+  readonly kvType: NumberType;
+  readonly bound: number;
+}
+
+export const EXACT = { kvType: 'F32', bound: 1e-4 } as const;
+export const HALF = { kvType: 'F16', bound: 0.03 } as const;
+
+const STRATEGIES: readonly (readonly [Prefill, number])[] = [
+  ['prefix', 1],
+  ['prefix', 0.5],
+  [recipeNamed('blocks'), 1],
+  [recipeNamed('blocks'), 0.5],
+  [recipeNamed('parallel'), 1],
+  [recipeNamed('link:1'), 1],
+  [recipeNamed('link:3'), 0.5],
+];
+const memories = memoriesOf('My dog is Brenko.', 'I live in Port Dral.', 'Tea.');
+
+/** The prompt of a turn as the reference takes it. */
+function joinedPrompt(segments: readonly PromptSegment[], prefill: Prefill, alpha: number): JoinedPrompt {
+  const ids = (part: readonly PromptSegment[]): number[] => part.flatMap(({ tokenIds }) => tokenIds);
+  const first = segments.findIndex(({ role }) => role === 'memory');
+  const last = segments.findLastIndex(({ role }) => role === 'memory');
+  const blocks = segments.slice(first, last + 1).map(({ tokenIds }) => tokenIds);
+  return {
+    header: ids(segments.slice(0, first)),
+    // A prefix is one block of everything.
+    blocks: prefill === 'prefix' ? [blocks.flat()] : blocks,
+    suffix: ids(segments.slice(last + 1)),
+    ...(prefill === 'prefix' ? {} : prefill),
+    alpha,
+  };
+}
+
+/** Every way to prefill gives the distribution of an independent computation. */
+export function referencePromises({ shape, flashAttention, kvType, bound }: ReferenceSubject): void {
+  let opened: OpenEngine;
+  let reference: ReferenceModel;
+  let folder: TestFolder;
+  let database: BenchDatabase;
+  beforeAll(async () => {
+    folder = new TestFolder();
+    database = openDatabase({ path: folder.file('chat.sqlite') });
+    const model = `random:${shape}`;
+    const engine = await llamaCpp.opener({ flashAttention }).open({ model, kvType, contextTokens: 512, sessions: 2 });
+    opened = { engine, session: await engine.openSession('turns') };
+    reference = ReferenceModel.read(await modelFileOf(model));
+  });
+  afterAll(async () => {
+    await opened.engine[Symbol.asyncDispose]();
+    database.close();
+    folder[Symbol.dispose]();
+  });
+
+  it.each(
+    STRATEGIES.map(([prefill, alpha]) => ({
+      name: prefill === 'prefix' ? prefill : recipeName(prefill),
+      prefill,
+      alpha,
+    })),
+  )(`$name with alpha $alpha is within ${bound} of an independent computation`, async ({ name, prefill, alpha }) => {
+    await using system = new DKISystem({
+      ...openParts(opened, database),
+      openStore: storeIn(folder.file(`${name} ${alpha}`), 2 ** 26),
+      prefill,
+      alpha,
+    });
+    const request = {
+      query: 'Who?',
+      sessionId: 's',
+      userId: 'u',
+      maxNewTokens: 1,
+      includeHistory: false,
+      retrieved: foundMemories(memories),
+    };
+    // The second turn: from what was kept.
+    await system.chat(request);
+    const response = await system.chat(request);
+    expect(response.trace.account.cache).toBe('hit');
+    const { next } = await scoreBehind(opened, response, ' yes');
+    const expected = reference.joinedLogits(joinedPrompt(response.promptInfo.segments, prefill, alpha));
+    expect(largestDifference(expected.at(-1)!, next)).toBeLessThan(bound);
+  });
+}
