@@ -148,9 +148,13 @@ function rmsNorm(vector: Vector, weight: Float32Array, epsilon: number): Vector 
 /** A matrix times a vector, plus a bias. */
 function project(matrix: Float32Array, vector: Vector, bias?: Float32Array): Vector {
   const inputs = vector.length;
-  return Float64Array.from({ length: matrix.length / inputs }, (_, output) => {
-    return dot(vector, row(matrix, output, inputs)) + (bias?.[output] ?? 0);
-  });
+  const outputs = new Float64Array(matrix.length / inputs);
+  for (let output = 0; output < outputs.length; output++) {
+    let total = bias?.[output] ?? 0;
+    for (let input = 0; input < inputs; input++) total += vector[input]! * matrix[output * inputs + input]!;
+    outputs[output] = total;
+  }
+  return outputs;
 }
 
 function softmax(scores: readonly number[]): number[] {

@@ -5,8 +5,12 @@ import { causal, forwardPass, type Mask, placed, scaleCell } from './forward-pas
 import { largestDifference, logProbabilities, type Logits, ReferenceModel } from './reference-model.ts';
 
 const shapes = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'];
-const open = async (shape: string): Promise<ReferenceModel> =>
-  ReferenceModel.read(await modelFileOf(`random:${shape}`));
+const read = new Map<string, ReferenceModel>();
+async function open(shape: string): Promise<ReferenceModel> {
+  const reference = read.get(shape) ?? ReferenceModel.read(await modelFileOf(`random:${shape}`));
+  read.set(shape, reference);
+  return reference;
+}
 
 /** Some tokens, in no order that a model could find. */
 const tokens = (count: number, seed: number): number[] =>
