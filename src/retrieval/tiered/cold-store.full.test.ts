@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { PGlite } from '@electric-sql/pglite';
+import { drizzle } from 'drizzle-orm/pglite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ann,
+  coldStorePromises,
+  inPostgres,
+  memory,
+  type OpenColdStore,
+  places,
+  randomVector,
+} from '../../../test/fixtures/cold-store-promises.ts';
+import { openPglite } from '../../../test/fixtures/postgres-server.ts';
+import { postgresIndexes, searchSettings, type PostgresIndex } from './postgres-index.ts';
+
+let pglite: PGlite;
+beforeAll(async () => {
+  pglite = await openPglite();
+});
+afterAll(() => pglite.close());
+
+/** PostgreSQL in the process, told what a connection to a server would be told. */
+const onPglite = (index: PostgresIndex): OpenColdStore =>
+  inPostgres(async () => {
+    await pglite.exec(searchSettings(index));
+    return { address: 'pglite', database: drizzle({ client: pglite }), close: async () => undefined };
+  }, index);
+
+describe.each(['ivfflat', 'hnsw'] as const)('cold store: PostgreSQL in the process, %s', (name) =>
+  coldStorePromises(onPglite(postgresIndexes[name])),
+);
+
+describe('PostgreSQL', () => {
+  test('looks through all lists exactly, through one of them it misses most', async () => {
+    const namespace = randomUUID();
+    const vectors = Array.from({ length: 3_000 }, randomVector);
+    const approximate = postgresIndexes['ivfflat-approximate'];
+    const store = await onPglite(approximate)(namespace);
+    await store.replace(
+      ann,
+      vectors.map((vector, i) => memory(`m${i}`, [vector])),
+    );
+    // Small tables are read whole where nobody forbids it.
+    await pglite.exec('ANALYZE; SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off');
+    const queries = Array.from({ length: 30 }, randomVector);
+    const recallAt10 = async (index: PostgresIndex): Promise<number> => {
+      await pglite.exec(searchSettings(index));
+      let found = 0;
+      for (const query of queries) {
+        const best = vectors
+          .map((vector, i) => ({ id: `m${i}#0`, score: vector.reduce((sum, value, d) => sum + value * query[d]!, 0) }))
+          .sort((a, b) => b.score - a.score)
+          .slice(0, 10);
+        const hits = new Set(places(await store.search(ann, query, 10, [])));
+        found += best.filter(({ id }) => hits.has(id)).length;
+      }
+      return found / (10 * queries.length);
+    };
+    try {
+      expect(await recallAt10(postgresIndexes.ivfflat)).toBe(1);
+      const share = await recallAt10(approximate);
+      expect(share).toBeGreaterThan(0.05);
+      expect(share).toBeLessThan(0.6);
+    } finally {
+      await pglite.exec('RESET ALL');
+      await store.drop();
+    }
+  });
+
+  test.each(['ivfflat-approximate', 'hnsw'] as const)('%s: searches its index of itself', async (name) => {
+    const store = await onPglite(postgresIndexes[name])(randomUUID());
+    const vectors = Array.from({ length: 3_000 }, randomVector);
+    try {
+      await store.replace(
+        ann,
+        vectors.map((vector, i) => memory(`m${i}`, [vector])),
+      );
+      await store.search(ann, randomVector(), 5, ['m0']);
+      await pglite.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pglite.query<{ searches: number }>(
+        `SELECT idx_scan::int AS searches FROM pg_stat_user_indexes WHERE indexrelname LIKE 'memories_embedding_%'`,
+      );
+      expect(rows).toEqual([{ searches: 1 }]);
+    } finally {
+      await store.drop();
+    }
+  });
+});
