@@ -31,10 +31,16 @@ const MOST_MS = 10_000;
 
 /** Counts the steps of a template, and looks at the size of what each of them gives. */
 class LimitedInterpreter extends Interpreter {
+  readonly #mostSteps: number;
   #steps = 0;
 
+  constructor(environment: JinjaEnvironment, mostSteps: number) {
+    super(environment);
+    this.#mostSteps = mostSteps;
+  }
+
   override evaluate(...evaluation: Parameters<JinjaInterpreter['evaluate']>): JinjaValue {
-    if (++this.#steps > MOST_STEPS) throw new RangeError(`it takes more than ${MOST_STEPS} steps`);
+    if (++this.#steps > this.#mostSteps) throw new RangeError(`it takes more than ${this.#mostSteps} steps`);
     const result = super.evaluate(...evaluation);
     const { value } = result;
     if (typeof value === 'string' && value.length > MOST_TEXT) {
@@ -46,15 +52,25 @@ class LimitedInterpreter extends Interpreter {
   }
 }
 
+/** Limits of a template, where they are not those of all. */
+interface TemplateLimits {
+  /** Default: 10 s, once to parse it and once for each rendering. */
+  readonly mostMs?: number;
+  /** Default: a million for each rendering. */
+  readonly mostSteps?: number;
+}
+
 /** A Jinja template of somebody else's, rendered within limits of steps, sizes and time. */
 export class LimitedTemplate {
   readonly #template: InstanceType<typeof Template>;
   readonly #mostMs: number;
+  readonly #mostSteps: number;
 
   /** @throws Error in the words of the parser where it is no template; RangeError beyond a limit */
-  constructor(source: string, { mostMs = MOST_MS }: { readonly mostMs?: number } = {}) {
+  constructor(source: string, { mostMs = MOST_MS, mostSteps = MOST_STEPS }: TemplateLimits = {}) {
     if (source.length > MOST_CHARACTERS) throw new RangeError(`it has more than ${MOST_CHARACTERS} characters`);
     this.#mostMs = mostMs;
+    this.#mostSteps = mostSteps;
     this.#template = within(mostMs, () => new Template(source));
   }
 
@@ -63,7 +79,7 @@ export class LimitedTemplate {
     return within(this.#mostMs, () => {
       const environment = new Environment();
       for (const [name, value] of Object.entries({ ...globals, ...values })) environment.set(name, value);
-      const { value } = new LimitedInterpreter(environment).run(this.#template.parsed);
+      const { value } = new LimitedInterpreter(environment, this.#mostSteps).run(this.#template.parsed);
       return String(value);
     });
   }
