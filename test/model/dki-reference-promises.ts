@@ -3,6 +3,7 @@ import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
 import type { onOff } from '../../src/config/bench-config.ts';
 import type { NumberType } from '../../src/engine/kv-layout.ts';
+import type { TokenRange } from '../../src/engine/token-id.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
 import type { PromptSegment } from '../../src/records/prompt-info.ts';
@@ -34,11 +35,18 @@ const STRATEGIES: readonly (readonly [Prefill, number])[] = [
   [recipeNamed('parallel'), 1],
   [recipeNamed('link:1'), 1],
   [recipeNamed('link:3'), 0.5],
+  [recipeNamed('random:.3'), 1],
+  [recipeNamed('ranked:.3'), 0.5],
 ];
 const memories = memoriesOf('My dog is Brenko.', 'I live in Port Dral.', 'Tea.');
 
 /** The prompt of a turn as the reference takes it. */
-function joinedPrompt(segments: readonly PromptSegment[], prefill: Prefill, alpha: number): JoinedPrompt {
+function joinedPrompt(
+  segments: readonly PromptSegment[],
+  prefill: Prefill,
+  alpha: number,
+  recomputed: readonly TokenRange[],
+): JoinedPrompt {
   const ids = (part: readonly PromptSegment[]): number[] => part.flatMap(({ tokenIds }) => tokenIds);
   const first = segments.findIndex(({ role }) => role === 'memory');
   const last = segments.findLastIndex(({ role }) => role === 'memory');
@@ -48,7 +56,10 @@ function joinedPrompt(segments: readonly PromptSegment[], prefill: Prefill, alph
     // A prefix is one block of everything.
     blocks: prefill === 'prefix' ? [blocks.flat()] : blocks,
     suffix: ids(segments.slice(last + 1)),
-    ...(prefill === 'prefix' ? {} : prefill),
+    ...(prefill === 'prefix' ? {} : { positions: prefill.positions }),
+    ...(recomputed.length === 0
+      ? {}
+      : { recomputed: ({ position }) => recomputed.some(({ start, end }) => start <= position && position < end) }),
     alpha,
   };
 }
@@ -99,7 +110,10 @@ export function referencePromises({ shape, flashAttention, kvType, bound }: Refe
     const response = await system.chat(request);
     expect(response.trace.account.cache).toBe('hit');
     const { next } = await scoreBehind(opened, response, ' yes');
-    const expected = reference.joinedLogits(joinedPrompt(response.promptInfo.segments, prefill, alpha));
+    const { prefill: record } = response.trace;
+    const recomputed = record === null || record.strategy === 'prefix' ? [] : record.recomputed;
+    expect(recomputed.length > 0).toBe(prefill !== 'prefix' && prefill.recompute !== null);
+    const expected = reference.joinedLogits(joinedPrompt(response.promptInfo.segments, prefill, alpha, recomputed));
     expect(largestDifference(expected.at(-1)!, next)).toBeLessThan(bound);
   });
 }
