@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { copyOf, keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
+import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import { cutCells } from './cut-cells.ts';
 import { replaceCells } from './replace-cells.ts';
 
@@ -9,8 +9,8 @@ describe.each([true, false])('with values transposed: %s', (valuesTransposed) =>
   const layout = { ...smallLayout, valuesTransposed };
 
   it('writes the cells in their place, and changes no other byte', () => {
-    const state = copyOf(plainState(layout, ids));
-    const before = copyOf(state);
+    const state = plainState(layout, ids);
+    const before = plainState(layout, ids);
     const others = plainState(layout, ids, { seed: 9 });
     replaceCells(state, cutCells(others, 3, 5), 3);
     for (let layer = 0; layer < layout.layers; layer++) {
