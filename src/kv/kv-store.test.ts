@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
@@ -78,7 +78,7 @@ describe.each(kvKinds(() => folder))('a store of $kind', ({ keep, find }) => {
     const store = await folder.open();
     await keep(store, 'ann', key(1), 'state', 7, ['m1']);
     const strangers = ['.DS_Store', 'notes.json', 'core'].map((name) => join(dirname(folder.record(key(1))), name));
-    strangers.forEach((path) => writeFileSync(path, ''));
+    strangers.forEach((path) => (path.endsWith('.json') ? mkdirSync(path) : writeFileSync(path, '')));
     const next = await folder.open();
     expect(await find(next, 'ann', key(1))).toBe('state');
     await next.clear();

@@ -1,5 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
+import { removeWhatever } from '../config/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import type { FoundKv, UserFolder, NotFound, OrphanedCheckpoint } from './user-folder.ts';
 import { KvIndex } from './kv-index.ts';
@@ -237,7 +238,7 @@ export class KvStore {
   async #discard(orphans: readonly OrphanedCheckpoint[]): Promise<void> {
     for (const { id, mark } of orphans) {
       await this.#keeper.deleteCheckpoint({ id });
-      rmSync(mark, { force: true });
+      removeWhatever(mark);
     }
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { moveOver, readRegularFile, removeWhatever } from '../config/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import {
   isInWork,
@@ -63,6 +64,8 @@ export interface UnfinishedCheckpoint extends OrphanedCheckpoint {
  * checkpoint. Fingerprints bind both to the folder, so that nothing damaged, of another user or of another key is taken
  * for what was kept.
  *
+ * What has the name of one of its files and is no regular file (a folder, a pipe, a link) is damage: never read, and deleted.
+ *
  * Any number of processes may work in it: an entry in its place is complete, and one that another process takes away or
  * replaces between two steps is missing, never half there. A checkpoint's mark stands before its bytes are made and goes
  * after they are deleted, so that no bytes are forgotten wherever a process is killed.
@@ -81,8 +84,9 @@ export class UserFolder {
       if (typeof record === 'string') return record;
       if (record.kind !== 'block') return 'other-kind';
       const entry = entryOf(record);
-      const bytes = read(join(this.path, entry.payload));
-      if (bytes === undefined) continue;
+      const bytes = readRegularFile(join(this.path, entry.payload));
+      if (bytes === 'missing') continue;
+      if (bytes === 'irregular') return 'damaged';
       return blockRecord(this.#name, key, record, bytes).fingerprint === record.fingerprint
         ? { entry, bytes }
         : 'damaged';
@@ -106,8 +110,8 @@ export class UserFolder {
       writeFileSync(payload, bytes, { mode: 0o600 });
       return this.#finish(unfinished, blockRecord(this.#name, key, about, bytes), payload);
     } catch (error) {
-      rmSync(payload, { force: true });
-      rmSync(unfinished, { force: true });
+      removeWhatever(payload);
+      removeWhatever(unfinished);
       throw error;
     }
   }
@@ -122,7 +126,7 @@ export class UserFolder {
       [record, mark].forEach((file) => writeFileSync(file, '', { mode: 0o600 }));
       return { id, mark, record };
     } catch (error) {
-      [record, mark].forEach((file) => rmSync(file, { force: true }));
+      [record, mark].forEach((file) => removeWhatever(file));
       throw error;
     }
   }
@@ -134,7 +138,7 @@ export class UserFolder {
 
   /** Gives up a checkpoint that was begun; its mark stays until its bytes are deleted. */
   abandonCheckpoint({ record }: UnfinishedCheckpoint): void {
-    rmSync(record, { force: true });
+    removeWhatever(record);
   }
 
   /**
@@ -145,7 +149,7 @@ export class UserFolder {
     const record = this.#record(key);
     const entry = typeof record === 'string' ? undefined : entryOf(record);
     if (payload !== undefined && entry !== undefined && entry.payload !== payload) return [];
-    rmSync(this.#recordPath(key), { force: true });
+    removeWhatever(this.#recordPath(key));
     const files = this.#files();
     const payloads = files.filter((file) => keyOf(file) === key && isPayload(file) && !isMarkInWork(file, files));
     return this.#removePayloads([...new Set([...payloads, ...(entry === undefined ? [] : [entry.payload])])]);
@@ -201,8 +205,8 @@ export class UserFolder {
     const entry = entryOf(record);
     // The record first, unfinished: whoever finds the payload without it can tell a killed writer from a living one.
     writeFileSync(unfinished, JSON.stringify(record), { mode: 0o600 });
-    if (unfinishedPayload !== undefined) renameSync(unfinishedPayload, join(this.path, entry.payload));
-    renameSync(unfinished, this.#recordPath(record.key));
+    if (unfinishedPayload !== undefined) moveOver(unfinishedPayload, join(this.path, entry.payload));
+    moveOver(unfinished, this.#recordPath(record.key));
     return { entry, orphans: this.#removePayloads(this.#withoutOwner((file) => keyOf(file) === record.key)) };
   }
 
@@ -211,7 +215,7 @@ export class UserFolder {
     return files.flatMap((file) => {
       const [id, path] = [markedId(file), join(this.path, file)];
       if (id !== undefined) return { id, mark: path };
-      rmSync(path, { force: true });
+      removeWhatever(path);
       return [];
     });
   }
@@ -231,7 +235,7 @@ export class UserFolder {
 
   #removeAbandoned(files: readonly string[]): void {
     for (const file of files) {
-      if (isUnfinished(file) && !isInWork(file)) rmSync(join(this.path, file), { force: true });
+      if (isUnfinished(file) && !isInWork(file)) removeWhatever(join(this.path, file));
     }
   }
 
@@ -240,32 +244,19 @@ export class UserFolder {
     try {
       return readdirSync(this.path).filter((file) => isKey(keyOf(file)));
     } catch (error) {
-      if (isMissing(error)) return [];
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
     }
   }
 
   #record(key: string): KvRecord | 'missing' | 'damaged' {
-    const bytes = read(this.#recordPath(key));
-    if (bytes === undefined) return 'missing';
+    const bytes = readRegularFile(this.#recordPath(key));
+    if (typeof bytes === 'string') return bytes === 'missing' ? bytes : 'damaged';
     return readRecord(Buffer.from(bytes).toString('utf8'), key, this.#name) ?? 'damaged';
   }
 
   #recordPath(key: string): string {
     if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is no key of K/V: sha-256 in hex`);
     return join(this.path, recordName(key));
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-function read(path: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
   }
 }

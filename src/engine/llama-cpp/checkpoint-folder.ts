@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import { isRunning } from '../../config/is-running.ts';
+import { moveOver, readRegularFile, removeWhatever } from '../../config/regular-file.ts';
 import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
 
 /** A file that a process is still writing. */
@@ -25,7 +26,7 @@ export class CheckpointFolder {
     try {
       for (const name of readdirSync(path)) {
         const writer = UNFINISHED.exec(name)?.[1];
-        if (writer !== undefined && !isRunning(Number(writer))) rmSync(join(path, name), { force: true });
+        if (writer !== undefined && !isRunning(Number(writer))) removeWhatever(join(path, name));
       }
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
@@ -46,27 +47,28 @@ export class CheckpointFolder {
       const bytes = await save(unfinished);
       chmodSync(unfinished, 0o600);
       const sha256 = sha256Of(readFileSync(unfinished));
-      renameSync(unfinished, path);
+      moveOver(unfinished, path);
       return { bytes, sha256 };
     } catch (cause) {
-      rmSync(unfinished, { force: true });
+      removeWhatever(unfinished);
       const hint = 'free some space or name another folder';
       throw new BenchError('disk', `${path}: the K/V state could not be written`, hint, cause);
     }
   }
 
-  /** @throws BenchError `bad-state` where the file is gone, or its bytes are not those that were written; `disk` */
+  /** @throws BenchError `bad-state` where there is no such file, or its bytes are not those that were written; `disk` */
   read({ id, bytes, sha256 }: Checkpoint): VerifiedState {
     const path = this.#pathOf(id);
-    let found: Buffer<ArrayBuffer>;
+    let found: ReturnType<typeof readRegularFile>;
     try {
-      found = readFileSync(path);
+      found = readRegularFile(path);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      if (code === 'ENOENT') throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again', cause);
       const hint = 'name a folder that can be read: --kv-store DIR';
       throw new BenchError('disk', `${path}: a K/V state cannot be read: ${code}`, hint, cause);
     }
+    if (found === 'missing') throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again');
+    if (found === 'irregular') throw new BenchError('bad-state', `${path}: is no regular file`, 'compute it again');
     if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found };
     throw new BenchError(
       'bad-state',
@@ -76,7 +78,7 @@ export class CheckpointFolder {
   }
 
   remove(id: string): void {
-    rmSync(this.#pathOf(id), { force: true });
+    removeWhatever(this.#pathOf(id));
   }
 
   #pathOf(id: string): string {

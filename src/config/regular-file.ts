@@ -1,0 +1,44 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+
+/** A pipe opens without a writer, and no link is followed. Windows has neither flag: none is set by `|`. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+const LINK = ['ELOOP', 'EMLINK'];
+const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
+
+/**
+ * The bytes of a regular file. A folder, a pipe or a link in its place is never read from, so that this never waits.
+ * @throws NodeJS.ErrnoException where it cannot be read
+ */
+export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missing' | 'irregular' {
+  let file: number;
+  try {
+    file = openSync(path, READ_AT_ONCE);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return 'missing';
+    // Of a socket.
+    if (LINK.includes(code) || code === 'ENXIO') return 'irregular';
+    throw error;
+  }
+  try {
+    return fstatSync(file).isFile() ? readFileSync(file) : 'irregular';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Deletes whatever has a name: of a link the link alone. */
+export function removeWhatever(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** Moves a file to a name, in place of whatever has it. */
+export function moveOver(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (!IN_THE_WAY.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    removeWhatever(to);
+    renameSync(from, to);
+  }
+}

@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { irregularFiles } from '../../../test/fixtures/irregular-files.ts';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { CheckpointFolder } from './checkpoint-folder.ts';
+
+it.each(irregularFiles)('%s in place of a state is none, and is deleted as one', async (_, make) => {
+  using folder = new TestFolder();
+  const checkpoints = new CheckpointFolder(folder.path);
+  const written = await checkpoints.write('one', (path) => {
+    writeFileSync(path, 'state');
+    return Promise.resolve(5);
+  });
+  const checkpoint = { id: 'one', tokens: [1], stateIdentity: 'x', ...written };
+  expect(Buffer.from(checkpoints.read(checkpoint).bytes).toString()).toBe('state');
+  const state = join(folder.path, 'one.state');
+  rmSync(state);
+  make(state);
+  make(join(folder.path, `two.state.${spawnSync('true').pid}.partial`));
+  expect(() => new CheckpointFolder(folder.path).read(checkpoint)).toThrow(
+    expect.objectContaining({ code: 'bad-state', message: `${state}: is no regular file` }),
+  );
+  checkpoints.remove('one');
+  expect(() => checkpoints.read(checkpoint)).toThrow('no such K/V state');
+});
