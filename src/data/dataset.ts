@@ -45,6 +45,8 @@ export interface Dataset extends UserLanguage {
   /** Missing where the data are the project's or the user's own. */
   readonly brought?: BroughtData;
   readonly users: readonly DatasetUser[];
+  /** Where each item stands, `file:line`, by its id; missing for data that were not read from a file. */
+  readonly places?: ReadonlyMap<string, string>;
 }
 
 /**

@@ -65,7 +65,8 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
   }
   const value = valueAt(record, issue.path);
   const got = `${shownValue(value)}${nearValue(issue, value)}`;
-  return new BenchError('bad-data', `${place}: ${fieldName(issue.path)} ${expectation(issue)}, got ${got}`, hint);
+  const expected = [fieldName(issue.path), expectation(issue)].filter((part) => part !== '').join(' ');
+  return new BenchError('bad-data', `${place}: ${expected}, got ${got}`, hint);
 }
 
 function parsedJson(text: string, place: string): unknown {

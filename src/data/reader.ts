@@ -61,6 +61,7 @@ export async function readSource(source: DatasetSource, needs: DatasetNeeds = {}
     declared: declarationOf(header),
     ...(brought === undefined ? {} : { brought }),
     users: assembleUsers(records, languageProfile),
+    places: new Map(records.items.map(({ record, place }) => [record.itemId, place])),
   };
 }
 

@@ -20,6 +20,9 @@ beforeAll(() => {
     createdAt: '2026-01-01T00:00:00Z',
   };
   writeFileSync(folder.file('bad.jsonl'), `${JSON.stringify(memory)}\n{"type":"item","itemId":"q","userId":"u"}\n`);
+  const long = { type: 'item', itemId: 'q', userId: 'u', query: 'word '.repeat(4000), answer: 'Rex' };
+  const asked = JSON.stringify({ ...long, askedAt: '2026-02-01T00:00:00Z', evidence: ['m'] });
+  writeFileSync(folder.file('long.jsonl'), `${JSON.stringify(memory)}\n${asked}\n`);
   writeFileSync(folder.file('text.gguf'), 'this is no model');
   writeFileSync(
     folder.file('gemma.gguf'),
@@ -48,6 +51,11 @@ afterAll(async () => {
 
 it.each([
   ['a bad line', ['--dataset', './bad.jsonl'], /bad\.jsonl:2: \w+ expected /],
+  [
+    'a question longer than the window',
+    ['--dataset', './long.jsonl'],
+    /long\.jsonl:2: item "q": the query alone takes \d+ tokens; \d+ of the window of 2048 are for the prompt/,
+  ],
   ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
   [
     'an architecture whose K/V is unknown',
