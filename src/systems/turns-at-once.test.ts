@@ -26,6 +26,23 @@ describe.each(modes)('%s', (mode) => {
     const pooled = await Promise.all(four.map((turn) => pool.chat(turn)));
     expect(pooled.map(said)).toEqual(responses.map(said));
   });
+
+  it('gives an empty answer where it is given up while the prompt is evaluated, and later ones are right', async () => {
+    const controller = new AbortController();
+    const [session] = at.sessions;
+    let calls = 0;
+    const givingUp = replacing(session!, {
+      generate: (...args) => {
+        if (calls++ === 0) controller.abort(new Error('enough'));
+        return session!.generate(...args);
+      },
+    });
+    await using system = at.system(mode, givingUp);
+    const { trace, text } = await system.chat({ ...four[0]!, signal: controller.signal });
+    expect([trace.answer.stop, text]).toEqual(['aborted', '']);
+    const alone = await at.oneByOne(mode, four);
+    for (const turn of four) expect(said(await system.chat(turn))).toEqual(alone.get(nameOf(turn)));
+  });
 });
 
 it('two systems in one session take turns there', async () => {

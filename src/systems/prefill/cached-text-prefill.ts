@@ -103,6 +103,8 @@ export class CachedTextPrefill implements PrefillStrategy {
     const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
     const known = this.#cached.get(userId) ?? [];
     if (known.some((cached) => cached.key === key)) return;
+    // Of a turn that was given up while its prompt was evaluated.
+    if (session.tokens.length < tokenIds.length) return;
     await session.truncate(tokenIds.length);
     const memoryIds = [WHOLE_PROMPT, ...kept.map((memory) => memory.memoryId)];
     try {
