@@ -42,7 +42,10 @@ test.each<[string, GgufValue, string]>([
   ['feed_forward_length', huge, `a whole number from 0 to 16777216, got ${huge}`],
   ['rope.dimension_count', 10, 'at most the 8 numbers of a head, got 10'],
   ['rope.dimension_count', 7, 'an even number, got 7'],
-  ['rope.freq_base', { float: 0 }, 'more than 0, got 0'],
+  ['rope.freq_base', { float: 0 }, '1 or more, got 0'],
+  ['rope.freq_base', { float: 0.5 }, '1 or more, got 0.5'],
+  ['rope.scaling.type', 'lineal', 'none or linear or yarn or longrope, got a text'],
+  ['nextn_predict_layers', 2, 'fewer than the 2 layers, got 2'],
   ['attention.layer_norm_rms_epsilon', { float: Number.NaN }, 'a finite number, got NaN'],
   ['attention.layer_norm_rms_epsilon', { float: -1 }, '0 to 1, got -1'],
   ['rope.scaling.factor', { float: Number.POSITIVE_INFINITY }, 'a finite number, got Infinity'],
@@ -62,6 +65,8 @@ test.each<[string, GgufValue, string]>([
   ['scores', ['x', 'y', 'z'], 'a list of float32, got a list of text'],
   ['token_type', { floats: [1, 1, 1] }, 'a list of int32, got a list of float32'],
   ['merges', { floats: [1] }, 'a list of text, got a list of float32'],
+  ['tokens', ['a', 'b', 'a'], 'each text once, got that of token 2 again'],
+  ['model', 'no_vocab', 'a tokenizer, got no_vocab'],
 ])("refuses the tokenizer's %s of %j", (key, value, message) => {
   const name = `tokenizer.ggml.${key}`;
   expect(refusalOf(changed({ [name]: value }))).toBe(`${name} expected ${message}`);
@@ -92,6 +97,32 @@ test('the number and the sizes of the dimensions of a tensor are those of a tens
   size.writeBigUInt64LE(0n, size.indexOf(name) + name.length + 4);
   expect(refusalOf(rank)).toBe(`tensor "${name}" has 5 dimensions, expected 1 to 4`);
   expect(refusalOf(size)).toBe(`tensor "${name}" has 0 numbers`);
+});
+
+test('SentencePiece has a token for each byte, and llama.cpp names empty tokens itself', () => {
+  const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+  const refusalWith = (tokens: readonly string[]): string =>
+    refusalOf(changed({ 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.tokens': tokens }));
+  expect(refusalWith(['', '', ...bytes])).toBe('was accepted');
+  expect(refusalWith(bytes.slice(0, -1))).toBe('tokenizer.ggml.tokens expected a token for each byte, got no <0xFF>');
+});
+
+test.each<[string, number[], number, Record<string, GgufValue>, string]>([
+  ['output_norm.weight', [1], 1, {}, 'has numbers of type 1, expected a vector of 32-bit floats'],
+  ['rope_freqs.weight', [1, 2, 3], 0, {}, 'has 3 numbers, expected one for each pair of 8 numbers'],
+  ['blk.1.ffn_up.weight', [1], 0, {}, 'is there, and llama.feed_forward_length says that there is none'],
+  [
+    'blk.1.ffn_up.weight',
+    [1],
+    0,
+    { 'llama.feed_forward_length': 0 },
+    'is there, and llama.feed_forward_length says that there is none',
+  ],
+])('refuses %s of %j in type %d with %j', (name, numbers, type, change, why) => {
+  const bytes = tinyGguf({ ...tinyHeader('llama'), ...change }, { [name]: numbers });
+  // Behind the name: the number of dimensions, one dimension, the type.
+  bytes.writeUInt32LE(type, bytes.indexOf(name) + name.length + 4 + 8);
+  expect(refusalOf(bytes)).toBe(`tensor "${name}" ${why}`);
 });
 
 test('an alignment that is no power of two is refused, and so is a key that stands twice', () => {

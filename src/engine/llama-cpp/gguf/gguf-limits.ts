@@ -1,4 +1,5 @@
 import { type GgufFile, type GgufList, type GgufPair, refusal } from './gguf-file.ts';
+import { requireComputable } from './gguf-tensor-limits.ts';
 
 /** The most layers and experts that llama.cpp has space for; with more it ends the process. */
 const MOST_LAYERS = 512;
@@ -28,6 +29,14 @@ const WHOLE: Readonly<Record<string, Range>> = {
   'attention.sliding_window': { least: 0, most: MOST_POSITIONS },
   'rope.dimension_count': { least: 2, most: 2 ** 14 },
 };
+const ROPE_SCALINGS = ['none', 'linear', 'yarn', 'longrope'];
+/** Names of having no tokenizer. */
+const NO_TOKENIZER = ['none', 'no_vocab'];
+const SENTENCEPIECE = 'llama';
+/** What SentencePiece gives for a character that its vocabulary has not. */
+const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+/** Stands for bytes that are no UTF-8. */
+const REPLACEMENT = '\uFFFD';
 
 /** Kinds of the elements of a tokenizer's lists, and whether there is one for each token. */
 const TOKENIZER_LISTS: Readonly<Record<string, { readonly kinds: readonly string[]; readonly perToken: boolean }>> = {
@@ -63,9 +72,19 @@ export function requirePossible(file: GgufFile, architecture: string): void {
     if (epsilon !== undefined && (epsilon < 0 || epsilon > 1)) refuse(`${architecture}.${key}`, epsilon, '0 to 1');
   }
   const base = numberAt(at('rope.freq_base'));
-  if (base !== undefined && base <= 0) refuse(`${architecture}.rope.freq_base`, base, 'more than 0');
+  if (base !== undefined && base < 1) refuse(`${architecture}.rope.freq_base`, base, '1 or more');
+  const scaling = at('rope.scaling.type')?.value;
+  if (typeof scaling === 'string' && !ROPE_SCALINGS.includes(scaling)) {
+    refuse(`${architecture}.rope.scaling.type`, shown(scaling), ROPE_SCALINGS.join(' or '));
+  }
   requireProportions(architecture, (key) => numberAt(at(key)), refuse);
   requireTokenizerLists(file, refuse);
+  const ffnLength = at('feed_forward_length')?.value ?? 0;
+  requireComputable(file, {
+    architecture,
+    rotated: numberAt(at('rope.dimension_count')) ?? headDimensionOf((key) => numberAt(at(key))),
+    ffnLength: (layer) => Number(isList(ffnLength) ? ffnLength.values[layer] : ffnLength),
+  });
 }
 
 type Refuse = (key: string, found: unknown, expected: string) => never;
@@ -95,6 +114,11 @@ function requireProportions(architecture: string, at: (key: string) => number | 
   const kvHeads = at('attention.head_count_kv');
   const keyLength = at('attention.key_length');
   const embedding = at('embedding_length');
+  const layers = at('block_count');
+  const predicting = at('nextn_predict_layers') ?? 0;
+  if (layers !== undefined && predicting >= layers) {
+    refuse(`${architecture}.nextn_predict_layers`, predicting, `fewer than the ${layers} layers`);
+  }
   if (heads !== undefined && kvHeads !== undefined && heads % kvHeads !== 0) {
     refuse(`${architecture}.attention.head_count_kv`, kvHeads, `a divisor of ${heads} heads`);
   }
@@ -104,7 +128,7 @@ function requireProportions(architecture: string, at: (key: string) => number | 
   const rotated = at('rope.dimension_count');
   if (rotated !== undefined && rotated % 2 !== 0)
     refuse(`${architecture}.rope.dimension_count`, rotated, 'an even number');
-  const headDimension = keyLength ?? (heads === undefined || embedding === undefined ? undefined : embedding / heads);
+  const headDimension = headDimensionOf(at);
   if (rotated !== undefined && headDimension !== undefined && rotated > headDimension) {
     refuse(`${architecture}.rope.dimension_count`, rotated, `at most the ${headDimension} numbers of a head`);
   }
@@ -112,6 +136,11 @@ function requireProportions(architecture: string, at: (key: string) => number | 
   if (used > experts || (experts > 0 && used === 0)) {
     refuse(`${architecture}.expert_used_count`, used, `some of ${experts} experts`);
   }
+}
+
+function headDimensionOf(at: (key: string) => number | undefined): number | undefined {
+  const [heads, embedding] = [at('attention.head_count'), at('embedding_length')];
+  return at('attention.key_length') ?? (heads === undefined || embedding === undefined ? undefined : embedding / heads);
 }
 
 function requireTokenizerLists({ metadata }: GgufFile, refuse: Refuse): void {
@@ -131,6 +160,19 @@ function requireTokenizerLists({ metadata }: GgufFile, refuse: Refuse): void {
       );
     }
   }
+  if (isList(tokens)) requireTokens(tokens, metadata.get('tokenizer.ggml.model')?.value, refuse);
+}
+
+/** An empty token has a name of its own in llama.cpp; tokens that are no UTF-8 cannot be told apart here. */
+function requireTokens({ values }: GgufList, tokenizer: unknown, refuse: Refuse): void {
+  if (NO_TOKENIZER.includes(String(tokenizer))) refuse('tokenizer.ggml.model', tokenizer, 'a tokenizer');
+  const met = new Set<unknown>();
+  for (const [id, token] of values.entries()) {
+    if (met.has(token)) refuse('tokenizer.ggml.tokens', `that of token ${id} again`, 'each text once');
+    if (token !== '' && !String(token).includes(REPLACEMENT)) met.add(token);
+  }
+  const missing = tokenizer === SENTENCEPIECE ? BYTES.find((byte) => !met.has(byte)) : undefined;
+  if (missing !== undefined) refuse('tokenizer.ggml.tokens', `no ${missing}`, 'a token for each byte');
 }
 
 function isList(value: GgufPair['value'] | undefined): value is GgufList {

@@ -10,16 +10,16 @@ import { isKnownModel } from './tried-models.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** GGML's type of whole numbers, which no multiplication takes. */
-const INT32 = 26;
+/** A header's key, and what stands between it and its text: the type, the length. */
+const TOKENIZER = 'tokenizer.ggml.model';
+const BEFORE_TEXT = 4 + 8;
 
 it('a well-formed model on which llama.cpp ends its process is refused in one line, and not remembered as tried', async () => {
   using folder = new TestFolder();
   vi.stubEnv('DKI_BENCH_CACHE', folder.file('cache'));
   const bytes = Buffer.from(readFileSync(await modelPathOf('random:tiny-llama')));
-  const tensor = 'token_embd.weight';
-  // Behind the name: the number of dimensions, two dimensions, the type.
-  bytes.writeUInt32LE(INT32, bytes.indexOf(tensor) + tensor.length + 4 + 16);
+  // A tokenizer whose vocabulary has a token for what it does not know: this one names none.
+  bytes.write('rwkv', bytes.indexOf(TOKENIZER) + TOKENIZER.length + BEFORE_TEXT);
   const model = folder.file('hostile.gguf');
   writeFileSync(model, bytes);
   const opener = llamaCpp.opener({});
