@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Called } from '../fixtures/fuzz/call-program.ts';
 import { type HostileFile, hostileFile } from '../fixtures/fuzz/hostile-files.ts';
 import { TriedInTurn } from '../fixtures/fuzz/tried-in-turn.ts';
+import type { Ended } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 /** `HOSTILE_DATA=2000 HOSTILE_DATA_FROM=200 npx vitest run test/e2e/hostile-data` tries others. */
@@ -19,25 +19,25 @@ const FAILURE = /(?:^|\n)error: [^\n]+\n {2}hint: [^\n]+\n$/;
 
 it(`${FILES} hostile data sets and settings end no process, hang nowhere, and are refused in two lines or read`, async () => {
   using folder = new TestFolder();
-  const script = join(import.meta.dirname, '../fixtures/fuzz/call-program.ts');
-  using process = new TriedInTurn<{ words: readonly string[] }, Called>(script, { timeoutMs: 120_000, tasksEach: 100 });
+  const script = join(import.meta.dirname, '../fixtures/program-calls.mjs');
+  using process = new TriedInTurn<readonly string[], Ended>(script, { timeoutMs: 120_000, tasksEach: 100 });
   const bad: string[] = [];
   const counts = { refused: 0, read: 0, asked: 0 };
 
   /** True where the call succeeded. */
   const succeeds = async (words: readonly string[], what: string): Promise<boolean> => {
-    const outcome = await process.try({ words });
+    const outcome = await process.try(words);
     const note = (found: string): number => bad.push(`${what}: ${words[0]}: ${found}`);
     if (outcome.state !== 'answered') {
       note(outcome.state === 'hung' ? 'no answer in time' : outcome.how);
       return false;
     }
     const { code, stdout, stderr } = outcome.answer;
-    if (!CODES.includes(code)) note(`exit code ${code}: ${stderr.slice(0, 300)}`);
+    if (code === null || !CODES.includes(code)) note(`exit code ${code}: ${stderr.slice(0, 300)}`);
     if (CONTROL.test(stdout + stderr)) note(`prints control characters: ${JSON.stringify(stderr.slice(0, 300))}`);
     // Findings are a page of their own.
     if (code === 2 && stdout === '' && !FAILURE.test(stderr)) note(`says ${JSON.stringify(stderr.slice(0, 300))}`);
-    return code < 2;
+    return code !== null && code < 2;
   };
 
   const search = (...words: readonly string[]): string[] => [
