@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { joinedStrategy } from './prefill-record.ts';
 
 /** Shapes of marks in figures, told apart in grey too. */
 const markShapes = [
@@ -38,6 +39,10 @@ export const armSettings = z
 
 export type ArmSettings = z.output<typeof armSettings>;
 
+const prefillName = z.union([z.literal('prefix'), joinedStrategy]);
+
+export type PrefillName = z.output<typeof prefillName>;
+
 /** Traits of an arm: stored with the run, so that analysis and report know an arm by these and not by its name. */
 export const armTraits = z
   .object({
@@ -50,6 +55,13 @@ export const armTraits = z
     retrieves: z.enum(['nothing', 'retrieved', 'evidence', 'all', 'donor']),
     /** Memories that it injects as K/V, wherever there are any. */
     injects: z.enum(['nothing', 'memories', 'preferences']),
+    /**
+     * The way in which its K/V comes about, which its cells must show: one contiguous prefix, or joined blocks, of which the
+     * first k tokens may be recomputed. Missing where it injects none, and of an arm that does not say.
+     */
+    prefill: prefillName.exactOptional(),
+    /** Multiplies the values of injected memories; missing where it injects none, and where each turn has its own. */
+    alpha: z.number().exactOptional(),
     /**
      * Its claim to equal its reference: in the `tokens` of its sequence; `bitwise`: in these, and in its next-token
      * probabilities bit by bit; or in nothing.

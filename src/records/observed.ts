@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 const tokens = z.number().int().nonnegative();
+const ids = z.array(z.string()).readonly();
 
 /** Measurements of a turn from outside the system that answered. */
 export const observed = z
@@ -33,6 +34,46 @@ export const observed = z
     goldKl: z.number().nullable().default(null),
     /** The gold stands neither in question, history, system prompt nor in the memories that the arm was shown. */
     closed: z.boolean(),
+    /** The answer as the engine generated it; missing in turns of older runs, as all below. */
+    answer: z
+      .object({
+        /** Of its ids; null where the engine generated nothing in the turn. */
+        sha256: z.string().nullable(),
+        /** The system gave these ids and this text, and no others. */
+        asGenerated: z.boolean(),
+        /** ln p of the likeliest first token less that of the one that came; null where the engine does not give it. */
+        shortfall: z.number().nullable(),
+      })
+      .readonly()
+      .exactOptional(),
+    /** The memories of the prompt beside those that the arm was given; lists are of ids. */
+    memories: z
+      .object({
+        given: tokens,
+        shown: tokens,
+        /** Shown and not given, or more often than given. */
+        foreign: ids,
+        /** Shown in other words. */
+        altered: ids,
+        /** Given, and neither shown nor dropped. */
+        missing: ids,
+        /** Dropped though there was space. */
+        hidden: ids,
+        /** Of the user, in a part of the prompt that is for other things. */
+        elsewhere: ids,
+        /** Shown memories that are the asker's own. */
+        own: tokens,
+        /** One of those shown holds a gold answer. */
+        holdsGold: z.boolean(),
+      })
+      .readonly()
+      .exactOptional(),
+    /** By the runner's clock: milliseconds before the first token that the system spent in no call of engine, store or memories. */
+    ownMs: z.number().exactOptional(),
+    /** Of the sample that is proven anew: the answer, generated again from the K/V that the turn left, is the same. */
+    sameAgain: z.boolean().exactOptional(),
+    /** Of that sample, where K/V was injected: the first thing in which its cells are not what they must be; null where they are. */
+    wrongCells: z.string().nullable().exactOptional(),
   })
   .readonly();
 

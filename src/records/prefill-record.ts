@@ -20,17 +20,20 @@ const exactPrefix = injected
 /** Selections of recomputed tokens by a share of them. */
 const shareSelection = z.enum(['first:', 'random:', 'random:ranked:', 'ranked:']);
 
+/** The way in which blocks are joined, and what of them is recomputed. */
+export const joinedStrategy = z.union([
+  z.literal('blocks'),
+  z.literal('parallel'),
+  z.literal('link:all'),
+  z.templateLiteral(['link:', z.number()]),
+  z.templateLiteral([shareSelection, z.enum(['0', '1'])]),
+  z.templateLiteral([shareSelection, '.', z.number()]),
+]);
+
 /** Each memory line as a block of its own, joined behind one copy of the header. */
 const joinedBlocks = injected
   .extend({
-    strategy: z.union([
-      z.literal('blocks'),
-      z.literal('parallel'),
-      z.literal('link:all'),
-      z.templateLiteral(['link:', z.number()]),
-      z.templateLiteral([shareSelection, z.enum(['0', '1'])]),
-      z.templateLiteral([shareSelection, '.', z.number()]),
-    ]),
+    strategy: joinedStrategy,
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */
     blocks: z.array(block.extend({ memoryId: z.string(), position: z.number() }).readonly()).readonly(),

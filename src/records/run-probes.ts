@@ -22,6 +22,25 @@ export const paritySelfTest = z
   })
   .readonly();
 
+/** What the cells of a model show of themselves; `missing`: the reason why they are out of reach. */
+export const cellsSelfTest = z.union([
+  z
+    .object({
+      /** One memory as a joined block against the same text: bits, and the largest difference in ln p. */
+      oneBlock: z.object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).readonly(),
+      /** Keys of layer 0, and all keys and values, of a prefix that is evaluated in two pieces: parts of the largest number of a cell. */
+      noise: z.object({ firstKeys: z.number(), deeper: z.number() }).readonly(),
+      /** All tokens of all blocks recomputed against the cells of the text, likewise. */
+      recomputed: z.number(),
+      /** Keys that the engine moved itself against plain rotation, likewise; null where it moves none. */
+      shift: z.number().nullable(),
+      /** In ln p: what keys do that are rotated by one position too many. */
+      planted: z.number(),
+    })
+    .readonly(),
+  z.object({ missing: z.string() }).readonly(),
+]);
+
 const answers = z.number();
 
 /** Answers of one arm about secrets that were planted: to the users who own them, and to those who do not. */
@@ -35,6 +54,10 @@ export const armIsolation = z
     strangers: z.object({ answers, leaks: z.number() }).readonly(),
     /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
     doubles: z.object({ answers, reused: z.number() }).readonly(),
+    /** The same of those who asked at one moment; missing in older runs. */
+    atOnce: z.object({ answers, leaks: z.number() }).readonly().exactOptional(),
+    /** And of a system that was opened anew on the same store, with doubles among those who ask; missing in older runs. */
+    reopened: z.object({ answers, leaks: z.number(), reused: z.number() }).readonly().exactOptional(),
     /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
     said: z.array(z.array(z.number()).readonly()).readonly(),
   })
@@ -47,6 +70,12 @@ export const runProbes = z
   .object({
     /** Before any arm runs. */
     parity: paritySelfTest,
+    /** Missing in older runs, and where no prompt of the data has two memories. */
+    cells: cellsSelfTest.exactOptional(),
+    /** Calls of engine, store and memories outside of turns that were refused, by arm; missing in older runs. */
+    refusedCalls: z.record(z.string(), z.number()).readonly().exactOptional(),
+    /** The largest load average of the machine that was seen between users; missing in older runs. */
+    load: z.object({ cores: z.number(), average: z.number() }).readonly().exactOptional(),
     /** The check `metrics`. */
     metrics: checkResult,
     tokenisation,
@@ -65,6 +94,7 @@ export const runProbes = z
   })
   .readonly();
 
+export type CellsSelfTest = z.output<typeof cellsSelfTest>;
 export type ParitySelfTest = z.output<typeof paritySelfTest>;
 export type ArmIsolation = z.output<typeof armIsolation>;
 export type IsolationProbe = z.output<typeof isolationProbe>;

@@ -22,8 +22,14 @@ export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
 }
 
-/** What a run spent its time on: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %), warm-up 1 s`; undefined for older runs. */
-function spentLine({ spent }: RunResults['run']['profile']): string | undefined {
+/** `, 9 % of tokens`: of all that were evaluated for turns, checks and probes; empty where nobody counted. */
+function checkedTokens(tokens: RunResults['run']['profile']['evaluatedTokens']): string {
+  if (tokens === undefined || tokens === null || tokens.checks === 0) return '';
+  return `, ${formatNumber((tokens.checks / (tokens.checks + tokens.turns)) * 100, 0)} % of tokens`;
+}
+
+/** What a run spent its time on: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; undefined for older runs. */
+function spentLine({ spent, evaluatedTokens }: RunResults['run']['profile']): string | undefined {
   if (spent === undefined) return undefined;
   const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;
   const all = turns + scoring + checks + warmUp + measure + judge;
@@ -31,7 +37,7 @@ function spentLine({ spent }: RunResults['run']['profile']): string | undefined 
   const parts = [
     `turns ${seconds(turns)}`,
     `scoring ${seconds(scoring)}`,
-    `checks and probes ${seconds(checks)} (${formatNumber(share, 0)} %)`,
+    `checks and probes ${seconds(checks)} (${formatNumber(share, 0)} %${checkedTokens(evaluatedTokens)})`,
     `warm-up ${seconds(warmUp)}`,
     ...(measure === 0 ? [] : [`measurements ${seconds(measure)}`]),
     ...(judge === 0 ? [] : [`judge ${seconds(judge)}`]),

@@ -132,6 +132,14 @@ export function lackOfProof({ run, checks }: Pick<RunResults, 'run' | 'checks'>)
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
 }
 
+/** `Unproven: negative controls (none has 20 closed items, 30 needed).`, with every check that could not be decided; undefined without one. */
+export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string | undefined {
+  const undecided = checks
+    .filter(({ status }) => status === 'undecided')
+    .map(({ check, evidence }) => `${check} (${evidence.split(/[:;]/, 1)[0]!})`);
+  return undecided.length === 0 ? undefined : `Unproven: ${undecided.join('; ')}.`;
+}
+
 /** A caption, marked if the numbers must not be quoted. */
 export function captionOf(title: string, results: Pick<RunResults, 'run' | 'checks'>): string {
   const lack = lackOfProof(results);

@@ -1,6 +1,6 @@
 import type { ArmResults, Comparison, RunResults } from '../records/results.ts';
 import { primaryMetric } from './shown-metric.ts';
-import { formatNumber, lackOfProof } from './table.ts';
+import { formatNumber, lackOfProof, undecidedChecks } from './table.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */
 export function baselineOf(arms: readonly ArmResults[]): ArmResults | undefined {
@@ -72,10 +72,11 @@ function latencySentence(rag: ArmResults, dki: ArmResults, { arms, comparisons }
   ];
 }
 
-/** The verdict of a run in three to five sentences, the last of which limits its scope. */
+/** The verdict of a run in three to six sentences: what failed comes first, what could not be decided behind the numbers, and the last limits its scope. */
 export function verdictSentences(results: RunResults): string[] {
   const { arms, run } = results;
   const lack = lackOfProof(results);
+  const unproven = undecidedChecks(results);
   const [rag, dki] = [baselineOf(arms), primaryOf(arms)];
   const measured = rag !== undefined && dki !== undefined && rag.n > 0 && dki.n > 0;
   const hits = measured && dki.turns.hit > 0;
@@ -85,6 +86,7 @@ export function verdictSentences(results: RunResults): string[] {
     ...(run.unknownQuality === null ? qualitySentences(results, rag?.arm) : [`No quality: ${run.unknownQuality}.`]),
     ...(hits ? [tokenSentence(rag, dki), ...latencySentence(rag, dki, results)] : []),
     ...(measured && !hits ? ['No cache hits in this run: savings were not measured.'] : []),
+    ...(unproven === undefined ? [] : [unproven]),
     `This holds for ${run.model.name}, a model of ${size}, on ${run.dataset.name}, ${run.dataset.users} users; ` +
       'it does not show that larger models or other domains behave alike.',
   ];

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { BlockStore } from '../kv/block-store.ts';
+import { kvTools } from '../kv/kv-tools.ts';
 import type { ArmTraits } from '../records/arm-traits.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type {
@@ -184,11 +184,11 @@ export class DKISystem implements BenchSystem {
   }
 
   async #openStrategy(engine: Engine): Promise<PrefillStrategy> {
-    const { openStore, rules, prefill = 'prefix', keepsSession = false } = this.#parts;
+    const { openStore, rules, prefill = 'prefix', keepsSession = false, kv = kvTools } = this.#parts;
     const { store, diskTiming } = await openStore(engine);
     const template = `${rules.template ?? 'plain'}/${rules.labels}`;
-    if (prefill === 'prefix') return new ExactPrefixPrefill({ engine, store, template, keepsSession });
-    const blocks = new BlockStore(store, store.stats().maxBytes, diskTiming);
-    return new JoinedPrefill({ engine, store: blocks, recipe: prefill, template });
+    if (prefill === 'prefix') return new ExactPrefixPrefill({ engine, store, kv, template, keepsSession });
+    const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming);
+    return new JoinedPrefill({ engine, store: blocks, kv, recipe: prefill, template });
   }
 }

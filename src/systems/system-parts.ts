@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { EngineSession } from '../engine/engine-session.ts';
+import type { KvTools } from '../kv/kv-tools.ts';
 import type { ConversationLog } from './conversation-log.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import type { PromptRules } from './prompt/build-prompt.ts';
@@ -18,6 +19,8 @@ export interface SystemParts {
    */
   readonly open: () => Promise<OpenEngine>;
   readonly memories: MemoryKeeper;
+  /** Joins, keys and keeps K/V. Default: the functions of the K/V layer. */
+  readonly kv?: KvTools;
   /** Null where somebody else writes down what was said. */
   readonly log: ConversationLog | null;
   readonly rules: Omit<PromptRules, 'windowTokens'>;

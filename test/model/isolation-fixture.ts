@@ -86,9 +86,10 @@ export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Che
         const { store } = await openScoped(opened);
         return { store: leaks(store), diskTiming: 'at-once' };
       };
-      return { traits, system: open({ ...parts, openStore }) };
+      const reopen = () => open({ ...parts, openStore });
+      return { traits, system: reopen(), reopen };
     });
-    const probe = await probeIsolation({ runId: name, keeper, systems, topK: 5, threshold: -1 }, 3, options);
+    const probe = await probeIsolation({ runId: name, engine, keeper, systems, topK: 5, threshold: -1 }, 3, options);
     for (const { system } of systems) await system[Symbol.asyncDispose]();
     return isolation({ probes: { isolation: probe }, randomWeights: false } as unknown as CheckInput);
   };

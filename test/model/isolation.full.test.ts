@@ -6,7 +6,7 @@ const arms = ['rag', 'rag-cached', 'dki', 'dki-blocks'];
 
 it('the isolation check passes where all 25 owners and strangers ask', async () => {
   const { status, evidence } = await judged('scoped', { arms });
-  expect([status, evidence]).toEqual(['passed', expect.stringContaining('in 50 answers of each')]);
+  expect([status, evidence]).toEqual(['passed', expect.stringContaining('in 60 answers of each')]);
 });
 
 it('the isolation check fails on an unscoped index that all ask', async () => {

@@ -1,5 +1,6 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
-import { firstDifference, hashOfIds } from '../../eval/run/observe/turn-observer.ts';
+import { hashOfIds } from '../../eval/run/observe/hash-of-ids.ts';
+import { firstDifference } from '../../eval/run/observe/turn-observer.ts';
 import { retrievedMemories } from '../../eval/run/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../inspect/stored-turn.ts';
 import type { Observed } from '../../records/observed.ts';

@@ -2,6 +2,7 @@ import type { LeakMatrix, Measured, RunResults } from '../../records/results.ts'
 import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
 import { schemaVersion } from '../../records/schema-version.ts';
 import { decideChecks } from './checks/decide-checks.ts';
+import { plannedSample } from './checks/sample.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';
 import { clopperPearson } from './statistics/clopper-pearson.ts';
 import { armResults } from './summary/arm-results.ts';
@@ -73,6 +74,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       probes,
       metrics,
       seed,
+      plan: plannedSample(run),
       textsStored: storesTexts(run),
       randomWeights: !judged,
     }),

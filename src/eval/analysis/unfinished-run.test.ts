@@ -68,6 +68,7 @@ test('nothing is judged, and no check is decided that needs the end', () => {
   expect(comparisons.every(({ verdict, p }) => verdict === 'not judged' && p === null)).toBe(true);
   const unfinished = checks.filter(({ evidence }) => evidence === 'the run is unfinished');
   expect(unfinished.map(({ check, status }) => [check, status])).toEqual([
+    ['sample', 'undecided'],
     ['negative controls', 'undecided'],
     ['isolation', 'undecided'],
     ['effect', 'undecided'],

@@ -22,7 +22,11 @@ export interface ResultsSoFar {
 const TURN_BY_TURN: readonly CheckResult['check'][] = [
   'token identity',
   'token accounting',
+  'cells',
   'numerical parity',
+  'answers',
+  'same memories',
+  'clock',
   'metrics',
   'errors',
 ];

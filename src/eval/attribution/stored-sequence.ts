@@ -8,7 +8,7 @@ import { type JoinRecipe, recipeNamed } from '../../systems/prefill/join-recipe.
 import type { LinesAhead } from '../../systems/prompt/lines-ahead.ts';
 import type { PromptForm } from '../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../analysis/texts/turn-without-texts.ts';
-import { hashOfIds } from '../run/observe/turn-observer.ts';
+import { hashOfIds } from '../run/observe/hash-of-ids.ts';
 
 /** The K/V in front of a turn's prompt. */
 export type StoredInjection =

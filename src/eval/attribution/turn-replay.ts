@@ -5,7 +5,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import { BlockStore } from '../../kv/block-store.ts';
+import { kvTools } from '../../kv/kv-tools.ts';
 import { KvStore } from '../../kv/kv-store.ts';
 import { commonLength } from '../../systems/prefill/common-length.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../systems/prefill/gather-blocks.ts';
@@ -78,8 +78,8 @@ async function blocksReplay(
   session: EngineSession,
 ): Promise<TurnReplay> {
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-attribution-'));
-  const store = new BlockStore(await KvStore.open(folder, STORE_BYTES, engine), STORE_BYTES, 'when-evicted');
-  const context: BlockContext = { engine, session, store, template: 'attribution' };
+  const store = kvTools.openBlocks(await KvStore.open(folder, STORE_BYTES, engine), STORE_BYTES, 'when-evicted');
+  const context: BlockContext = { engine, session, store, kv: kvTools, template: 'attribution' };
   const all = partsOf(turn);
   let known: GatheredBlocks | undefined;
   return {

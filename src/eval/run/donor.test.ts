@@ -11,7 +11,7 @@ test('the control is shown memories of another user, in the language of the one 
   const users = parts.flatMap((part) => part.users);
   for (const asker of [users[0]!, users.at(-1)!]) {
     const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
-    const shown = donated(recalled, users, asker, asker.items[0]!.itemId, 7);
+    const shown = donated(recalled, users, asker, asker.items[0]!, 7);
     expect(shown).toHaveLength(3);
     const of = new Map(users.flatMap((user) => user.memories.map(({ memoryId }) => [`donor-${memoryId}`, user])));
     for (const { memoryId } of shown) {
@@ -19,4 +19,16 @@ test('the control is shown memories of another user, in the language of the one 
       expect(of.get(memoryId)!.userId).not.toBe(asker.userId);
     }
   }
+});
+
+test('no memory is donated that answers the question', async () => {
+  const file = join(root, 'datasets/recall-en.jsonl');
+  const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
+  const [asker, donor] = [users[0]!, users[1]!];
+  const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
+  const first = donated(recalled, [asker, donor], asker, asker.items[0]!, 7)[0]!;
+  const question = { ...asker.items[0]!, answer: first.metadata['value'] as string };
+  const shown = donated(recalled, [asker, donor], asker, question, 7);
+  expect(shown).toHaveLength(3);
+  expect(shown.filter(({ content }) => content.includes(question.answer))).toEqual([]);
 });

@@ -1,29 +1,36 @@
 import { crc32 } from 'node:zlib';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
-import type { DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import { containsTokens } from '../../data/normalise.ts';
 import { SeededRandom } from '../../config/seeded-random.ts';
+
+/** The question for which memories are donated. */
+type AnsweredQuestion = Pick<DatasetItem, 'itemId' | 'answer' | 'acceptedAnswers' | 'language'>;
 
 /**
  * The memories of the negative control: for each retrieved memory the text of a seeded donor's memory of the same kind,
- * a preference for a preference, in the language of the user, at the same place and time.
+ * a preference for a preference, in the language of the user, at the same place and time. None of them holds an answer.
  */
 export function donated(
   retrieved: readonly MemorySearchResult[],
   users: readonly DatasetUser[],
   { userId, languageProfile }: Pick<DatasetUser, 'userId' | 'languageProfile'>,
-  itemId: string,
+  { itemId, answer, acceptedAnswers, language = languageProfile.language }: AnsweredQuestion,
   seed: number,
 ): MemorySearchResult[] {
   const random = new SeededRandom((seed ^ crc32(itemId)) | 0);
   const donors = users.filter(
     (user) => user.userId !== userId && user.languageProfile.language === languageProfile.language,
   );
+  const golds = answer === null ? [] : [answer, ...acceptedAnswers];
+  const answers = ({ content }: DatasetMemory): boolean =>
+    golds.some((gold) => containsTokens(content, gold, language));
   const taken = new Set<DatasetMemory>();
   return retrieved.flatMap((memory) => {
     const preference = memory.metadata['preference'] === true;
     const candidates = donors
       .flatMap((user) => user.memories)
-      .filter((candidate) => candidate.preference === preference && !taken.has(candidate));
+      .filter((one) => one.preference === preference && !taken.has(one) && !answers(one));
     if (candidates.length === 0) return [];
     const donor = random.pick(candidates);
     taken.add(donor);

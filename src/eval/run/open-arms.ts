@@ -5,12 +5,17 @@ import type { BenchSystem } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { type BenchParts, systemParts } from './bench-parts.ts';
 import type { KvFolder } from './kv-folder.ts';
+import { TurnRecorder } from './record/turn-recorder.ts';
 
 /** An arm with its system and the session in which it answers, open for the whole run. */
 export interface OpenArm {
   readonly arm: Arm;
   readonly system: BenchSystem;
   readonly session: EngineSession;
+  /** Stands between the system and all that serves it. */
+  readonly recorder: TurnRecorder;
+  /** Opens another system on the same store. */
+  readonly reopen: () => BenchSystem;
 }
 
 /**
@@ -28,8 +33,10 @@ export async function openArms(
   for (const arm of arms) {
     const { name, keepsSession } = arm.traits;
     const session = keepsSession ? await parts.engine.openSession(`${runId}/${name}`) : shared;
-    const system = arm.open({ ...systemParts(parts, session, config, memories), openStore: stores.opener(name) });
-    open.push({ arm, system, session });
+    const recorder = new TurnRecorder(parts.engine);
+    const reopen = (): BenchSystem =>
+      arm.open(recorder.parts(systemParts(parts, session, config, memories), stores.opener(name)));
+    open.push({ arm, system: reopen(), session, recorder, reopen });
   }
   return open;
 }

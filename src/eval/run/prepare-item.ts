@@ -20,7 +20,7 @@ export interface PreparationParts {
   /** All users of the run: donors of the negative control. */
   readonly users: readonly DatasetUser[];
   readonly keeper: MemoryKeeper;
-  readonly arms: readonly Pick<OpenArm, 'system'>[];
+  readonly arms: readonly Pick<OpenArm, 'system' | 'recorder'>[];
   readonly settings: { readonly seed: number; readonly topK: number; readonly threshold: number };
 }
 
@@ -51,8 +51,11 @@ export class ItemPreparer {
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
     const asked = this.#asked(item);
-    for (const { system } of arms) await system.prepare?.(userId, visible, { ...asked, signal });
-    const retrieved = await keeper.retrieve(item.query, {
+    for (const { system, recorder } of arms) {
+      await recorder.declared(async () => system.prepare?.(userId, visible, { ...asked, signal }));
+    }
+    const start = performance.now();
+    const found = await keeper.retrieve(item.query, {
       userId,
       topK: settings.topK,
       threshold: settings.threshold,
@@ -60,6 +63,7 @@ export class ItemPreparer {
       history: item.history,
       passages: item.passages,
     });
+    const retrieved = { ...found, elapsedMs: performance.now() - start };
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
     // By id: a run may store no texts.
     const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
@@ -68,7 +72,7 @@ export class ItemPreparer {
       all,
       preferences: all.filter(({ memoryId }) => preferred.has(memoryId)),
       evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
-      donated: donated(retrieved.memories, users, this.#user, item.itemId, settings.seed),
+      donated: donated(retrieved.memories, users, this.#user, item, settings.seed),
     };
     return { item, asked, visible, sources };
   }

@@ -65,7 +65,7 @@ test('a long run counts a share for the isolation probe and names a smaller limi
   const warmUp = warm(users[0]!, turn('retrieved', 9900), turn('nothing', 900));
   const estimate = estimateRun(users, warmUp, settings);
   expect(estimate).toMatchObject({ users: 20, questions: 240, turns: 480 });
-  expect(estimate.ms).toBeCloseTo(1.08 * 240 * 11_000, 0);
-  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 120_000 });
+  expect(estimate.ms).toBeCloseTo(240 * 11_000 + 27 * 9900, 0);
+  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 25 * 9900 });
   expect(estimateRun(users, warmUp, { ...settings, resumed: true }).smaller).toBeNull();
 });

@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
 import { isAskedOf } from './asked-of-arm.ts';
-import { probeBudgetMs } from './isolation-probe.ts';
+import { probeTurns } from './isolation-probe.ts';
 
 /** What is left of a run, and about how long it takes. */
 export interface RunEstimate {
@@ -44,8 +44,6 @@ const LONG_MS = 600_000;
 const SMALLER_SHARE = 0.25;
 /** Fewer are never drawn. */
 const LEAST_LIMIT = 10;
-/** Turns of one arm in the isolation probe, where it is not cut short. */
-const PROBE_TURNS = 55;
 
 /** Characters of the prompt of an arm, about. */
 function promptCharacters(
@@ -88,9 +86,9 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
     }
   }
   const probed = warmUp.turns.filter(({ traits }) => traits.retrieves === 'retrieved' && traits.control === null);
-  const wholeProbeMs = PROBE_TURNS * probed.reduce((sum, { turnMs }) => sum + turnMs, 0);
-  const withProbe = (ms: number): number => ms + Math.min(wholeProbeMs, probeBudgetMs(ms));
-  const ms = withProbe(turnsMs);
+  const probedMs = probed.reduce((sum, { turnMs }) => sum + turnMs, 0);
+  const withProbe = (ms: number, asked: number): number => ms + probeTurns(asked) * probedMs;
+  const ms = withProbe(turnsMs, questions);
   const limit = Math.max(LEAST_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
   const isLong = ms > LONG_MS && !settings.resumed && limit < questions;
   return {
@@ -98,7 +96,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
     questions,
     turns,
     ms,
-    smaller: isLong ? { limit, ms: withProbe((turnsMs * limit) / questions) } : null,
+    smaller: isLong ? { limit, ms: withProbe((turnsMs * limit) / questions, limit) } : null,
   };
 }
 

@@ -1,17 +1,20 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
 import { SessionRepository } from '../../db/session-repository.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
 import type { RunResults } from '../../records/results.ts';
-import type { RunProbes } from '../../records/run-probes.ts';
+import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
 import { judgeTurns } from '../judge/judge-turns.ts';
 import { type PlantedVerdicts, withPlantedVerdicts } from '../judge/planted-verdicts.ts';
-import { isolationSessions, probeBudgetMs, probeIsolation } from './isolation-probe.ts';
+import { isolationSessions, probeAskers, probeIsolation } from './isolation-probe.ts';
 import { selfTestBudgetMs } from './parity-self-test.ts';
 import { promptRules } from './bench-parts.ts';
+import { TurnProver } from './prove/turn-prover.ts';
+import { TurnSample } from './prove/turn-sample.ts';
 import type { BenchHooks } from './progress.ts';
 import type { RunClock } from './run-clock.ts';
 import { cheapestItem, estimateRun, type WarmUp } from './run-estimate.ts';
@@ -65,7 +68,8 @@ export class RunSession {
     const signal = hooks.signal ?? new AbortController().signal;
     const { engine, users } = this.#bench;
     this.#runs.update(this.#run.id, { status: 'running' });
-    const openUser = (position: number): UserRun => new UserRun(this.#bench, users[position]!, position);
+    const openUser = (position: number): UserRun =>
+      new UserRun(this.#bench, users[position]!, users.slice(0, position).flatMap(({ items }) => items).length);
     const userRuns = users.map((_, position) => openUser(position));
     const total = userRuns.reduce((sum, userRun) => sum + userRun.turns, 0);
     if (this.#probes === null) {
@@ -91,6 +95,7 @@ export class RunSession {
     progress({ phase: 'warm-up', done: 0, total: 1 });
     const left = userRuns.flatMap((userRun, position) => (isFinished(userRun) ? [] : [position]));
     await this.#clock.time('warmUp', () => this.#warmUp(left, openUser, hooks, signal));
+    const prover = this.#openProver();
     let done = 0;
     for (const userRun of userRuns) {
       if (isFinished(userRun)) {
@@ -98,11 +103,15 @@ export class RunSession {
         continue;
       }
       turns.deleteUser(this.#run.id, userRun.userId);
-      await userRun.run(() => {
-        done++;
-        progress({ phase: 'turns', done, total });
-      }, signal);
-      this.#save({ ...this.#probes!, profile: await this.#profile() });
+      await userRun.run(
+        prover,
+        () => {
+          done++;
+          progress({ phase: 'turns', done, total });
+        },
+        signal,
+      );
+      this.#save({ ...this.#probes!, profile: await this.#profile(), ...this.#surroundings() });
     }
 
     // Before the probe for isolation adds its own.
@@ -137,6 +146,12 @@ export class RunSession {
     return results;
   }
 
+  #openProver(): TurnProver {
+    const { arms, settings, users } = this.#bench;
+    const traits = arms.map(({ arm }) => arm.traits);
+    return new TurnProver(this.#bench, new TurnSample(users, traits, settings), this.#probes!.cells);
+  }
+
   /**
    * Warms up on the cheapest item of the users who are left, and says how long these take. Rows of the warm-up are deleted
    * when its user begins.
@@ -166,20 +181,24 @@ export class RunSession {
   }
 
   async #probeIsolation(config: BenchConfig, signal: AbortSignal): Promise<void> {
-    const { arms, keeper, runId } = this.#bench;
+    const { arms, engine, keeper, runId, users } = this.#bench;
     const systems = arms
       .filter(({ arm: { traits } }) => traits.retrieves === 'retrieved' && traits.control === null)
-      .map(({ arm, system }) => ({ traits: arm.traits, system }));
+      .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
     if (systems.length === 0) return;
     const { topK, threshold, seed } = config;
-    const { turns, scoring } = this.#clock.spent;
-    const subject = { runId, keeper, systems, topK, threshold };
+    const questions = users.reduce((sum, { items }) => sum + items.length, 0);
+    const subject = { runId, engine, keeper, systems, topK, threshold };
     // Of a probe that was interrupted.
     new SessionRepository(this.#database).deleteBeginningWith(isolationSessions(runId));
-    const isolation = await probeIsolation(subject, seed, {
-      budgetMs: probeBudgetMs(turns + scoring),
-      signal,
-    });
+    const probe = (): Promise<IsolationProbe> =>
+      probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
+    const isolation = await arms.reduce(
+      (work, { recorder }) =>
+        () =>
+          recorder.declared(work),
+      probe,
+    )();
     this.#save({ ...this.#probes!, isolation });
   }
 
@@ -190,6 +209,16 @@ export class RunSession {
         return kvStore === undefined ? [] : [[arm.traits.name, kvStore]];
       }),
     );
+  }
+
+  /** What the check of clocks needs beside the turns: calls outside of them, and the load of the machine. */
+  #surroundings(): Pick<RunProbes, 'refusedCalls' | 'load'> {
+    const refused = this.#bench.arms.map(({ arm, recorder }) => [arm.traits.name, recorder.refused] as const);
+    const [average = 0] = loadavg();
+    return {
+      refusedCalls: Object.fromEntries(refused),
+      load: { cores: availableParallelism(), average: Math.max(this.#probes?.load?.average ?? 0, average) },
+    };
   }
 
   #save(probes: RunProbes): void {
@@ -206,6 +235,7 @@ export class RunSession {
       embedderMs: this.#spent.embedderMs + embeddings.stats().callMs,
       coldStartMs: this.#spent.coldStartMs,
       spent: this.#clock.spent,
+      evaluatedTokens: this.#clock.tokens,
     };
   }
 }

@@ -1,4 +1,7 @@
+import type { CallOptions } from '../../engine/call-options.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import { prefixParts } from '../../systems/prefill/prefix-parts.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../systems/prompt/answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from '../../systems/prompt/build-prompt.ts';
 import { promptFormOf } from '../../systems/prompt/chat-form.ts';
@@ -9,6 +12,7 @@ import { groupBy } from '../../config/group-by.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
+import { cellsSelfTest } from './prove/cells-self-test.ts';
 import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';
 
 const PROMPTS = 20;
@@ -62,13 +66,29 @@ async function differingIds(engine: Engine, prompt: BuiltPrompt): Promise<number
   return Math.max(own.length, joined.length) - start - end;
 }
 
+/** The self-test of cells, on the first prompt with two memories. */
+async function cellsOfModel(
+  engine: Engine,
+  samples: readonly { readonly prompt: BuiltPrompt }[],
+  continuations: readonly (readonly TokenId[])[],
+  { signal }: CallOptions,
+): Promise<Pick<RunProbes, 'cells'>> {
+  for (const [index, { prompt }] of samples.entries()) {
+    const { header, lines, suffix } = prefixParts(prompt);
+    if (lines.length < 2) continue;
+    const parts = { header, lines: lines.map(({ tokenIds }) => tokenIds), suffix, continuation: continuations[index]! };
+    return { cells: await cellsSelfTest(engine, parts, { signal }) };
+  }
+  return {};
+}
+
 /** Tests before any arm runs: the noise floor of exactness, the metrics, and the token ids at segment borders. */
 export async function selfTests(
   engine: Engine,
   users: readonly DatasetUser[],
   settings: { readonly rules: Omit<PromptRules, 'windowTokens'>; readonly topK: number; readonly seed: number },
   options: SelfTestOptions = {},
-): Promise<Pick<RunProbes, 'parity' | 'metrics' | 'tokenisation'>> {
+): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'tokenisation'>> {
   const samples = await samplePrompts(engine, users, settings.rules, settings.topK);
   const asked = users.flatMap(({ items, languageProfile }) =>
     items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
@@ -84,6 +104,7 @@ export async function selfTests(
     samples.map(({ user }) => ({ text: ` ${user.languageProfile.unknownAnswer}`, as: 'text' })),
   );
   return {
+    ...(await cellsOfModel(engine, samples, continuations, options)),
     parity: await paritySelfTest(
       engine,
       samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),

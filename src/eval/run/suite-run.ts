@@ -85,7 +85,7 @@ export async function runSuite(
   await using parts = await BenchParts.open(engines, settings, suite, runnable.arms, stores.checkpointFolder, hooks);
   const { engine } = parts;
   const { arms, notRun } = await armsWithForms(runnable.arms, engine, settings, named === undefined);
-  reserveFor(engine.info.contextTokens, settings.reserve);
+  const reserveTokens = reserveFor(engine.info.contextTokens, settings.reserve);
   const dataset = given ?? (await madeData(suite.data!, folder, settings, engine));
   requirePrimaries(suite, dataset);
   const users = drawUsers(dataset, settings.limit, settings.seed);
@@ -116,9 +116,9 @@ export async function runSuite(
   const bench = {
     ...{ runId: run.id, suite, users, engine, database, keeper, sharesStore: stores.shared },
     embeddings: parts.embeddings,
-    clock: new RunClock(run.probes?.profile.spent),
+    clock: new RunClock(engine, run.probes?.profile),
     scoring: await engine.openSession(`${run.id}/probe`),
-    scoresAnswers: suite.scoresAnswers ?? false,
+    ...{ scoresAnswers: suite.scoresAnswers ?? false, reserveTokens },
     log: new DatabaseConversationLog(database, run.id, kept),
     ...kept,
     pieces: new TokenPieces(engine, database),

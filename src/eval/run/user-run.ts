@@ -7,12 +7,16 @@ import type { Scores } from '../../records/scores.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { givenMemories } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
+import { isPreference } from '../../systems/prompt/placement.ts';
+import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Judge } from '../judge/judge.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
 import { isAskedOf } from './asked-of-arm.ts';
 import type { RunClock } from './run-clock.ts';
+import { measuredResponse } from './record/measured-response.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
+import type { TurnProver } from './prove/turn-prover.ts';
 import type { OpenArm } from './open-arms.ts';
 import { ItemPreparer, type PreparationParts, type PreparedItem } from './prepare-item.ts';
 import type { WarmTurn, WarmUp } from './run-estimate.ts';
@@ -36,7 +40,13 @@ export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
 
 /** A turn that was answered and observed, before the other arms of its item have answered. */
 type TakenTurn =
-  | { readonly arm: Arm; readonly request: ChatRequest; readonly response: ChatResponse; readonly scores: Scores }
+  | {
+      readonly arm: Arm;
+      readonly request: ChatRequest;
+      readonly response: ChatResponse;
+      readonly scores: Scores;
+      readonly proof: Awaited<ReturnType<TurnProver['prove']>>;
+    }
   | { readonly arm: Arm; readonly error: unknown };
 
 /** Asks the questions of one user: retrieves once an item, then every arm in rotated order, each turn written whole. */
@@ -44,18 +54,18 @@ export class UserRun {
   readonly #bench: RunBench;
   readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
-  readonly #position: number;
+  readonly #itemsBefore: number;
   readonly #preparer: ItemPreparer;
   /** Messages so far of conversations that go on over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
 
-  /** @param position place of the user among all users of the run, from 0: the order of arms depends on it */
-  constructor(bench: RunBench, user: DatasetUser, position: number) {
+  /** @param itemsBefore questions that the users before are asked, of one repeat: the order of arms goes on from there */
+  constructor(bench: RunBench, user: DatasetUser, itemsBefore: number) {
     this.#bench = bench;
     this.#writer = new TurnWriter(bench, user);
     this.#preparer = new ItemPreparer(bench, user);
     this.#user = user;
-    this.#position = position;
+    this.#itemsBefore = itemsBefore;
   }
 
   get userId(): string {
@@ -70,24 +80,25 @@ export class UserRun {
   }
 
   /**
-   * @param onTurn called after every turn
+   * @param prover proves a sample of the turns anew @param onTurn called after every turn
    * @throws the reason of an aborted signal, within a turn too; items that were finished are stored
    */
-  async run(onTurn: () => void, signal: AbortSignal): Promise<void> {
+  async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
     const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       // A repeat is the same experiment again: nothing of the last one may be found.
       embeddings.clear();
       await keeper.reset();
-      if (!sharesStore) for (const { system } of arms) await system.reset();
+      if (!sharesStore) await this.#resetStores();
       for (const [index, item] of this.#user.items.entries()) {
-        const prepared = await clock.time('turns', () => this.#preparer.prepare(item, signal));
+        const prepared = await clock.time('turns', () => this.#preparer.prepare(item, signal), 'prepared');
         const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
-        const order = armOrder(arms, settings.seed, this.#position + index + repeat);
+        const asked = this.#itemsBefore * settings.repeats + repeat * this.#user.items.length + index;
+        const order = armOrder(arms, settings.seed, asked);
         const taken: TakenTurn[] = [];
         for (const arm of order.filter((open) => isAskedOf(open.arm.traits, item))) {
           signal.throwIfAborted();
-          taken.push(await this.#takeTurn(prepared, arm, repeat, observer, signal));
+          taken.push(await this.#takeTurn(prepared, arm, repeat, { observer, prover }, signal));
           onTurn();
         }
         // Only now is known what the reference of each gave.
@@ -105,7 +116,7 @@ export class UserRun {
     const prepared = await this.#preparer.prepare(item, signal);
     const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
     const turns: WarmTurn[] = [];
-    for (const { arm, system, session } of arms) {
+    for (const { arm, system, session, recorder } of arms) {
       const start = performance.now();
       // K/V of a user of its own: K/V that is shared on purpose stays, and nobody finds this.
       const request = {
@@ -115,22 +126,28 @@ export class UserRun {
         history: item.history,
         ...givenMemories(arm.traits, prepared.sources),
       };
-      const response = await system.chat({ ...request, signal });
+      const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }));
       signal.throwIfAborted();
+      const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
       const answered = performance.now();
-      await observer.observe(arm.traits, session, response, { signal });
+      const memories = { visible: prepared.visible, memories: givenTo(arm, request, response) };
+      await observer.observe(arm.traits, { session, response, recorded, memories }, { signal });
       const [turnMs, scoringMs] = [answered - start, performance.now() - answered];
       turns.push({ traits: arm.traits, turnMs, scoringMs });
-      if (!sharesStore) await system.reset();
+      if (!sharesStore) await recorder.declared(() => system.reset());
     }
     return { user: this.#user, item, turns };
   }
 
+  async #resetStores(): Promise<void> {
+    for (const { system, recorder } of this.#bench.arms) await recorder.declared(() => system.reset());
+  }
+
   async #takeTurn(
     { item, asked, visible, sources }: PreparedItem,
-    { arm, system, session }: OpenArm,
+    { arm, system, session, recorder }: OpenArm,
     repeat: number,
-    observer: TurnObserver,
+    { observer, prover }: { readonly observer: TurnObserver; readonly prover: TurnProver },
     signal: AbortSignal,
   ): Promise<TakenTurn> {
     const { userId } = this.#user;
@@ -145,10 +162,16 @@ export class UserRun {
     };
     const { clock } = this.#bench;
     try {
-      const response = await clock.time('turns', () => system.chat({ ...request, signal }));
+      const { value, recorded } = await clock.time('turns', () =>
+        recorder.turn(() => system.chat({ ...request, signal })),
+      );
       // An answer that was cut short is no turn.
       signal.throwIfAborted();
-      await clock.time('scoring', () => observer.observe(arm.traits, session, response, { signal }));
+      const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
+      const memories = { visible, memories: givenTo(arm, request, response) };
+      const turn = { session, response, recorded, memories };
+      await clock.time('scoring', () => observer.observe(arm.traits, turn, { signal }));
+      const proof = await clock.time('checks', () => prover.prove(arm.traits, item, repeat, turn, { signal }));
       if (item.conversation !== undefined) {
         const exchange: readonly HistoryMessage[] = [
           { role: 'user', content: item.query },
@@ -156,7 +179,7 @@ export class UserRun {
         ];
         this.#conversations.set(sessionId, [...history, ...exchange]);
       }
-      return { arm, request, response, scores: this.#score(item, visible, response) };
+      return { arm, request, response, scores: this.#score(item, visible, response), proof };
     } catch (error) {
       return { arm, error: failureOf(error, signal) };
     }
@@ -167,7 +190,7 @@ export class UserRun {
     const { arm } = turn;
     try {
       const observed = await this.#bench.clock.time('scoring', () => observer.complete(arm.traits, { signal }));
-      return { ...turn, observed };
+      return { ...turn, observed: { ...observed, ...turn.proof } };
     } catch (error) {
       return { arm, error: failureOf(error, signal) };
     }
@@ -196,6 +219,18 @@ export class UserRun {
       this.#bench.success,
     );
   }
+}
+
+/** The memories that an arm may show, by its own rule. */
+function givenTo(
+  { gated, readsSummary, traits }: Arm,
+  { retrieved, preferences = [] }: ChatRequest,
+  { trace }: ChatResponse,
+): readonly MemorySearchResult[] {
+  if (retrieved === undefined || (gated && trace.gating?.['inject'] === false)) return [];
+  if (readsSummary) return retrieved.summary?.records ?? retrieved.memories;
+  if (traits.injects !== 'preferences') return retrieved.memories;
+  return [...preferences, ...retrieved.memories.filter((memory) => !isPreference(memory))];
 }
 
 /** The error of a failed turn. @throws what ends the run: the reason of the signal, and want of a place to write to */

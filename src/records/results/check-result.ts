@@ -4,7 +4,12 @@ import { z } from 'zod';
 export const checkNames = [
   'token identity',
   'token accounting',
+  'cells',
   'numerical parity',
+  'answers',
+  'same memories',
+  'clock',
+  'sample',
   'negative controls',
   'isolation',
   'metrics',

@@ -93,6 +93,22 @@ const spent = z
   })
   .readonly();
 
+/**
+ * Prompt tokens that the engine evaluated over all its sessions, by what they were spent on as in `spent`; `prepared` before
+ * turns: K/V ahead, questions for retrieval. `unbooked`: at a time when nothing of this was done.
+ */
+const evaluatedTokens = z
+  .object({
+    warmUp: z.number(),
+    turns: z.number(),
+    prepared: z.number(),
+    scoring: z.number(),
+    checks: z.number(),
+    measure: z.number(),
+    unbooked: z.number(),
+  })
+  .readonly();
+
 /** Wall time, ms, over all sessions of the run: `modelMs` inside the engine, loading included. */
 export const profile = z
   .object({
@@ -102,6 +118,8 @@ export const profile = z
     coldStartMs: z.number(),
     /** Missing in older runs. */
     spent: spent.exactOptional(),
+    /** Null where the engine does not count them; missing in older runs. */
+    evaluatedTokens: evaluatedTokens.nullable().exactOptional(),
   })
   .readonly();
 
@@ -154,6 +172,7 @@ export const runDescription = z
   })
   .readonly();
 
+export type EvaluatedTokens = z.output<typeof evaluatedTokens>;
 export type DatasetPart = z.output<typeof datasetPart>;
 export type ArmNotRun = z.output<typeof armNotRun>;
 export type RunDescription = z.output<typeof runDescription>;

@@ -227,6 +227,7 @@ describe('the verdict', () => {
       'Bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
       'On cache hits dki evaluated 31.3 tokens, rag 181.3 (−83 %); a cache miss cost 190.5 (120 of 320 turns).',
       "On cache hits the first token came after 9.9 ms against 24.2 ms: 0.41 [0.40, 0.42] of rag's time, faster.",
+      'Unproven: isolation (no canary users in this data set).',
       'This holds for recall-base-f16, a model of 1.5 million parameters, on recall-en, 40 users; ' +
         'it does not show that larger models or other domains behave alike.',
     ]);

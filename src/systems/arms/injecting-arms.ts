@@ -3,9 +3,6 @@ import { DKISystem, type DKISystemParts } from '../dki-system.ts';
 import { type RecipeName, recipeNamed, SHARE } from '../prefill/join-recipe.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
-const blocks = recipeNamed('blocks');
-const parallel = recipeNamed('parallel');
-
 type Difference = Partial<Omit<DKISystemParts, keyof ArmParts>>;
 
 /** An arm that injects; `of` gives what sets it apart from the others. */
@@ -17,9 +14,11 @@ function injecting(
 ): ArmDefinition {
   return {
     name,
-    traits: () => ({
+    traits: (_, alpha) => ({
       retrieves: 'retrieved',
       injects: 'memories',
+      prefill: 'prefix',
+      alpha,
       equivalence: 'none',
       control: null,
       comparison: 'exploratory',
@@ -29,6 +28,35 @@ function injecting(
     // Scaled values are edited cells.
     requires: (_, alpha) => (alpha === 1 || needs.includes('cells') ? needs : [...needs, 'cells']),
     open: (parts, argument) => new DKISystem({ ...parts, ...of(parts, argument) }),
+  };
+}
+
+/** An arm that joins blocks by a recipe, which its argument may name. */
+function joining(
+  name: string,
+  traits: Parameters<typeof injecting>[1],
+  needs: readonly CapabilityName[],
+  recipeOf: (argument: string | null) => RecipeName,
+  difference: Difference = {},
+): ArmDefinition {
+  const definition = injecting(name, traits, needs, (_, argument) => ({
+    ...difference,
+    prefill: recipeNamed(recipeOf(argument)),
+  }));
+  return {
+    ...definition,
+    traits: (argument, alpha) => ({ ...definition.traits(argument, alpha), prefill: recipeOf(argument) }),
+  };
+}
+
+/** An arm whose values a gate scales in each turn by what it finds. */
+function scaledByTurn(definition: ArmDefinition): ArmDefinition {
+  return {
+    ...definition,
+    traits: (...asked) => {
+      const { alpha: _, ...traits } = definition.traits(...asked);
+      return traits;
+    },
   };
 }
 
@@ -79,7 +107,7 @@ export const injectingArms: readonly ArmDefinition[] = [
       () => ({ keepsSession: true }),
     ),
   ),
-  injecting(
+  joining(
     'dki-blocks',
     {
       equivalence: 'tokens',
@@ -88,9 +116,9 @@ export const injectingArms: readonly ArmDefinition[] = [
       mark: { colour: '#2b8c4b', shape: 'diamond', dash: [6, 3] },
     },
     ['cells'],
-    () => ({ prefill: blocks }),
+    () => 'blocks',
   ),
-  injecting(
+  joining(
     'dki-blocks+ahead',
     {
       equivalence: 'tokens',
@@ -98,12 +126,13 @@ export const injectingArms: readonly ArmDefinition[] = [
       mark: { colour: '#5d8a1f', shape: 'triangle-right', dash: [10, 3] },
     },
     ['cells'],
-    () => ({ prefill: blocks, ahead: true }),
+    () => 'blocks',
+    { ahead: true },
   ),
   {
     ...planned(
       '4',
-      injecting(
+      joining(
         'dki-link',
         {
           equivalence: 'tokens',
@@ -112,13 +141,13 @@ export const injectingArms: readonly ArmDefinition[] = [
           mark: { colour: '#b8458a', shape: 'triangle-down', dash: [2, 2] },
         },
         ['cells'],
-        (_, argument) => ({ prefill: recipeNamed(`link:${argument}` as RecipeName) }),
+        (argument) => `link:${argument}` as RecipeName,
       ),
     ),
     argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
   },
   {
-    ...injecting(
+    ...joining(
       'dki-first',
       {
         equivalence: 'tokens',
@@ -126,12 +155,12 @@ export const injectingArms: readonly ArmDefinition[] = [
         mark: { colour: '#7f5aa2', shape: 'triangle-left', dash: [3, 1] },
       },
       ['cells'],
-      (_, argument) => ({ prefill: recipeNamed(`first:${argument}` as RecipeName) }),
+      (argument) => `first:${argument}` as RecipeName,
     ),
     argument: { example: '.3', pattern: new RegExp(`^${SHARE}$`) },
   },
   {
-    ...injecting(
+    ...joining(
       'dki-random',
       {
         equivalence: 'tokens',
@@ -140,12 +169,12 @@ export const injectingArms: readonly ArmDefinition[] = [
         mark: { colour: '#6b6b6b', shape: 'square', dash: [1, 2] },
       },
       ['cells'],
-      (_, argument) => ({ prefill: recipeNamed(`random:${argument}` as RecipeName) }),
+      (argument) => `random:${argument}` as RecipeName,
     ),
     argument: { example: '.3', pattern: new RegExp(`^(ranked:)?${SHARE}$`) },
   },
   {
-    ...injecting(
+    ...joining(
       'dki-ranked',
       {
         equivalence: 'tokens',
@@ -153,11 +182,11 @@ export const injectingArms: readonly ArmDefinition[] = [
         mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
       },
       ['cells'],
-      (_, argument) => ({ prefill: recipeNamed(`ranked:${argument}` as RecipeName) }),
+      (argument) => `ranked:${argument}` as RecipeName,
     ),
     argument: { example: '.3', pattern: new RegExp(`^${SHARE}$`) },
   },
-  injecting(
+  joining(
     'dki-parallel',
     {
       comparison: 'planned',
@@ -165,7 +194,7 @@ export const injectingArms: readonly ArmDefinition[] = [
       mark: { colour: '#9c7c14', shape: 'cross', dash: [8, 3, 2, 3] },
     },
     ['cells', 'sharedPositions'],
-    () => ({ prefill: parallel }),
+    () => 'parallel',
   ),
   injecting(
     'dki-hybrid',
@@ -178,14 +207,16 @@ export const injectingArms: readonly ArmDefinition[] = [
     () => ({ preferencesOnly: true }),
   ),
   {
-    ...injecting(
-      'dki-gated',
-      {
-        summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty',
-        mark: { colour: '#c0504d', shape: 'triangle-left', dash: [2, 3] },
-      },
-      ['checkpoints', 'cells', 'fullDistribution'],
-      ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
+    ...scaledByTurn(
+      injecting(
+        'dki-gated',
+        {
+          summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty',
+          mark: { colour: '#c0504d', shape: 'triangle-left', dash: [2, 3] },
+        },
+        ['checkpoints', 'cells', 'fullDistribution'],
+        ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
+      ),
     ),
     gated: true,
   },

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../engine/checkpoint.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import { kvKey } from '../../kv/kv-key.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
@@ -14,6 +14,7 @@ import { scalePrefix } from './scale-prefix.ts';
 export interface ExactPrefixOptions {
   readonly engine: Engine;
   readonly store: KvStore;
+  readonly kv: KvTools;
   /** Template and labels, part of each key. */
   readonly template: string;
   /** Leaves the K/V of a turn in the session, so that the same set of memories is not even loaded. Default false. */
@@ -96,8 +97,8 @@ export class ExactPrefixPrefill implements PrefillStrategy {
   }
 
   #key(tokenIds: readonly TokenId[]): string {
-    const { engine, template } = this.#options;
-    return kvKey({ stateIdentity: engine.info.stateIdentity ?? '', template, tokenIds });
+    const { engine, kv, template } = this.#options;
+    return kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template, tokenIds });
   }
 
   /** Goes on behind the prefix of the last turn; undefined where that was another. */
@@ -148,10 +149,11 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     prefix: readonly TokenId[],
     headerTokens: number,
   ): Promise<void> {
+    const { engine, kv } = this.#options;
     requireTokens(checkpoint.tokens, prefix);
     await session.restore(checkpoint);
     await requireInSession(session, prefix);
-    if (alpha !== 1) await scalePrefix(session, headerTokens, alpha, this.#options.engine);
+    if (alpha !== 1) await scalePrefix(session, headerTokens, alpha, engine, kv);
   }
 
   /** Computes and keeps a prefix, and loads what was kept, before another process can find it and evict it. */

@@ -3,7 +3,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockStore, FoundBlock } from '../../kv/block-store.ts';
-import { kvKey } from '../../kv/kv-key.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
 import type { LinesAhead } from '../prompt/lines-ahead.ts';
 import { computeExactly, isBlockOf, requireInSession, requireTokens } from './exact-tokens.ts';
 
@@ -13,6 +13,7 @@ export interface BlockContext {
   /** Its meter counts every block that is built. */
   readonly session: EngineSession;
   readonly store: BlockStore;
+  readonly kv: KvTools;
   /** Template and labels, part of each key. */
   readonly template: string;
   /** Cancels the evaluation of a block. */
@@ -114,6 +115,6 @@ async function findBlock(
   return undefined;
 }
 
-function keyOf({ engine, template }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
-  return kvKey({ stateIdentity: engine.info.stateIdentity ?? '', template: `${template}/${part}`, tokenIds });
+function keyOf({ engine, template, kv }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
+  return kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: `${template}/${part}`, tokenIds });
 }

@@ -1,5 +1,6 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
 import { kvBytes } from '../../kv/owned-state.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
@@ -15,6 +16,7 @@ import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext }
 export interface JoinedOptions {
   readonly engine: Engine;
   readonly store: BlockStore;
+  readonly kv: KvTools;
   readonly recipe: JoinRecipe;
   /** Template and labels, part of each key. */
   readonly template: string;
@@ -80,8 +82,8 @@ export class JoinedPrefill implements PrefillStrategy {
   }
 
   #context({ session, signal }: TurnContext): BlockContext {
-    const { engine, store, template } = this.#options;
-    return { engine, session, store, template, signal };
+    const { engine, store, kv, template } = this.#options;
+    return { engine, session, store, kv, template, signal };
   }
 
   async #join(parts: PrefixParts, turn: TurnContext): Promise<Joined> {

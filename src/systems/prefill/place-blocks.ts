@@ -2,7 +2,8 @@ import type { Rotary } from '../../engine/rotary.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import { cutCells } from '../../kv/cut-cells.ts';
-import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../../kv/join-blocks.ts';
+import { type BlockPlacement, contiguousPositions, type JoinOptions } from '../../kv/join-blocks.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
 import { replaceCells } from '../../kv/replace-cells.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
@@ -49,12 +50,13 @@ export async function placeBlocks(
   const recomputed = selected.map((range) => ({ start: start + range.start, end: start + range.end }));
   const joinAlpha = recomputed.length === 0 ? alpha : 1;
   const placements = states.map((block, index) => ({ block, position: positions[index]!, alpha: joinAlpha }));
-  const joined = joinBlocks(header, placements, { rotary, ...rotated });
+  const { kv } = context;
+  const joined = kv.join(header, placements, { rotary, ...rotated });
   try {
     const begin = performance.now();
     const recomputedTokens = await recomputeCells(context, joined, recomputed);
     const recomputeMs = recomputed.length === 0 ? 0 : performance.now() - begin;
-    const state = alpha === joinAlpha ? joined : scaled(joined, header, alpha, rotary);
+    const state = alpha === joinAlpha ? joined : scaled(joined, header, alpha, rotary, kv);
     const dispose = (): void => [joined, state].forEach((taken) => taken[Symbol.dispose]());
     return { state, positions, recomputed, recomputedTokens, recomputeMs, [Symbol.dispose]: dispose };
   } catch (error) {
@@ -94,8 +96,14 @@ async function recomputeCells(
   return evaluated;
 }
 
-function scaled(joined: SequenceState, header: SequenceState, alpha: number, rotary: Rotary): SequenceState {
+function scaled(
+  joined: SequenceState,
+  header: SequenceState,
+  alpha: number,
+  rotary: Rotary,
+  kv: Pick<KvTools, 'join'>,
+): SequenceState {
   const start = header.positions.length;
   const memories: BlockPlacement = { block: cutCells(joined, start, joined.positions.length), position: start, alpha };
-  return joinBlocks(header, [memories], { rotary });
+  return kv.join(header, [memories], { rotary });
 }

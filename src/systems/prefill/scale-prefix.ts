@@ -2,7 +2,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { cutCells } from '../../kv/cut-cells.ts';
-import { joinBlocks } from '../../kv/join-blocks.ts';
+import { type KvTools, kvTools } from '../../kv/kv-tools.ts';
 
 /**
  * Multiplies the values of the memory lines in a session that holds a contiguous prefix; the header's stay untouched.
@@ -13,11 +13,12 @@ export async function scalePrefix(
   headerTokens: number,
   alpha: number,
   engine: Pick<Engine, 'capabilities'>,
+  kv: Pick<KvTools, 'join'> = kvTools,
 ): Promise<void> {
   using cells = await session.exportCells();
   const header = cutCells(cells, 0, headerTokens);
   const memories = cutCells(cells, headerTokens, cells.positions.length);
-  using scaled = joinBlocks(header, [{ block: memories, position: headerTokens, alpha }], {
+  using scaled = kv.join(header, [{ block: memories, position: headerTokens, alpha }], {
     rotary: cellsOf(engine).rotary,
   });
   await session.importCells(scaled);

@@ -4,12 +4,22 @@ import type { RunProbes } from '../../../records/run-probes.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { TurnsOfRun } from '../turns-of-run.ts';
 
+/** Questions of a run, and how often each arm was to be asked them. */
+export interface RunSample {
+  readonly items: number;
+  /** Of these, those that arms which are given the evidence are not asked. */
+  readonly withoutEvidence: number;
+  readonly repeats: number;
+}
+
 /** All that a check may look at. */
 export interface CheckInput extends TurnsOfRun {
   readonly arms: readonly ArmTraits[];
   readonly probes: RunProbes;
   readonly metrics: RunMetrics;
   readonly seed: number;
+  /** The extent of the run as it was planned, before any turn. */
+  readonly plan: RunSample;
   /** False for `--no-text`: answers and golds are hashes, which are equal or not, and nothing else. */
   readonly textsStored: boolean;
   /** The model knows nothing: nobody can see from its answers who was told a secret. */
@@ -28,8 +38,10 @@ export function undecided(check: CheckName, reason: string): CheckResult {
   return { check, status: 'undecided', evidence: reason };
 }
 
-/** A few of many, for a line of evidence. */
+/** A few of many, for a line of evidence; of as many arms as there is room for. */
 export function examples(turns: readonly { readonly arm: string; readonly itemId: string }[]): string {
-  const shown = turns.slice(0, 3).map((turn) => `${turn.arm} on ${turn.itemId}`);
+  const first = turns.filter(({ arm }, index) => turns.findIndex((turn) => turn.arm === arm) === index);
+  const ordered = [...first, ...turns.filter((turn) => !first.includes(turn))];
+  const shown = ordered.slice(0, 3).map((turn) => `${turn.arm} on ${turn.itemId}`);
   return shown.join(', ') + (turns.length > shown.length ? ', …' : '');
 }

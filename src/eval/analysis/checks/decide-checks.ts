@@ -1,9 +1,14 @@
 import type { CheckResult } from '../../../records/results.ts';
+import { answers } from './answers.ts';
+import { cells } from './cells.ts';
 import { type Check, type CheckInput, decided, examples } from './check.ts';
+import { clock } from './clock.ts';
 import { effect } from './effect.ts';
 import { isolation } from './isolation.ts';
 import { negativeControls } from './negative-controls.ts';
 import { numericalParity } from './numerical-parity.ts';
+import { sameMemories } from './same-memories.ts';
+import { sample } from './sample.ts';
 import { tokenAccounting } from './token-accounting.ts';
 import { tokenIdentity } from './token-identity.ts';
 
@@ -26,7 +31,12 @@ const errors: Check = ({ failed, answered }) => {
 const checks: readonly Check[] = [
   tokenIdentity,
   tokenAccounting,
+  cells,
   numericalParity,
+  answers,
+  sameMemories,
+  clock,
+  sample,
   negativeControls,
   isolation,
   metrics,

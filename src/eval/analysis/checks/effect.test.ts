@@ -14,7 +14,7 @@ it('passes for an arm that changes an outcome, and fails for one that changes no
   expect(checked()).toMatchObject({ status: 'passed', evidence: '1 arms and settings change an outcome' });
   expect(checked({ answered: [...askedTwice('rag'), ...askedTwice('dki', same)] })).toMatchObject({
     status: 'failed',
-    evidence: 'no outcome is changed by dki',
+    evidence: 'no outcome is changed by dki (against rag)',
   });
 });
 
@@ -31,7 +31,9 @@ it('compares an arm with settings with the same arm without them', () => {
   const labelled = handmadeTraits('dki@labels=bullet', { base: 'dki', settings: { labels: 'bullet' } });
   const answered = [...askedTwice('rag'), ...askedTwice('dki'), ...askedTwice('dki@labels=bullet')];
   // It differs from `rag`, as `dki` does, and not from `dki`.
-  expect(checked({ arms: [rag, dki, labelled], answered }).evidence).toBe('no outcome is changed by dki@labels=bullet');
+  expect(checked({ arms: [rag, dki, labelled], answered }).evidence).toBe(
+    'no outcome is changed by dki@labels=bullet (against dki)',
+  );
 });
 
 it('leaves out the twin, and arms that these data do not let differ', () => {
@@ -40,7 +42,7 @@ it('leaves out the twin, and arms that these data do not let differ', () => {
   const answered = [...askedTwice('rag'), ...askedTwice('rag-twin'), ...askedTwice('full', { item: { memories: 2 } })];
   expect(checked({ arms: [rag, twin, full], answered })).toMatchObject({
     status: 'undecided',
-    evidence: 'nothing in these data could vary against rag',
+    evidence: 'nothing in these data lets full (against rag) differ; 0 arms and settings change an outcome',
   });
   const once = [changedTurn('rag'), changedTurn('dki-blocks', same)];
   expect(checked({ arms: [rag, blocks], answered: once }).status).toBe('undecided');
@@ -49,4 +51,37 @@ it('leaves out the twin, and arms that these data do not let differ', () => {
 it('is undecided without a baseline', () => {
   expect(checked({ arms: [dki], answered: askedTwice('dki') }).status).toBe('undecided');
   expect(checked({ answered: askedTwice('dki') }).status).toBe('undecided');
+});
+
+it('compares recomputed and parallel blocks with plain ones', () => {
+  const of = (name: string, prefill: 'blocks' | 'parallel' | 'link:4') =>
+    handmadeTraits(name, { injects: 'memories', prefill });
+  const arms = [rag, of('dki-blocks', 'blocks'), of('dki-link:4', 'link:4'), of('dki-parallel', 'parallel')];
+  const answered = [...askedTwice('rag'), ...arms.slice(1).flatMap(({ name }) => askedTwice(name))];
+  // Both differ from `rag`, and not from what they are to be a variety of.
+  expect(checked({ arms, answered })).toMatchObject({
+    status: 'failed',
+    evidence: 'no outcome is changed by dki-link:4 (against dki-blocks), dki-parallel (against dki-blocks)',
+  });
+});
+
+it('is undecided of a cache where no set recurs, another repeat of the question included, and names the arm', () => {
+  const twice = (arm: string, changes: Changes = {}) => [0, 1].map((repeat) => changedTurn(arm, changes, { repeat }));
+  expect(checked({ answered: [...twice('rag'), ...twice('dki', same)] })).toMatchObject({
+    status: 'undecided',
+    evidence: 'nothing in these data lets dki (against rag) differ; 0 arms and settings change an outcome',
+  });
+});
+
+it("is undecided of an α that is the other arm's, and of a budget that binds nowhere", () => {
+  const one = handmadeTraits('dki@alpha=1', { base: 'dki', settings: { alpha: 1 }, alpha: 1 });
+  const answered = [...askedTwice('rag'), ...askedTwice('dki'), ...askedTwice('dki@alpha=1')];
+  expect(checked({ arms: [rag, { ...dki, alpha: 1 }, one], answered })).toMatchObject({
+    status: 'undecided',
+    evidence: 'nothing in these data lets dki@alpha=1 (against dki) differ; 1 arms and settings change an outcome',
+  });
+  const all = handmadeTraits('rag@budget=all', { base: 'rag', settings: { budget: 'all' } });
+  const unbound = { facts: { droppedMemories: 0 } };
+  const turns = [...askedTwice('rag', unbound), ...askedTwice('rag@budget=all', unbound)];
+  expect(checked({ arms: [rag, all], answered: turns }).status).toBe('undecided');
 });

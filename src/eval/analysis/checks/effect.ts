@@ -20,20 +20,27 @@ function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: numbe
   );
 }
 
-/** True where these data let a setting matter: labels need a memory, their order two. */
-function settingCouldMatter({ settings }: ArmTraits, others: readonly AnsweredResult[]): boolean {
-  const { alpha, placement, labels, budget, template } = settings;
+/** True where these data let a setting matter: labels need a memory, their order two, a budget something to drop. */
+function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: readonly AnsweredResult[]): boolean {
+  const { alpha, placement, labels, budget, template } = arm.settings;
   if (template !== undefined) return others.length > 0;
-  const most = Math.max(0, ...others.map((turn) => turn.facts.keptMemories));
-  if (alpha !== undefined || labels !== undefined) return most > 0;
+  const most = mostKept(others);
+  if (alpha !== undefined && arm.alpha !== nearest.alpha) return most > 0;
+  if (labels !== undefined) return most > 0;
   if (placement !== undefined) return most > 1;
   return budget !== undefined && others.some((turn) => turn.facts.droppedMemories > 0);
 }
 
 /** True where these data let an arm differ: a cache needs a set that recurs, all memories more than are retrieved. */
-function couldDiffer(arm: ArmTraits, own: readonly AnsweredResult[], base: TurnsByPair): boolean {
+function couldDiffer(
+  { arm, nearest }: Pick<Varied, 'arm' | 'nearest'>,
+  own: readonly AnsweredResult[],
+  base: TurnsByPair,
+): boolean {
   const others = [...base.values()];
-  if (Object.keys(arm.settings).length > 0) return settingCouldMatter(arm, others);
+  if (Object.keys(arm.settings).length > 0) return settingCouldMatter(arm, nearest, others);
+  // Of nothing that is recomputed nothing changes.
+  if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
   const kept = (turn: AnsweredResult): number | undefined => base.get(pairKey(turn))?.facts.keptMemories;
   switch (arm.retrieves) {
     case 'all':
@@ -48,11 +55,15 @@ function couldDiffer(arm: ArmTraits, own: readonly AnsweredResult[], base: Turns
   }
 }
 
-/** A user is shown the same memories twice, so that something kept could be used again. */
+function mostKept(turns: readonly AnsweredResult[]): number {
+  return Math.max(0, ...turns.map((turn) => turn.facts.keptMemories));
+}
+
+/** A user is shown the same memories twice in one repeat, so that something kept could be used again. */
 function recurs(turns: readonly AnsweredResult[]): boolean {
   const sets = new Set<string>();
-  return turns.some(({ userId, facts }) => {
-    const set = JSON.stringify([userId, ...facts.memoryIds]);
+  return turns.some(({ userId, repeat, facts }) => {
+    const set = JSON.stringify([userId, repeat, ...facts.memoryIds]);
     if (facts.memoryIds.length === 0 || !sets.has(set)) {
       sets.add(set);
       return false;
@@ -62,11 +73,13 @@ function recurs(turns: readonly AnsweredResult[]): boolean {
 }
 
 /**
- * The arm that an arm must differ from: without settings the baseline; with settings the arm without them, else the same
- * arm with other settings, else the baseline.
+ * The arm that an arm must differ from: without settings the joined blocks of which it is a variety, else the baseline; with
+ * settings the arm without them, else the same arm with other settings, else the baseline.
  */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
-  if (arm.base === arm.name) return baseline;
+  const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
+  const blocks = arms.find(({ prefill, settings }) => prefill === 'blocks' && Object.keys(settings).length === 0);
+  if (arm.base === arm.name) return (isVariety ? blocks : undefined) ?? baseline;
   return (
     arms.find(({ name }) => name === arm.base) ??
     arms.find((other) => other !== arm && other.base === arm.base) ??
@@ -74,37 +87,48 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
   );
 }
 
-/** Effect: every arm and setting that could changes an outcome of at least one item. */
+interface Varied {
+  readonly arm: ArmTraits;
+  readonly nearest: ArmTraits;
+  /** The data let it differ. */
+  readonly could: boolean;
+  /** It differs on one item at least. */
+  readonly does: boolean;
+}
+
+/**
+ * Effect: every arm and setting changes an outcome of at least one item against the arm that is nearest to it. One that these
+ * data do not let differ is undecided.
+ */
 export const effect: Check = ({ arms, answered, probes }) => {
   const byArm = new Map(arms.map(({ name }) => [name, turnsByPair(answered, name)]));
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
   if (baseline === undefined || byArm.get(baseline.name)!.size === 0) {
     return undecided('effect', 'the baseline, which the others are compared with, did not run');
   }
+  const floor = 2 * probes.parity.largestDifference;
   const varied = arms
     .filter((arm) => arm !== baseline && arm.control !== 'twin')
-    .map((arm) => ({
-      arm,
-      own: [...byArm.get(arm.name)!.values()],
-      base: byArm.get(nearestArm(arm, arms, baseline).name)!,
-    }))
-    .filter(({ arm, own, base }) => couldDiffer(arm, own, base));
-  if (varied.length === 0) return undecided('effect', `nothing in these data could vary against ${baseline.name}`);
-  const floor = 2 * probes.parity.largestDifference;
-  const dead = varied
-    .filter(({ own, base }) => {
-      const isChanged = (turn: AnsweredResult): boolean => {
+    .map((arm): Varied => {
+      const nearest = nearestArm(arm, arms, baseline);
+      const own = [...byArm.get(arm.name)!.values()];
+      const base = byArm.get(nearest.name)!;
+      const does = own.some((turn) => {
         const other = base.get(pairKey(turn));
         return other !== undefined && changesOutcome(turn, other, floor);
-      };
-      return !own.some(isChanged);
-    })
-    .map(({ arm }) => arm.name);
-  return decided(
-    'effect',
-    dead.length === 0,
-    dead.length === 0
-      ? `${varied.length} arms and settings change an outcome`
-      : `no outcome is changed by ${dead.join(', ')}`,
-  );
+      });
+      return { arm, nearest, could: couldDiffer({ arm, nearest }, own, base), does };
+    });
+  const dead = varied.filter(({ could, does }) => could && !does);
+  if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${named(dead)}`);
+  const live = varied.filter(({ could }) => could);
+  const unbound = varied.filter(({ could }) => !could);
+  const evidence = `${live.length} arms and settings change an outcome`;
+  if (unbound.length === 0 && live.length > 0) return decided('effect', true, evidence);
+  return undecided('effect', `nothing in these data lets ${named(unbound)} differ; ${evidence}`);
 };
+
+/** `dki-link:4 (against dki-blocks)` */
+function named(varied: readonly Varied[]): string {
+  return varied.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
+}

@@ -18,16 +18,27 @@ const scoped: ArmIsolation = {
 const judged = (changes: Partial<ArmIsolation>, more: Partial<CheckInput> = {}): CheckResult['status'] =>
   checked({ probes: { ...checkInput().probes, isolation: { arms: [{ ...scoped, ...changes }] } }, ...more }).status;
 
-it('passes without a leak, and fails by a leak, by foreign K/V, and where owners do not hear their own', () => {
+it('passes without a leak, and fails by a leak and by foreign K/V, at once, one by one and in a new system', () => {
   expect(judged({})).toBe('passed');
   expect(judged({ strangers: { answers: 50, leaks: 1 } })).toBe('failed');
   expect(judged({ doubles: { answers: 5, reused: 1 } })).toBe('failed');
-  expect(judged({ owners: { answers: 25, right: 19 } })).toBe('failed');
   expect(judged({ owners: { answers: 25, right: 20 } })).toBe('passed');
-  expect(judged({ owners: { answers: 25, right: 0 }, mustHear: false })).toBe('passed');
+  expect(judged({ atOnce: { answers: 6, leaks: 1 } })).toBe('failed');
+  expect(judged({ reopened: { answers: 4, leaks: 1, reused: 0 } })).toBe('failed');
+  expect(judged({ reopened: { answers: 4, leaks: 0, reused: 1 } })).toBe('failed');
+});
+
+it('fails where an arm that answers as the baseline tells owners less, and is undecided where no arm tells them', () => {
+  const deaf = { ...scoped, arm: 'dki', owners: { answers: 25, right: 19 } };
+  const among = (...arms: ArmIsolation[]): CheckResult['status'] =>
+    checked({ probes: { ...checkInput().probes, isolation: { arms } } }).status;
+  expect(among(scoped, deaf)).toBe('failed');
+  expect(among(scoped, { ...deaf, mustHear: false })).toBe('passed');
+  expect(among(deaf)).toBe('undecided');
 });
 
 it('is undecided without a probe, and by random weights', () => {
   expect(checked().status).toBe('undecided');
   expect(judged({ strangers: { answers: 50, leaks: 1 } }, { randomWeights: true })).toBe('undecided');
+  expect(judged({ doubles: { answers: 5, reused: 1 } }, { randomWeights: true })).toBe('failed');
 });

@@ -1,13 +1,38 @@
+import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { Observed } from '../../../records/observed.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/per-item.ts';
 import { chanceOf, scopesInWords } from './chance.ts';
-import { type Check, decided, undecided } from './check.ts';
+import { type Check, decided, examples, undecided } from './check.ts';
+import { pairsOf } from './pairs-of.ts';
+
+type Memories = NonNullable<Observed['memories']>;
 
 const LEAST_ITEMS = 30;
 /** Above chance: what a control may know. */
 const TOLERANCE = 0.02;
+
+/** What a control was shown that no control may be, by id, on any item; null where it was not. */
+function foulControls(arms: readonly ArmTraits[], answered: readonly AnsweredResult[]): string | null {
+  const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
+  const donors = arms.filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor');
+  const pairs = donors.flatMap(({ name }) => pairsOf(answered, name, baseline ?? name));
+  const of = (what: string, isFoul: (own: Memories, other: Memories) => boolean): string[] => {
+    const foul = pairs.filter(({ turn, other }) => {
+      const [own, theirs] = [turn.observed.memories, other.observed.memories];
+      return own !== undefined && theirs !== undefined && isFoul(own, theirs);
+    });
+    return foul.length === 0 ? [] : [`${foul.length} turns ${what}: ${examples(foul.map(({ turn }) => turn))}`];
+  };
+  const found = [
+    ...of("hold memories of the asker's own", ({ own }) => own > 0),
+    ...of('hold an answer', ({ holdsGold }) => holdsGold),
+    ...of(`hold more memories than ${baseline}`, (own, theirs) => own.given > theirs.given),
+  ];
+  return found.length === 0 ? null : found.join('; ');
+}
 
 interface ControlResult {
   readonly fails: boolean;
@@ -41,9 +66,12 @@ function judged(
  * Negative controls: nobody answers a closed item without its memory, neither without any nor with another user's, more often
  * than by chance. Chance is the same arm's answers scored against the golds of other items, so that a metric that takes any
  * answer for right, or golds that are easy to guess, count on both sides. A control fails if the lower bound of its rate is
- * above chance plus two points.
+ * above chance plus two points. On every item, the control of another user's memories holds none of the asker's own, none that
+ * answers, and no more than the baseline has.
  */
 export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
+  const foul = foulControls(arms, answered);
+  if (foul !== null) return decided('negative controls', false, foul);
   if (randomWeights) return undecided('negative controls', 'random weights answer nothing');
   if (!textsStored) {
     return undecided('negative controls', 'answers are stored as hashes (--no-text): chance cannot be computed');
@@ -61,8 +89,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   });
   const few = byArm.find(({ items }) => items < LEAST_ITEMS);
   if (few !== undefined) {
-    const reason = `${few.name} has ${few.items} closed items, fewer than ${LEAST_ITEMS}`;
-    return undecided('negative controls', reason);
+    return undecided('negative controls', `${few.name} has ${few.items} closed items, ${LEAST_ITEMS} needed`);
   }
   const results = byArm.map(({ name, closed }) => judged(name, closed, answered, score, seed));
   const texts = results.flatMap(({ text }) => text ?? []);

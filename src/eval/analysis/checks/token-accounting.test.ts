@@ -44,3 +44,18 @@ it('is undecided without an arm that injects, or a memory to inject', () => {
   expect(checked({ arms: [rag], answered: askedTwice('rag') }).status).toBe('undecided');
   expect(ofDki({ observed: { injectableMemories: 0 } })).toBe('undecided');
 });
+
+it('fails where the books of the whole run do not close', () => {
+  const { probes } = checkInput();
+  const closed = { warmUp: 9, turns: 2 * 43 + 2 * 12, prepared: 5, scoring: 30, checks: 40, measure: 0, unbooked: 0 };
+  const books = (evaluatedTokens: typeof closed | null, more: Partial<CheckInput> = {}) =>
+    checked({ probes: { ...probes, profile: { ...probes.profile, evaluatedTokens } }, ...more }).status;
+  expect(books(closed)).toBe('passed');
+  expect(books(null)).toBe('passed');
+  expect(books({ ...closed, unbooked: 1 })).toBe('failed');
+  expect(books({ ...closed, turns: closed.turns + 1 })).toBe('failed');
+  // Of a run that is under way some turns are not there yet.
+  expect(books({ ...closed, turns: closed.turns + 1 }, { plan: { items: 3, withoutEvidence: 0, repeats: 1 } })).toBe(
+    'passed',
+  );
+});

@@ -1,5 +1,7 @@
+import type { EvaluatedTokens } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
+import { plannedTurns } from './sample.ts';
 
 /** The cells that a K/V turn must fill, and the tokens that it must evaluate, by the segments of its prompt and the meter. */
 function isAccounted({ facts, tokens, account, observed }: AnsweredResult): boolean {
@@ -20,7 +22,10 @@ function isAccounted({ facts, tokens, account, observed }: AnsweredResult): bool
  * the K/V that it built besides on a miss. The number of these cells is counted from the segments of the stored prompt.
  * Every other turn evaluated what its account says. Turns that had no memory to inject are exempt.
  */
-export const tokenAccounting: Check = ({ arms, answered }) => {
+export const tokenAccounting: Check = ({ arms, answered, failed, probes, plan }) => {
+  const isWhole = answered.length + failed.length === plannedTurns(arms, plan);
+  const books = isWhole ? wrongBooks(answered, failed.length > 0, probes.profile.evaluatedTokens) : null;
+  if (books !== null) return decided('token accounting', false, books);
   const kv = new Set(arms.filter((arm) => arm.injects !== 'nothing').map((arm) => arm.name));
   if (kv.size === 0) return undecided('token accounting', 'no arm injects K/V');
   const turns = answered.filter((turn) => kv.has(turn.arm));
@@ -48,3 +53,23 @@ export const tokenAccounting: Check = ({ arms, answered }) => {
       ` ${turns.length - checked.length} turns had nothing to inject`,
   );
 };
+
+/**
+ * The reason why the books of the whole run do not close; null where they do, and where the engine does not count. Turns are
+ * the sum of their own counts, but for what turns that failed had evaluated; nothing is evaluated between turns and work that
+ * is declared.
+ */
+function wrongBooks(
+  answered: readonly AnsweredResult[],
+  someFailed: boolean,
+  booked: EvaluatedTokens | null | undefined,
+): string | null {
+  if (booked === null || booked === undefined) return null;
+  if (booked.unbooked !== 0) {
+    return `${booked.unbooked} tokens were evaluated between turns, on no book`;
+  }
+  const turns = answered.reduce((sum, { tokens }) => sum + tokens.evaluated, 0);
+  return turns === booked.turns || (someFailed && turns < booked.turns)
+    ? null
+    : `turns evaluated ${turns} tokens by their own counts, and ${booked.turns} by the meter of the engine over all sessions`;
+}

@@ -1,19 +1,5 @@
-import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { pairKey, turnsByPair } from '../turns-of-run.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
-
-/** The turns of an arm beside those of its reference on the same item, where both had the same conversation before. */
-function pairsOf(
-  answered: readonly AnsweredResult[],
-  arm: string,
-  reference: string,
-): { readonly turn: AnsweredResult; readonly other: AnsweredResult }[] {
-  const others = turnsByPair(answered, reference);
-  return answered.flatMap((turn) => {
-    const other = turn.arm === arm ? others.get(pairKey(turn)) : undefined;
-    return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
-  });
-}
+import { pairsOf } from './pairs-of.ts';
 
 /**
  * Token identity: arms that claim the token sequence of another have it, id by id, as the session holds it after the turn;

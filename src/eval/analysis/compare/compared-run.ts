@@ -3,6 +3,7 @@ import type { CheckName } from '../../../records/results.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { decideChecks } from '../checks/decide-checks.ts';
+import { plannedSample } from '../checks/sample.ts';
 import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';
 import { regimeOf } from '../summary/regime.ts';
 import { resultWithoutTexts } from '../texts/turn-without-texts.ts';
@@ -80,7 +81,10 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
   const shown = withholdsTexts(run) ? answered.map((turn) => resultWithoutTexts(turn)) : answered;
   const complete = probes !== null && status === 'finished';
   const checks = complete
-    ? decideChecks({ arms, answered, failed, probes, metrics, seed, textsStored: storesTexts(run), randomWeights })
+    ? decideChecks({
+        ...{ arms, answered, failed, probes, metrics, seed, plan: plannedSample(run) },
+        ...{ textsStored: storesTexts(run), randomWeights },
+      })
     : [];
   return {
     id,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
@@ -17,8 +16,12 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
-import { isPreference } from '../../../systems/prompt/placement.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
+import type { RecordedTurn } from '../record/turn-recorder.ts';
+import { hashOfIds } from './hash-of-ids.ts';
+import { injectable, injectedParts } from './injected-parts.ts';
+import { observedAnswer } from './observed-answer.ts';
+import { type GivenForTurn, shownMemories } from './shown-memories.ts';
 import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
@@ -28,6 +31,23 @@ export interface ObserverParts extends ScorerParts {
   readonly engine: Engine;
   /** Scores each arm's own answer too: another pass a turn. */
   readonly scoresAnswers: boolean;
+  /** Positions that every prompt leaves to its answer. */
+  readonly reserveTokens: number;
+}
+
+/** A turn that was answered. */
+export interface AnsweredInSession {
+  /** That of its arm. */
+  readonly session: EngineSession;
+  readonly response: ChatResponse;
+  readonly recorded: RecordedTurn;
+  /** The user's own memories at that time, and those that the arm may show. */
+  readonly memories: Pick<GivenForTurn, 'visible' | 'memories'>;
+}
+
+/** The session in which a turn was answered: that of its arm, unless its system chose another. */
+export function sessionOf({ session, recorded }: Pick<AnsweredInSession, 'session' | 'recorded'>): EngineSession {
+  return recorded.generation?.session ?? session;
 }
 
 /** A turn as observed, before it is known what the other arms of its item gave. */
@@ -65,15 +85,12 @@ export class TurnObserver {
     this.#scorer = new TurnScorer(parts);
   }
 
-  /** @param session in which the turn was answered; it is left as it is */
-  async observe(
-    arm: ArmTraits,
-    session: EngineSession,
-    response: ChatResponse,
-    options: CallOptions = {},
-  ): Promise<void> {
-    const { engine, scoresAnswers } = this.#parts;
+  /** Observes a turn; its session is left as it is. */
+  async observe(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions = {}): Promise<void> {
+    const { engine, scoresAnswers, reserveTokens } = this.#parts;
+    const { response, recorded, memories } = turn;
     const { trace, promptInfo, tokens } = response;
+    const session = sessionOf(turn);
     const { suffix, prefixPositions } = trace;
     const promptIds = promptInfo.segments.flatMap((segment) => segment.tokenIds);
     const place = await this.#goldPlace(response);
@@ -87,7 +104,7 @@ export class TurnObserver {
       gold: place.answer,
       isWhole: prefixPositions === 0 && tokens.evaluated === promptIds.length,
       observed: {
-        ...injectable(arm, response),
+        ...injectable(injectedParts(arm, response)),
         sequenceSha256: hashOfIds(trace.sessionTokens),
         sequenceTokens: trace.sessionTokens.length,
         firstForeignToken: firstDifference(promptIds, trace.sessionTokens),
@@ -99,6 +116,16 @@ export class TurnObserver {
         freeLogProbability: score.own === undefined ? null : sumOf(score.own) / score.own.length,
         nextTokens: await likeliestTexts(engine, score.next),
         closed: this.#isClosed(response),
+        answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
+        memories: shownMemories(
+          {
+            ...memories,
+            ...{ item: this.#item, language: this.#profile.language, reserveTokens },
+            windowTokens: engine.info.contextTokens,
+          },
+          promptInfo,
+        ),
+        ownMs: recorded.ownMs,
       },
     });
   }
@@ -169,20 +196,6 @@ function goldDivergence(seen: ObservedTurn, reference: ObservedTurn): number | n
   return meanDivergence(theirs, own);
 }
 
-/** The memories that an arm was to inject, by the prompt and not by its own account. */
-function injectable(
-  { injects }: ArmTraits,
-  { memoriesUsed, promptInfo }: ChatResponse,
-): Pick<Observed, 'injectableMemories' | 'injectableTokens'> {
-  if (injects === 'nothing') return { injectableMemories: 0, injectableTokens: 0 };
-  const wanted = injects === 'memories' ? memoriesUsed : memoriesUsed.filter(isPreference);
-  const ids = new Set(wanted.map((memory) => memory.memoryId));
-  const { segments } = promptInfo;
-  const last = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && ids.has(memoryId));
-  const injectableTokens = segments.slice(0, last + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  return { injectableMemories: wanted.length, injectableTokens };
-}
-
 /** The likeliest next tokens as text. */
 export async function likeliestTexts(
   engine: Pick<Engine, 'detokenize'>,
@@ -192,11 +205,6 @@ export async function likeliestTexts(
   const likeliest = likeliestTokens(next, count);
   const texts = await engine.detokenize(likeliest.map(({ id }) => [id]));
   return likeliest.map(({ probability }, index) => ({ token: texts[index]!, probability }));
-}
-
-/** sha-256 of token ids, 32 bits each, in hex. */
-export function hashOfIds(ids: readonly TokenId[]): string {
-  return createHash('sha256').update(Int32Array.from(ids)).digest('hex');
 }
 
 /** The first index at which two lists differ, or null. */

@@ -53,19 +53,21 @@ export class TurnScorer {
   async score(turn: TurnState, texts: ScoredTexts, options: CallOptions): Promise<TurnScore> {
     const { engine, scoring } = this.#parts;
     const { session, prefixPositions, suffix } = turn;
-    if (!engine.capabilities.checkpoints) {
-      // Such an engine has no arms but those of text: evaluated whole, as the turn was.
+    if (!engine.capabilities.checkpoints || session.cells === 0) {
+      // Without checkpoints there are no arms but those of text: evaluated whole, as the turn was.
       return this.#once(digest([Int32Array.from(suffix)]), () => scoring.clear(options), suffix, texts, options);
     }
     const kept = this.#keptTokens(suffix, texts);
-    const cut = prefixPositions + kept;
     const checkpoint = await session.checkpoint(options);
     try {
       await scoring.restore(checkpoint, options);
+      // A system may have cut its session since it answered.
+      const cut = Math.min(prefixPositions + kept, scoring.tokens.length);
+      const begun = Math.max(0, cut - prefixPositions);
       await scoring.truncate(cut, options);
-      const rest = { ...texts, gold: { ...texts.gold, suffix: texts.gold.suffix.slice(kept) } };
+      const rest = { ...texts, gold: { ...texts.gold, suffix: texts.gold.suffix.slice(begun) } };
       const cells = await this.#cellsDigest(options);
-      return await this.#once(cells, () => scoring.truncate(cut, options), suffix.slice(kept), rest, options);
+      return await this.#once(cells, () => scoring.truncate(cut, options), suffix.slice(begun), rest, options);
     } finally {
       await engine.deleteCheckpoint(checkpoint);
     }

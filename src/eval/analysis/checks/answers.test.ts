@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
+import type { CheckResult } from '../../../records/results.ts';
+import { answers } from './answers.ts';
+
+const answer = { sha256: 'aa', asGenerated: true, shortfall: 0 };
+
+/** The check where the turns of `dki` are changed. */
+function ofDki(changes: NonNullable<Changes['observed']>, bitwiseEqual = true, largestDifference = 0): CheckResult {
+  const { probes } = checkInput();
+  return answers(
+    checkInput({
+      answered: [
+        ...askedTwice('rag', { observed: { answer, sameAgain: true } }),
+        ...askedTwice('dki', { observed: { answer, sameAgain: true, ...changes } }),
+      ],
+      probes: { ...probes, parity: { ...probes.parity, bitwiseEqual, largestDifference } },
+    }),
+  );
+}
+
+it('passes where all that claim it give one answer, as it was generated, and again', () => {
+  expect(ofDki({})).toMatchObject({
+    status: 'passed',
+    evidence: expect.stringMatching(/^4 answers .* 2 of them token by token .* 4 were generated again/) as string,
+  });
+});
+
+it.each<[string, NonNullable<Changes['observed']>]>([
+  ['another answer than the arm that it claims to equal', { answer: { ...answer, sha256: 'bb' } }],
+  ['an answer that the engine did not generate', { answer: { ...answer, asGenerated: false } }],
+  ['no generation at all', { answer: { sha256: null, asGenerated: false, shortfall: null } }],
+  ['a first token that is not the likeliest', { answer: { ...answer, shortfall: 0.01 } }],
+  ['another answer when it is generated again', { sameAgain: false }],
+])('fails for %s', (_, changes) => {
+  expect(ofDki(changes)).toMatchObject({ status: 'failed', evidence: expect.stringContaining('dki on i-1') as string });
+});
+
+it('forgives a near tie where the self-test is not bitwise equal, and does not call that proof', () => {
+  expect(ofDki({ answer: { ...answer, shortfall: 0.01 } }, false, 0.006).status).toBe('passed');
+  expect(ofDki({ answer: { ...answer, shortfall: 0.01 } }, false, 0.004).status).toBe('failed');
+  expect(ofDki({ sameAgain: false }, false, 0.006).status).toBe('undecided');
+  expect(ofDki({ answer: { ...answer, sha256: 'bb' } }, false, 0.006).status).toBe('undecided');
+  expect(ofDki({ answer: { ...answer, asGenerated: false } }, false, 0.006).status).toBe('failed');
+});
+
+it('is undecided of turns that nobody observed so', () => {
+  expect(answers(checkInput()).status).toBe('undecided');
+});

@@ -1,0 +1,64 @@
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { pairsOf } from './pairs-of.ts';
+import { type Check, decided, examples, undecided } from './check.ts';
+
+/** Turns of which something is not as it must be, and the words for it. */
+interface Fault {
+  readonly what: string;
+  readonly turns: readonly AnsweredResult[];
+}
+
+/**
+ * Answers: what is scored is what the engine generated last in the turn; its first token is the likeliest behind the K/V that
+ * the turn left, within the noise of the self-test; arms that claim the bits of another give its answers, token by token; and
+ * of a seeded sample the answer, generated again from that K/V, is the same. Where the self-test is not bitwise equal, answers
+ * may part at a near tie, and other answers decide nothing.
+ */
+export const answers: Check = ({ arms, answered, probes }) => {
+  const seen = answered.filter(({ observed }) => observed.answer !== undefined);
+  if (seen.length === 0) return undecided('answers', 'no answer was observed as its engine generated it');
+  const { bitwiseEqual, largestDifference } = probes.parity;
+  const claims = arms.flatMap(({ name, equivalence, reference }) =>
+    equivalence === 'bitwise' && reference !== null ? [{ name, reference }] : [],
+  );
+  const pairs = claims.flatMap(({ name, reference }) => pairsOf(seen, name, reference));
+  const again = seen.filter(({ observed }) => observed.sameAgain !== undefined);
+  const certain: readonly Fault[] = [
+    {
+      what: 'are not what the engine generated',
+      turns: seen.filter(({ observed }) => !observed.answer!.asGenerated),
+    },
+    {
+      what: 'begin with another than the likeliest token',
+      turns: seen.filter(({ observed }) => (observed.answer!.shortfall ?? 0) > 2 * largestDifference),
+    },
+  ];
+  const exact: readonly Fault[] = [
+    {
+      what: 'differ from those of the arm that they claim to equal',
+      turns: pairs
+        .filter(({ turn, other }) => turn.observed.answer!.sha256 !== other.observed.answer!.sha256)
+        .map(({ turn }) => turn),
+    },
+    {
+      what: 'came out otherwise when they were generated again',
+      turns: again.filter(({ observed }) => observed.sameAgain === false),
+    },
+  ];
+  const found = (faults: readonly Fault[]): string =>
+    faults
+      .filter(({ turns }) => turns.length > 0)
+      .map(({ what, turns }) => `${turns.length} answers ${what}: ${examples(turns)}`)
+      .join('; ');
+  const wrong = found(bitwiseEqual ? [...certain, ...exact] : certain);
+  if (wrong !== '') return decided('answers', false, wrong);
+  const parted = found(exact);
+  if (parted !== '')
+    return undecided('answers', `${parted}; the self-test is not bitwise equal, which allows for that`);
+  return decided(
+    'answers',
+    true,
+    `${seen.length} answers are what the engine generated, ${pairs.length} of them token by token those of the arm they` +
+      ` claim to equal; ${again.length} were generated again, and are the same`,
+  );
+};

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { askedTwice, changedTurn, checkInput } from '../../../../test/fixtures/check-input.ts';
+import type { CheckResult } from '../../../records/results.ts';
+import type { RunProbes } from '../../../records/run-probes.ts';
+import { clock } from './clock.ts';
+
+function checked(ragMs: number, dkiMs: number, more: Partial<RunProbes> = {}, turns = 20): CheckResult {
+  const { probes } = checkInput();
+  const of = (arm: string, ownMs: number) =>
+    Array.from({ length: turns }, (_, item) => changedTurn(arm, { observed: { ownMs } }, { itemId: `i-${item}` }));
+  return clock(checkInput({ answered: [...of('rag', ragMs), ...of('dki', dkiMs)], probes: { ...probes, ...more } }));
+}
+
+it('prints the own time of each arm, and fails beyond 5 ms more than the baseline', () => {
+  expect(checked(1, 6)).toMatchObject({ status: 'passed', evidence: 'own time, median: rag 1.00 ms, dki 6.00 ms' });
+  expect(checked(1, 6.1).status).toBe('failed');
+  expect(checked(1, 6.1, {}, 19).status).toBe('undecided');
+});
+
+it('is undecided of such a time on a busy machine', () => {
+  expect(checked(1, 9, { load: { cores: 2, average: 3.1 } }).status).toBe('undecided');
+  expect(checked(1, 9, { load: { cores: 2, average: 3 } }).status).toBe('failed');
+  expect(checked(1, 2, { load: { cores: 2, average: 9 } }).status).toBe('passed');
+});
+
+it('fails where an arm worked outside of its turns', () => {
+  expect(checked(1, 1, { refusedCalls: { rag: 0, dki: 0 } }).status).toBe('passed');
+  const refused = checked(1, 1, { refusedCalls: { rag: 0, dki: 3 } });
+  expect(refused).toMatchObject({ status: 'failed', evidence: expect.stringContaining('dki (3 calls)') as string });
+});
+
+it('is undecided of turns that nobody timed, and without a baseline', () => {
+  expect(clock(checkInput()).status).toBe('undecided');
+  expect(clock(checkInput({ answered: askedTwice('dki', { observed: { ownMs: 1 } }) })).status).toBe('undecided');
+});

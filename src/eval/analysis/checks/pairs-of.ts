@@ -1,0 +1,17 @@
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { pairKey, turnsByPair } from '../turns-of-run.ts';
+
+/** A turn beside that of another arm on the same item. */
+interface TurnPair {
+  readonly turn: AnsweredResult;
+  readonly other: AnsweredResult;
+}
+
+/** The turns of an arm beside those of its reference on the same item, where both had the same conversation before. */
+export function pairsOf(answered: readonly AnsweredResult[], arm: string, reference: string): TurnPair[] {
+  const others = turnsByPair(answered, reference);
+  return answered.flatMap((turn) => {
+    const other = turn.arm === arm ? others.get(pairKey(turn)) : undefined;
+    return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
+  });
+}

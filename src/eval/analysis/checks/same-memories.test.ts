@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
+import { askedTwice, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
+import type { CheckResult } from '../../../records/results.ts';
+import { negativeControls } from './negative-controls.ts';
+import { sameMemories } from './same-memories.ts';
+
+const memories = {
+  ...{ given: 3, shown: 2, own: 2, holdsGold: true },
+  ...{ foreign: [], altered: [], missing: [], hidden: [], elsewhere: [] },
+};
+
+function ofDki(changes: Changes): CheckResult {
+  const seen = (arm: string, more: Changes = {}) =>
+    askedTwice(arm, { ...more, observed: { memories, ...more.observed } });
+  return sameMemories(checkInput({ answered: [...seen('rag'), ...seen('dki', changes)] }));
+}
+
+it('passes where every arm shows what it was given', () => {
+  expect(ofDki({})).toMatchObject({
+    status: 'passed',
+    evidence: '4 turns show what they were given, 2 of them the memories of their reference',
+  });
+});
+
+it.each(['foreign', 'altered', 'missing', 'hidden', 'elsewhere'] as const)('fails for memories that are %s', (list) => {
+  expect(ofDki({ observed: { memories: { ...memories, [list]: ['m-9'] } } })).toMatchObject({
+    status: 'failed',
+    evidence: expect.stringContaining('dki on i-1') as string,
+  });
+});
+
+it('fails for an arm that shows more or fewer than its reference, but for a gate that was given none', () => {
+  expect(ofDki({ facts: { memoryIds: ['m-1'] } }).status).toBe('failed');
+  expect(ofDki({ facts: { memoryIds: ['m-2', 'm-1'] } }).status).toBe('passed');
+  const none = { facts: { memoryIds: [] }, observed: { memories: { ...memories, given: 0, shown: 0 } } };
+  expect(ofDki(none).status).toBe('passed');
+});
+
+it('is undecided of turns whose memories nobody compared', () => {
+  expect(sameMemories(checkInput()).status).toBe('undecided');
+});
+
+it("a control that holds the asker's own memories, an answer, or more than the baseline has, fails on any item", () => {
+  const wrong = handmadeTraits('dki-wrong', { control: 'negative', retrieves: 'donor', injects: 'memories' });
+  const control = (changes: Partial<typeof memories>): CheckResult['status'] => {
+    const theirs = { ...memories, own: 0, holdsGold: false, ...changes };
+    const answered = [
+      ...askedTwice('rag', { observed: { memories } }),
+      ...askedTwice('dki-wrong', { observed: { memories: theirs } }),
+    ];
+    return negativeControls(checkInput({ arms: [rag, dki, wrong], answered, randomWeights: true })).status;
+  };
+  expect(control({})).toBe('undecided');
+  expect(control({ own: 1 })).toBe('failed');
+  expect(control({ holdsGold: true })).toBe('failed');
+  expect(control({ given: 4 })).toBe('failed');
+});

@@ -1,0 +1,58 @@
+import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { Observed } from '../../../records/observed.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { type Check, decided, examples, undecided } from './check.ts';
+import { pairsOf } from './pairs-of.ts';
+
+type Memories = NonNullable<Observed['memories']>;
+
+/** Ways in which an arm shows other memories than it was given. */
+const FAULTS: readonly { readonly what: string; readonly of: (memories: Memories) => boolean }[] = [
+  { what: 'show memories that they were not given', of: ({ foreign }) => foreign.length > 0 },
+  { what: 'show memories in other words', of: ({ altered }) => altered.length > 0 },
+  { what: 'lose memories that they were given', of: ({ missing }) => missing.length > 0 },
+  { what: 'drop memories for which there is space', of: ({ hidden }) => hidden.length > 0 },
+  { what: "have the user's memories outside of the part for memories", of: ({ elsewhere }) => elsewhere.length > 0 },
+];
+
+/** True for arms that are shown what the retriever found, all that fits: as many as their reference. */
+function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits): boolean {
+  return retrieves === 'retrieved' && injects !== 'preferences' && reference !== null && settings.budget === undefined;
+}
+
+/**
+ * Same memories: one retrieval for all arms of an item, and what stands in the prompt of each is what its own rule allows, id by
+ * id and word by word: all that fit of what it was given, and nothing of the user's anywhere else. Arms with the rules of their
+ * reference show the memories of that.
+ */
+export const sameMemories: Check = ({ arms, answered }) => {
+  const seen = answered.filter(({ observed }) => observed.memories !== undefined);
+  if (seen.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
+  const pairs = arms
+    .filter(showsAsReference)
+    .flatMap(({ name, reference }) => pairsOf(seen, name, reference!))
+    // A gate that injects nothing was given nothing.
+    .filter(({ turn }) => turn.observed.memories!.given > 0);
+  const other: readonly AnsweredResult[] = pairs
+    .filter(({ turn, other }) => sorted(turn) !== sorted(other))
+    .map(({ turn }) => turn);
+  const found = [
+    ...FAULTS.map(({ what, of }) => ({ what, turns: seen.filter(({ observed }) => of(observed.memories!)) })),
+    { what: 'show other memories than the arm that they are held against', turns: other },
+  ].filter(({ turns }) => turns.length > 0);
+  return found.length === 0
+    ? decided(
+        'same memories',
+        true,
+        `${seen.length} turns show what they were given, ${pairs.length} of them the memories of their reference`,
+      )
+    : decided(
+        'same memories',
+        false,
+        found.map(({ what, turns }) => `${turns.length} turns ${what}: ${examples(turns)}`).join('; '),
+      );
+};
+
+function sorted({ facts }: AnsweredResult): string {
+  return JSON.stringify([...facts.memoryIds].sort());
+}

@@ -1,0 +1,68 @@
+import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { RunRecord } from '../../../records/run-record.ts';
+import type { TurnResult } from '../../../records/turn-result.ts';
+import { type Check, decided, type RunSample } from './check.ts';
+
+/**
+ * Sample: every arm was asked every question of the plan as often as planned, and each turn is a row, failed ones too. Arms
+ * stand equally often in each place of the order, and the twin evaluated its prompts itself.
+ */
+export const sample: Check = ({ arms, answered, failed, plan }) => {
+  const turns: readonly TurnResult[] = [...answered, ...failed];
+  const problems = [
+    ...arms.flatMap((arm) =>
+      missing(
+        arm,
+        turns.filter((turn) => turn.arm === arm.name),
+        plan,
+      ),
+    ),
+    ...unbalanced(arms, turns, plan),
+    ...arms
+      .filter(({ control }) => control === 'twin')
+      .filter(({ name }) => answered.some(({ arm, tokens }) => arm === name && !(tokens.evaluated > 0)))
+      .map(({ name }) => `${name} answered without evaluating its prompt: it is no run of its own`),
+  ];
+  const planned = plannedTurns(arms, plan);
+  return problems.length === 0
+    ? decided('sample', true, `${turns.length} of ${planned} planned turns are rows, ${failed.length} of them failed`)
+    : decided('sample', false, problems.join('; '));
+};
+
+/** The extent of a run, by its plan and its data. */
+export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): RunSample {
+  const { repeats = 1 } = plan.settings as { readonly repeats?: number };
+  return { items: dataset.items, withoutEvidence: dataset.withoutEvidence ?? 0, repeats };
+}
+
+/** Turns of all these arms. */
+export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidence, repeats }: RunSample): number {
+  const asked = arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
+  return repeats * asked.reduce((sum, ofArm) => sum + ofArm, 0);
+}
+
+function missing(arm: ArmTraits, turns: readonly TurnResult[], plan: RunSample): string[] {
+  const wanted = plannedTurns([arm], plan);
+  const distinct = new Set(turns.map(({ itemId, repeat, turn }) => JSON.stringify([itemId, repeat, turn])));
+  return distinct.size === wanted && turns.length === wanted
+    ? []
+    : [`${arm.name} has ${turns.length} rows of ${distinct.size} turns in place of ${wanted}`];
+}
+
+/** Arms that stand in some place more often than in another, by more than one round of an order that is mirrored. */
+function unbalanced(
+  arms: readonly ArmTraits[],
+  turns: readonly TurnResult[],
+  { withoutEvidence }: RunSample,
+): string[] {
+  // Who is not asked every item leaves gaps in the order.
+  if (withoutEvidence > 0 && arms.some(({ retrieves }) => retrieves === 'evidence')) return [];
+  return arms.flatMap(({ name }) => {
+    const places = new Array<number>(arms.length).fill(0);
+    for (const { arm, position } of turns) if (arm === name) places[position]!++;
+    const [most, least] = [Math.max(...places), Math.min(...places)];
+    return most - least > 2
+      ? [`${name} stood ${most} times in one place of the order and ${least} times in another`]
+      : [];
+  });
+}

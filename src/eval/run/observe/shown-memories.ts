@@ -1,0 +1,95 @@
+import { containsTokens } from '../../../data/normalise.ts';
+import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
+import type { Language } from '../../../config/language.ts';
+import type { Observed } from '../../../records/observed.ts';
+import type { PromptInfo, PromptSegment } from '../../../records/prompt-info.ts';
+import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
+
+/** What the runner gave to an arm for one turn. */
+export interface GivenForTurn {
+  readonly item: DatasetItem;
+  /** The user's own memories at that time. */
+  readonly visible: readonly DatasetMemory[];
+  /** Those that the arm may show, by its own rule. */
+  readonly memories: readonly MemorySearchResult[];
+  /** In which the item is scored. */
+  readonly language: Language;
+  /** Positions of the engine, and those that every prompt leaves to the answer. */
+  readonly windowTokens: number;
+  readonly reserveTokens: number;
+}
+
+/** Memories have at least this share of what the fixed part of a prompt leaves. */
+const LEAST_SHARE = 0.5;
+/** Widest labels and the lines around memories cost at most this much. */
+const FRAME_TOKENS = 16;
+const LABEL_TOKENS = 2;
+const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
+
+/** On one line, as every prompt writes texts from outside. */
+function onOneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
+}
+
+/** Compares the memories of a prompt, id by id and word by word, with those that the arm was given. */
+export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNullable<Observed['memories']> {
+  const { item, visible, memories, language } = given;
+  const shown = prompt.segments.filter(({ role }) => role === 'memory');
+  const left = [...memories];
+  const foreign: string[] = [];
+  const altered: string[] = [];
+  for (const { memoryId = '', text } of shown) {
+    const own = left.findIndex((memory) => memory.memoryId === memoryId && holds(text, memory.content));
+    const same = own === -1 ? left.findIndex((memory) => memory.memoryId === memoryId) : own;
+    if (same === -1) foreign.push(memoryId);
+    else if (own === -1) altered.push(memoryId);
+    if (same !== -1) left.splice(same, 1);
+  }
+  const dropped = prompt.budget.dropped.filter(({ part }) => part === 'memory').map(({ id }) => id);
+  const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
+  const isOwn = ({ memoryId, text }: PromptSegment): boolean =>
+    visible.some((memory) => memory.memoryId === memoryId || holds(text, memory.content));
+  return {
+    given: memories.length,
+    shown: shown.length,
+    foreign,
+    altered,
+    missing: left.map(({ memoryId }) => memoryId).filter((memoryId) => !dropped.includes(memoryId)),
+    hidden: hiddenMemories(given, prompt),
+    elsewhere: elsewhere(given, prompt, shown),
+    own: shown.filter(isOwn).length,
+    holdsGold: shown.some(({ text }) => golds.some((gold) => containsTokens(text, gold, language))),
+  };
+}
+
+function holds(text: string, content: string): boolean {
+  return onOneLine(text).includes(onOneLine(content));
+}
+
+/** Memories that were dropped for want of space though there was enough. */
+function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segments, budget }: PromptInfo): string[] {
+  const [first] = budget.dropped.filter(({ part, rule }) => part === 'memory' && rule === 'memory-budget');
+  if (first === undefined || budget.forced) return [];
+  const tokensOf = (wanted: (role: PromptSegment['role']) => boolean): number =>
+    segments.reduce((sum, { role, tokenIds }) => sum + (wanted(role) ? tokenIds.length : 0), 0);
+  const isHistory = (role: PromptSegment['role']): boolean => role.startsWith('history');
+  const fixed = tokensOf((role) => !AROUND_MEMORIES.includes(role) && !isHistory(role));
+  const limit = Math.floor(LEAST_SHARE * Math.max(0, windowTokens - reserveTokens - fixed));
+  const used = tokensOf((role) => AROUND_MEMORIES.includes(role));
+  const shown = segments.filter(({ role }) => role === 'memory').length;
+  return used + first.tokens + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS < limit ? [first.id] : [];
+}
+
+/** The user's own memories that stand in a part of the prompt which is none of memories, and nowhere among these. */
+function elsewhere(
+  { item, visible }: GivenForTurn,
+  { segments }: PromptInfo,
+  shown: readonly PromptSegment[],
+): string[] {
+  const rest = segments.filter(({ role }) => role !== 'memory').map(({ text }) => text);
+  const asked = [item.query, ...item.history.map(({ content }) => content)].map(onOneLine);
+  const others = asked.reduce((text, part) => text.replaceAll(part, ' '), onOneLine(rest.join(' ')));
+  return visible
+    .filter(({ content }) => others.includes(onOneLine(content)) && !shown.some(({ text }) => holds(text, content)))
+    .map(({ memoryId }) => memoryId);
+}

@@ -1,0 +1,107 @@
+import type { CallOptions } from '../../../engine/call-options.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
+import { compareScores, type SequenceScore } from '../../../engine/sequence-score.ts';
+import type { SequenceState } from '../../../engine/sequence-state.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
+import { kvTools } from '../../../kv/kv-tools.ts';
+import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import type { InjectedParts } from '../observe/injected-parts.ts';
+import { cellDifference } from './compare-cells.ts';
+import { type CellMaker, expectedCells } from './expected-cells.ts';
+import { movedCell, type PlainCell, plainCells, stateOf } from './plain-cells.ts';
+
+/** A prompt with memories, and a text that is scored behind it. */
+interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
+  readonly suffix: readonly TokenId[];
+  readonly continuation: readonly TokenId[];
+}
+
+/**
+ * What the cells of a model show of themselves before any arm runs: one block that is joined equals the text; all tokens of
+ * all blocks recomputed are the cells of the text; the engine rotates keys as plain arithmetic does; and what keys that are
+ * rotated by one position too many do to the probabilities, with which the noise of parity is compared.
+ * @param prompt of two memories at least
+ */
+export async function cellsSelfTest(
+  engine: Engine,
+  { header, lines, suffix, continuation }: PromptInParts,
+  options: CallOptions = {},
+): Promise<CellsSelfTest> {
+  const { cells, leastTokens, missing } = engine.capabilities;
+  if (cells === null) return { missing: missing.cells ?? 'the engine gives no cells' };
+  await using scoring = await engine.openSession('self-test of cells');
+  const maker: CellMaker = { scoring, cells, leastTokens };
+  const { layout, rotary } = cells;
+  const scored = async (state: SequenceState): Promise<SequenceScore> => {
+    await scoring.importCells(state, options);
+    return scoring.score(suffix, continuation, options);
+  };
+  const parts = { header, lines };
+  const text = await expectedCells(maker, 'prefix', parts, 1, options);
+  const all = await expectedCells(maker, 'link:all', parts, 1, options);
+  await scoring.clear(options);
+  await scoring.evaluate(header, options);
+  await scoring.evaluate(lines.flat(), options);
+  const cut = cellDifference(await cellsOf(scoring, options), text);
+  const recomputed = cellDifference(all, text);
+  const shifted = text.map((cell, index) =>
+    index < header.length ? cell : { ...movedCell(cell, cell.position + 1, rotary, layout), position: cell.position },
+  );
+  const right = await scored(stateOf(text, layout));
+  const planted = compareScores(right, await scored(stateOf(shifted, layout)));
+  return {
+    oneBlock: await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options),
+    noise: { firstKeys: cut.firstKeys, deeper: Math.max(cut.keys, cut.values) },
+    recomputed: Math.max(recomputed.keys, recomputed.values),
+    shift: engine.capabilities.shift ? await shiftedByEngine(maker, parts, suffix, options) : null,
+    planted: planted.largestDifference,
+  };
+}
+
+async function cellsOf(session: EngineSession, options: CallOptions): Promise<PlainCell[]> {
+  using state = await session.exportCells(undefined, options);
+  return plainCells(state);
+}
+
+/** One memory as a block that is joined behind its header, against the same text evaluated whole. */
+async function oneBlock(
+  { capabilities }: Engine,
+  session: EngineSession,
+  { header, lines, suffix, continuation }: PromptInParts,
+  options: CallOptions,
+): Promise<ReturnType<typeof compareScores>> {
+  const block = lines.flat();
+  await session.clear(options);
+  const whole = await session.score([...header, ...block, ...suffix], continuation, options);
+  await session.clear(options);
+  await session.evaluate(header, options);
+  await session.evaluate(block, options);
+  const end = header.length + block.length;
+  using first = await session.exportCells({ start: 0, end: header.length }, options);
+  using second = await session.exportCells({ start: header.length, end }, options);
+  const placement = { block: second, position: header.length, alpha: 1 };
+  using joined = kvTools.join(first, [placement], { rotary: capabilities.cells!.rotary });
+  await session.importCells(joined, options);
+  return compareScores(whole, await session.score(suffix, continuation, options));
+}
+
+/** The engine moves the last block up by erasing the first, and its keys are held against plain rotation. */
+async function shiftedByEngine(
+  { scoring, cells: { rotary, layout } }: CellMaker,
+  { header, lines: [first = [], ...others] }: Pick<InjectedParts, 'header' | 'lines'>,
+  suffix: readonly TokenId[],
+  options: CallOptions,
+): Promise<number> {
+  const rest = others.flat();
+  await scoring.clear(options);
+  await scoring.evaluate([...header, ...first, ...rest], options);
+  const before = (await cellsOf(scoring, options)).slice(header.length + first.length);
+  await scoring.erase({ start: header.length, end: header.length + first.length }, options);
+  // An engine may rotate with the next evaluation.
+  await scoring.evaluate(suffix, options);
+  const after = (await cellsOf(scoring, options)).slice(header.length, header.length + rest.length);
+  const moved = before.map((cell) => movedCell(cell, cell.position - first.length, rotary, layout));
+  const isPlaced = after.every(({ position }, index) => position === moved[index]!.position);
+  return isPlaced ? cellDifference(after, moved).keys : Infinity;
+}

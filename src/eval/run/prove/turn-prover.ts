@@ -1,0 +1,91 @@
+import type { CallOptions } from '../../../engine/call-options.ts';
+import type { DatasetItem } from '../../../data/dataset.ts';
+import type { ArmTraits, PrefillName } from '../../../records/arm-traits.ts';
+import type { Observed } from '../../../records/observed.ts';
+import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import { injectedParts } from '../observe/injected-parts.ts';
+import { type AnsweredInSession, sessionOf } from '../observe/turn-observer.ts';
+import { ROUNDING, wrongCells } from './compare-cells.ts';
+import { expectedCells } from './expected-cells.ts';
+import { plainCells } from './plain-cells.ts';
+import { type ProverParts, sameAgain } from './same-again.ts';
+import type { TurnSample } from './turn-sample.ts';
+
+/** What is proven of a turn, beside its observation. */
+type Proof = Pick<Observed, 'sameAgain' | 'wrongCells'>;
+
+/**
+ * Proves turns anew, after their scoring and outside every clock of theirs: a seeded sample of each arm, and its first cache
+ * hit and miss. The answer is generated again from the K/V that the turn left, and injected cells are read back and compared
+ * with those that a fresh evaluation in another session gives.
+ */
+export class TurnProver {
+  readonly #parts: ProverParts;
+  readonly #sample: TurnSample;
+  readonly #selfTest: CellsSelfTest | undefined;
+  /** Arms whose first hit, or miss, was proven by this process. */
+  readonly #first = new Set<string>();
+
+  constructor(parts: ProverParts, sample: TurnSample, selfTest: CellsSelfTest | undefined) {
+    this.#parts = parts;
+    this.#sample = sample;
+    this.#selfTest = selfTest;
+  }
+
+  /** Nothing for a turn that is not in the sample. */
+  async prove(
+    arm: ArmTraits,
+    item: DatasetItem,
+    repeat: number,
+    turn: AnsweredInSession,
+    options: CallOptions,
+  ): Promise<Proof> {
+    if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, turn)) return {};
+    const { generation } = turn.recorded;
+    const { trace } = turn.response;
+    const wrong = await this.#wrongCells(arm, turn, options);
+    return {
+      ...(generation === null ? {} : { sameAgain: await sameAgain(this.#parts, generation, trace, options) }),
+      ...(wrong === undefined ? {} : { wrongCells: wrong }),
+    };
+  }
+
+  #isFirst({ name, injects }: ArmTraits, { response }: AnsweredInSession): boolean {
+    const { cache } = response.trace.account;
+    const key = JSON.stringify([name, cache]);
+    if (injects === 'nothing' || cache === 'bypass' || this.#first.has(key)) return false;
+    this.#first.add(key);
+    return true;
+  }
+
+  /** Undefined where there is nothing to prove, and where nobody can. */
+  async #wrongCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<string | null | undefined> {
+    const { engine, scoring } = this.#parts;
+    const { cells, leastTokens } = engine.capabilities;
+    const parts = injectedParts(arm, turn.response);
+    const noise = this.#selfTest;
+    if (arm.prefill === undefined || parts.lines.length === 0) return undefined;
+    if (cells === null || noise === undefined || 'missing' in noise) return undefined;
+    const session = sessionOf(turn);
+    const count = parts.header.length + parts.lines.flat().length;
+    if (session.cells < count) return `${session.cells} cells in place of ${count}`;
+    using state = await session.exportCells({ start: 0, end: count }, options);
+    const alpha = arm.alpha ?? turn.response.trace.prefill?.alpha ?? 1;
+    const given = turn.memories.memories.map(({ memoryId }) => memoryId);
+    const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
+    const maker = { scoring, cells, leastTokens };
+    const expected = await expectedCells(maker, arm.prefill, { ...parts, ranks }, alpha, options);
+    return wrongCells(plainCells(state), expected, boundOf(noise, arm.prefill, ROUNDING[cells.layout.keyType]));
+  }
+}
+
+/** Differences that rounding makes, or twice what the self-test saw. */
+function boundOf(
+  { noise, recomputed }: Exclude<CellsSelfTest, { readonly missing: string }>,
+  prefill: PrefillName,
+  rounding: number,
+): { readonly firstKeys: number; readonly deeper: number } {
+  const isPlain = prefill === 'prefix' || prefill === 'blocks' || prefill === 'parallel';
+  const deeper = isPlain ? noise.deeper : Math.max(noise.deeper, recomputed);
+  return { firstKeys: Math.max(rounding, 2 * noise.firstKeys), deeper: Math.max(rounding, 2 * deeper) };
+}

@@ -1,0 +1,170 @@
+import { setTimeout } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { CheckName, RunResults } from '../../src/records/results.ts';
+import type { ArmDefinition, ArmParts } from '../../src/systems/arms/arm-definition.ts';
+import type { BenchSystem, ChatResponse } from '../../src/systems/contracts.ts';
+import { replacing } from '../fixtures/replacing.ts';
+import { checkOf, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
+
+const [rag, dki] = [shippedArm('rag'), shippedArm('dki')];
+
+/** An arm whose system does something else in a turn. */
+function liar(
+  name: string,
+  arm: ArmDefinition,
+  chat: (system: BenchSystem, parts: ArmParts) => BenchSystem['chat'],
+): ArmDefinition {
+  return renamed(name, {
+    ...arm,
+    open: (parts, argument) => {
+      const system = arm.open(parts, argument);
+      return replacing(system, { chat: chat(system, parts) });
+    },
+  });
+}
+
+/** Answers of `rag` by user and question, which its false twin copies. */
+const heard = new Map<string, ChatResponse>();
+const nameOf = ({ userId = '', query }: { readonly userId?: string; readonly query: string }) => `${userId} ${query}`;
+
+const arms: readonly ArmDefinition[] = [
+  {
+    ...rag,
+    open: (parts, argument) => {
+      const system = rag.open(parts, argument);
+      const chat: BenchSystem['chat'] = async (request) => {
+        const response = await system.chat(request);
+        heard.set(nameOf(request), response);
+        return response;
+      };
+      return replacing(system, { chat });
+    },
+  },
+  {
+    ...shippedArm('rag-twin'),
+    open: (...asked) => {
+      const system = shippedArm('rag-twin').open(...asked);
+      return replacing(system, { chat: async (request) => heard.get(nameOf(request)) ?? system.chat(request) });
+    },
+  },
+  liar('waits', rag, (system) => async (request) => {
+    await setTimeout(60);
+    return system.chat(request);
+  }),
+  liar('told', dki, (system) => async (request) => {
+    const response = await system.chat(request);
+    return { ...response, trace: { ...response.trace, answer: { ...response.trace.answer, text: 'Brenko' } } };
+  }),
+  liar(
+    'withholds',
+    dki,
+    (system) =>
+      ({ retrieved, ...request }) =>
+        system.chat({ ...request, retrieved: { ...retrieved!, memories: retrieved!.memories.slice(1) } }),
+  ),
+  liar(
+    'whispers',
+    dki,
+    (system) =>
+      ({ retrieved, ...request }) =>
+        system.chat({
+          ...request,
+          retrieved: { ...retrieved!, memories: [] },
+          systemPrompt: `You remember: ${retrieved!.memories.map(({ content }) => content).join(' ')}`,
+        }),
+  ),
+  liar('moonlights', dki, (system, parts) => async (request) => {
+    const { engine } = await parts.open();
+    await using hidden = await engine.openSession('hidden');
+    await hidden.evaluate([60, 61, 62]);
+    return await system.chat(request);
+  }),
+  liar('lingers', dki, (system, parts) => async (request) => {
+    const response = await system.chat(request);
+    const { session } = await parts.open();
+    // While others answer.
+    void setTimeout(1)
+      .then(() => session.evaluate([60, 61]).catch(() => undefined))
+      .catch(() => undefined);
+    return response;
+  }),
+  // On a hit it answers behind other K/V, and puts the right one back before anybody looks.
+  renamed('two-faced', {
+    ...dki,
+    open: (parts, argument) =>
+      dki.open(
+        {
+          ...parts,
+          open: async () => {
+            const { engine, session } = await parts.open();
+            let restored = false;
+            const lying = replacing(session, {
+              restore: async (...asked) => {
+                await session.restore(...asked);
+                restored = true;
+              },
+              generate: async (...asked) => {
+                if (!restored) return session.generate(...asked);
+                const before = await session.checkpoint();
+                await session.truncate(2);
+                const given = await session.generate(...asked);
+                await session.restore(before);
+                return given;
+              },
+            });
+            return { engine, session: lying };
+          },
+        },
+        argument,
+      ),
+  }),
+];
+
+describe('a run with arms that lie', () => {
+  let results: RunResults;
+  beforeAll(async () => {
+    const names = [
+      'rag',
+      'dki',
+      'rag-twin',
+      'waits',
+      'told',
+      'withholds',
+      'whispers',
+      'moonlights',
+      'lingers',
+      'two-faced',
+    ];
+    results = await smallRun(names.join(), { arms });
+  });
+
+  it.each<[string, CheckName, RegExp]>([
+    ['an answer that no engine gave', 'answers', /answers are not what the engine generated: [^;]*told on/],
+    ['a twin that copies', 'answers', /answers are not what the engine generated: [^;]*rag-twin on/],
+    ['a twin that copies', 'sample', /rag-twin answered without evaluating its prompt/],
+    ['another answer path on cache hits', 'answers', /another than the likeliest token: two-faced on/],
+    ['another answer path on cache hits', 'token identity', /hold other ids than they claim: [^;]*two-faced on/],
+    ['memories that are withheld', 'same memories', /lose memories that they were given: [^;]*withholds on/],
+    ['memories in the system prompt', 'same memories', /outside of the part for memories: whispers on/],
+    ['evaluation in a session of its own', 'token accounting', /evaluated other than they claim: [^;]*moonlights on/],
+    ['work that goes on behind the turn', 'clock', /work outside of turns was refused: lingers \(\d+ calls\)/],
+    ['a turn that waits', 'clock', /waits [6-9]\d\.\d\d ms|waits \d{3,}\.\d\d ms/],
+  ])('%s is found by %s', (_, check, evidence) => {
+    expect(checkOf(results, check)).toMatchObject({
+      status: 'failed',
+      evidence: expect.stringMatching(evidence) as string,
+    });
+  });
+
+  it('is not said to be wrong where it is not', () => {
+    for (const check of ['answers', 'same memories', 'token accounting', 'sample'] as const) {
+      expect(checkOf(results, check).evidence).not.toMatch(/\b(rag|dki|waits) on /);
+    }
+    expect(checkOf(results, 'cells')).toMatchObject({ status: 'passed' });
+    expect(checkOf(results, 'errors')).toMatchObject({ status: 'passed' });
+  });
+
+  it('has its books in order but for what was hidden from them', () => {
+    expect(results.run.profile.evaluatedTokens).toMatchObject({ unbooked: 0, prepared: 0 });
+  });
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cellFaults } from '../fixtures/cell-faults.ts';
+import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
+import { ProvenTurns } from '../fixtures/proven-turn.ts';
+import { replacing } from '../fixtures/replacing.ts';
+
+let turns: ProvenTurns;
+beforeAll(async () => {
+  turns = await ProvenTurns.open(openFakeEngine({ sessions: 3, cellsPerPosition: 2, kvType: 'F16' }));
+});
+afterAll(() => turns[Symbol.asyncDispose]());
+
+const proven = { sameAgain: true, wrongCells: null };
+
+const exact = ['dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-blocks@alpha=0.5', 'dki-parallel'];
+const recomputing = ['dki-link:3', 'dki-link:all', 'dki-link:3@alpha=0.5', 'dki-random:.5', 'dki-ranked:.5'];
+
+it.each([...exact, ...recomputing])(
+  'the cells of %s are those of a fresh evaluation, on a miss and on a hit, and give the answer again',
+  async (name) => {
+    expect(await turns.of(name)).toEqual([proven, proven]);
+  },
+);
+
+it.each(cellFaults)('$title are found in $arm', async ({ arm, fault, found }) => {
+  const [miss, hit] = await turns.of(arm, fault);
+  expect(hit!.wrongCells).toMatch(found);
+  // A store lies about what it was given before.
+  if (fault.kv?.openBlocks === undefined) expect(miss!.wrongCells).toMatch(found);
+});
+
+it('an answer from other K/V than the turn leaves behind does not come out again', async () => {
+  const [miss, hit] = await turns.of('dki', {
+    // It answers behind nothing but the question on hits, and puts the memories back before anybody looks.
+    session: (session) => {
+      let restored = false;
+      return replacing(session, {
+        restore: async (...asked) => {
+          await session.restore(...asked);
+          restored = true;
+        },
+        generate: async (...asked) => {
+          if (!restored) return session.generate(...asked);
+          const before = await session.checkpoint();
+          await session.truncate(2);
+          const given = await session.generate(...asked);
+          await session.restore(before);
+          return given;
+        },
+      });
+    },
+  });
+  expect([miss!.wrongCells, hit!.wrongCells]).toEqual([null, null]);
+  expect(hit!.sameAgain).toBe(false);
+});
+
+it('a self-test says by how much a planted shift exceeds rounding, and what an engine rotates otherwise', async () => {
+  expect(turns.selfTest).toMatchObject({ oneBlock: { bitwiseEqual: true }, noise: { firstKeys: 0, deeper: 0 } });
+  const { planted, shift } = turns.selfTest as Exclude<typeof turns.selfTest, { readonly missing: string }>;
+  expect(planted).toBeGreaterThan(0.01);
+  expect(shift).toBeLessThan(2 ** -9);
+
+  const engine = openFakeEngine({ sessions: 3 });
+  const cells = engine.capabilities.cells!;
+  const rotary = { ...cells.rotary, base: 9000 };
+  await using wrong = await ProvenTurns.open(
+    replacing(engine, { capabilities: { ...engine.capabilities, cells: { ...cells, rotary } } }),
+  );
+  expect((wrong.selfTest as { readonly shift: number }).shift).toBeGreaterThan(2 ** -7);
+});
+
+it('an engine without cells says why nothing is proven', async () => {
+  await using without = await ProvenTurns.open(openFakeEngine({ sessions: 3, cells: false }));
+  expect(without.selfTest).toEqual({ missing: expect.any(String) as string });
+  expect(await without.of('dki')).toEqual([{ sameAgain: true }, { sameAgain: true }]);
+});
