@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunResults } from '../../src/records/results.ts';
-import { ChatServer, honestJudge } from '../fixtures/chat-server.ts';
+import { ChatServer, honestJudge, judgedData } from '../fixtures/chat-server.ts';
+import { ProgramHost } from '../fixtures/program-host.ts';
 import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
 
+const KEY = 'a-key-that-nobody-may-see';
 const few = ['--limit', '8', '--arms', 'none,rag'];
 
 it('is stopped while a judge is silent, and goes on without asking a turn again', async () => {
@@ -33,5 +35,57 @@ it('is stopped while a judge is silent, and goes on without asking a turn again'
   const { judge } = JSON.parse(resumed.stdout) as RunResults;
   expect([judge!.known, judge!.asked]).toEqual([2, server.requests.length - asked]);
   expect(judge!.failed).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+/** All files below a folder, as they are. */
+const written = (folder: string): string =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)).toString('latin1'))
+    .join('\n');
+
+it('judges the answers of a run, and asks nothing twice', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dki-judge-'));
+  await using host = new ProgramHost(folder, { DKI_BENCH_JUDGE_KEY: KEY });
+  await using server = await ChatServer.start();
+  const bench = (...words: readonly string[]) => host.run('bench', '--judge-model', 'grader', ...words);
+  // Slow once in a while, and now and then neither yes nor no.
+  server.answers = (content) => {
+    const odd = judgedData(content).question.includes('16:30') || server.requests.length === 12;
+    return odd && server.requests.length > 8 ? { reply: 'hard to say', afterMs: 300 } : honestJudge(content);
+  };
+  const first = await bench('--judge', server.address, ...few, '--run', 'first', '--json');
+  expect(first.stderr).toContain('asking the judge');
+  const { arms, judge, run, checks } = JSON.parse(first.stdout) as RunResults;
+  expect(run.metrics).toEqual([
+    { name: 'judge', label: 'judge', kind: 'binary', unit: '%', direction: 'higher', margin: 2 },
+  ]);
+  expect(checks.find(({ check }) => check === 'metrics')?.evidence).toContain(
+    'judge grader accepts 4 of 4 planted right answers and 0 of 4 wrong ones',
+  );
+  expect(run.profile.spent!.judge).toBeGreaterThan(300);
+  expect(judge!.failed).toEqual([
+    expect.objectContaining({ reason: 'neither yes nor no', first: 'judge grader: the reply is neither yes nor no' }),
+  ]);
+  const answerable = arms[0]!.metrics.contains!.n;
+  for (const { judged, unjudged } of judge!.arms) expect(judged + unjudged).toBe(answerable);
+  expect(judge!.arms.reduce((sum, { unjudged }) => sum + unjudged, 0)).toBe(judge!.failed[0]!.answers);
+  expect(arms.find(({ arm }) => arm === 'rag')!.metrics['judge']!.n).toBe(judge!.arms[1]!.judged);
+  expect(judge!.agreement!.n).toBe(judge!.arms[0]!.judged + judge!.arms[1]!.judged);
+  expect(new Set(server.requests.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${KEY}`]));
+
+  const before = server.requests.length;
+  server.answers = honestJudge;
+  const second = await bench('--judge', server.address, ...few, '--run', 'second');
+  // The one that had no verdict.
+  expect(server.requests.length - before).toBe(1);
+  expect(second.code).toBe(0);
+  const printed = second.stdout.replaceAll(/\s+/g, ' ');
+  expect(printed).toMatch(/judge grader agrees with contains on [\d.]+ % of \d+ answers, Cohen's kappa/);
+  expect(printed).toMatch(/, judge 0\.\d s/);
+  expect(readFileSync(join(folder, 'reports/second/report.html'), 'utf8')).toContain('You grade one answer.');
+  for (const text of [first.stdout, first.stderr, second.stdout, second.stderr, written(folder)])
+    expect(text).not.toContain(KEY);
   rmSync(folder, { recursive: true });
 });

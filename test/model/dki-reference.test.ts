@@ -2,9 +2,7 @@ import { describe } from 'vitest';
 import { EXACT, HALF, referencePromises, type ReferenceSubject } from './dki-reference-promises.ts';
 
 const subjects: readonly ReferenceSubject[] = [
-  { shape: 'tiny-llama', flashAttention: 'off', ...EXACT },
   { shape: 'tiny-llama-rope-freqs', flashAttention: 'off', ...EXACT },
-  { shape: 'tiny-qwen2', flashAttention: 'off', ...EXACT },
   { shape: 'tiny-qwen3', flashAttention: 'off', ...EXACT },
   { shape: 'tiny-qwen3', flashAttention: 'on', ...HALF },
 ];
