@@ -11,7 +11,7 @@ import Table from 'cli-table3';
 import { median } from 'simple-statistics';
 import { armOrder } from '../src/eval/run/arm-order.ts';
 import { composeEngine } from '../src/cli/compose.ts';
-import { modelFileOf } from '../src/engine/llama-cpp/model-file.ts';
+import { modelFileOf } from '../src/engine/gguf/model-file.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 import { LlamaServer } from './ttft/llama-server.ts';
 import { openRows, ROW_SESSIONS, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts';

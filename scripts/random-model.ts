@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { BenchError } from '../src/config/bench-error.ts';
-import { modelShapes } from '../src/engine/llama-cpp/random-model/model-shapes.ts';
-import { modelPathOf } from '../src/engine/llama-cpp/random-model/random-model.ts';
+import { modelShapes } from '../src/engine/gguf/random-model/model-shapes.ts';
+import { modelPathOf } from '../src/engine/gguf/random-model/random-model.ts';
 import { runScript } from './run-script.ts';
 
 await runScript(async () => {

@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { type Cycle, cyclesOf, type Import, importsIn, importsOf } from '../fixtures/import-graph.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { order, readers } = JSON.parse(readFileSync(`${root}/layers.json`, 'utf8')) as {
+const { order, engines, readers } = JSON.parse(readFileSync(`${root}/layers.json`, 'utf8')) as {
   order: string[];
+  engines: { shared: string[] };
   readers: { layers: string[]; closed: string[] };
 };
 const folders = [...new Set(order.map((layer) => layer.split('/')[0]!))];
@@ -67,11 +68,18 @@ describe('imports of src', () => {
     const testsThePort = (path: string) => isTest(path) && isIn(path, 'engine');
     const listsAdapters = (path: string) => path === 'engine/adapters.ts';
     const composes = (path: string) => path === 'cli/compose.ts';
-    const adapters = readdirSync(`${root}/src/engine`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(adapters.map(({ name }) => name)).toContain('llama-cpp');
-    for (const { name } of adapters) {
+    const entries = readdirSync(`${root}/src/engine`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const adapters = entries.map(({ name }) => name).filter((name) => !engines.shared.includes(name));
+    expect(adapters).toContain('llama-cpp');
+    for (const name of adapters) {
       const inAdapter = (path: string) => isIn(path, `engine/${name}`);
-      expect(outside((from) => inAdapter(from) || listsAdapters(from) || testsThePort(from), inAdapter)).toEqual([]);
+      const allowed = (from: string) => [inAdapter, listsAdapters, testsThePort].some((known) => known(from));
+      expect(outside(allowed, inAdapter)).toEqual([]);
+    }
+    for (const name of engines.shared) {
+      const inShared = (path: string) => isIn(path, `engine/${name}`);
+      const inEngines = (path: string) => path.startsWith('engine/') && path.split('/').length > 2;
+      expect(outside((from) => inEngines(from), inShared)).toEqual([]);
     }
     const inLlamaCpp = (path: string) => isIn(path, 'engine/llama-cpp');
     expect(outside(inLlamaCpp, (to) => /^@?node-llama-cpp(\/|$)/.test(to))).toEqual([]);

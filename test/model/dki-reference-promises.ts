@@ -5,7 +5,7 @@ import type { onOff } from '../../src/config/bench-config.ts';
 import type { NumberType } from '../../src/engine/kv-layout.ts';
 import type { TokenRange } from '../../src/engine/token-id.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
+import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import type { PromptSegment } from '../../src/records/prompt-info.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
 import { recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';

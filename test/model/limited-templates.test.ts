@@ -1,6 +1,6 @@
 import { Template } from '@huggingface/jinja';
 import { expect, it } from 'vitest';
-import { modelShapes } from '../../src/engine/llama-cpp/random-model/model-shapes.ts';
+import { modelShapes } from '../../src/engine/gguf/random-model/model-shapes.ts';
 import { LimitedTemplate } from '../../src/systems/prompt/limited-template.ts';
 
 it('a template within the limits gives what the library gives, its own refusals too', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { modelPathOf } from '../../src/engine/llama-cpp/random-model/random-model.ts';
+import { modelPathOf } from '../../src/engine/gguf/random-model/random-model.ts';
 import { runProcess, typescript } from '../fixtures/run-process.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 

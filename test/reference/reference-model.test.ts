@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { modelFileOf } from '../../src/engine/llama-cpp/model-file.ts';
+import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import { causal, forwardPass, type Mask, placed, scaleCell } from './forward-pass.ts';
 import { largestDifference, logProbabilities, type Logits, ReferenceModel } from './reference-model.ts';
 

@@ -1,12 +1,12 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { EngineAdapter } from '../engine-adapter.ts';
-import { readGgufHeader } from './gguf/gguf-header.ts';
+import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { listAccelerators } from './list-accelerators.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
-import { checkModelFile } from './model-check.ts';
-import { describeModel, missingOf } from './model-description.ts';
-import { modelFileOf, sha256OfModel } from './model-file.ts';
+import { checkModelFile } from '../gguf/model-check.ts';
+import { describeModel, missingOf } from '../gguf/model-description.ts';
+import { modelFileOf, sha256OfModel } from '../gguf/model-file.ts';
 import { requireTried } from './trial/model-trial.ts';
 
 /**

@@ -9,7 +9,7 @@ import { presetModels } from '../../config/models/preset-models.ts';
 import { checkpointSchema } from '../checkpoint.ts';
 import { cellBytes } from '../kv-layout.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import { modelPathOf } from './random-model/random-model.ts';
+import { modelPathOf } from '../gguf/random-model/random-model.ts';
 
 const model = presetModels.model;
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-llama-cpp-'));

@@ -12,14 +12,14 @@ import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
 import type { TokenizeRequest } from '../tokenize-request.ts';
 import { BusyClock } from './busy-clock.ts';
-import { CheckpointFolder } from './checkpoint-folder.ts';
+import { CheckpointFolder } from '../llama-state/checkpoint-folder.ts';
 import { LlamaCppSession } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
 import { PrefillPace } from './prefill-pace.ts';
-import { PrivateFolder } from './private-folder.ts';
-import { SessionCells } from './session-cells.ts';
-import { StateExchange } from './state-exchange.ts';
+import { PrivateFolder } from '../llama-state/private-folder.ts';
+import { SessionCells } from '../llama-state/session-cells.ts';
+import { StateExchange } from '../llama-state/state-exchange.ts';
 
 /**
  * A language model on llama.cpp in this process. On the CPU and without flash attention, as by default, a prefix that was
@@ -144,6 +144,7 @@ export class LlamaCppEngine implements Engine {
       layout: cells.layout,
       window: info,
       sequences: sessions,
+      form: { version: 3, isWrapped: false },
       stateIdentity: info.stateIdentity,
       checkpoints: this.#checkpoints,
       scratchPath: join(this.#folder.path, `session-${this.#opened++}.state`),

@@ -15,8 +15,8 @@ import { chunkTokens } from './chunk-tokens.ts';
 import { decodeTokens } from '../decode-tokens.ts';
 import type { NativeSequence } from './native-sequence.ts';
 import type { PrefillPace } from './prefill-pace.ts';
-import type { SessionCells } from './session-cells.ts';
-import type { StateExchange } from './state-exchange.ts';
+import type { SessionCells } from '../llama-state/session-cells.ts';
+import type { StateExchange } from '../llama-state/state-exchange.ts';
 import { requireSpace } from '../window.ts';
 
 /** The parts of a session, and what it needs of its engine. */

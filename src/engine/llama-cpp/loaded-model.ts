@@ -8,12 +8,12 @@ import type { EngineRequest } from '../engine-request.ts';
 import type { NumberType } from '../kv-layout.ts';
 import type { TokenId } from '../token-id.ts';
 import type { TokenizeRequest } from '../tokenize-request.ts';
-import { type GgufHeader, readGgufHeader } from './gguf/gguf-header.ts';
+import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
-import { checkModelFile } from './model-check.ts';
-import { describeModel, missingOf } from './model-description.ts';
-import { sha256OfModel } from './model-file.ts';
+import { checkModelFile } from '../gguf/model-check.ts';
+import { describeModel, missingOf } from '../gguf/model-description.ts';
+import { sha256OfModel } from '../gguf/model-file.ts';
 
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 const BATCH_TOKENS = 512;

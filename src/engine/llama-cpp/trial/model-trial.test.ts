@@ -3,8 +3,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { presetModels } from '../../../config/models/preset-models.ts';
 import { llamaCpp } from '../llama-cpp-adapter.ts';
-import { sha256OfModel } from '../model-file.ts';
-import { modelPathOf } from '../random-model/random-model.ts';
+import { sha256OfModel } from '../../gguf/model-file.ts';
+import { modelPathOf } from '../../gguf/random-model/random-model.ts';
 import { requireTried } from './model-trial.ts';
 import { isKnownModel } from './tried-models.ts';
 

@@ -51,6 +51,7 @@ export class CheckpointFolder {
       return { bytes, sha256 };
     } catch (cause) {
       removeWhatever(unfinished);
+      if (cause instanceof BenchError) throw cause;
       const hint = 'free some space or name another folder';
       throw new BenchError('disk', `${path}: the K/V state could not be written`, hint, cause);
     }

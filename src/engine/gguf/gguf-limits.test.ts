@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type GgufValue, tinyGguf, tinyHeader } from '../../../../test/fixtures/tiny-gguf.ts';
+import { type GgufValue, tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { readGgufHeader } from './gguf-header.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-gguf-'));

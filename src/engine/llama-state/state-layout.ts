@@ -2,10 +2,20 @@ import { BenchError } from '../../config/bench-error.ts';
 import { numberBytes, type NumberType, numberTypes } from '../kv-layout.ts';
 
 export const MAGIC = 0x67677371;
-export const VERSION = 3;
 export const INTEGER_BYTES = 4;
 /** Position, number of owners, owner. */
 export const CELL_INTEGERS = 3;
+
+/** What stands around the cells of a state file: builds of llama.cpp, and llama-server, write more or less of it. */
+export interface StateForm {
+  /** Version 4 has two words more behind the number of layers: the sizes by which quantised K/V are rotated. */
+  readonly version: 3 | 4;
+  /** True for llama-server since version 4: a head and a tail of its own stand around the ids. */
+  readonly isWrapped: boolean;
+}
+
+/** The list of ids of llama-server: a mark, a version and their number stand in front, the number of media behind. */
+export const WRAPPED = { mark: -1, version: 1, head: 3, tail: 1 } as const;
 
 /** The K/V of every cell of a state file, the same in all layers. */
 export interface FileTensors {
@@ -22,8 +32,11 @@ export interface FileTensors {
 
 /** Places of everything in a state file; offsets in bytes. */
 export interface StateLayout {
+  readonly form: StateForm;
   readonly tokenCount: number;
   readonly tokensAt: number;
+  /** The end of the list of ids, whatever stands around them. */
+  readonly tokensEnd: number;
   /** Sequences of the context that it was saved from, and which of them has the cells. */
   readonly streams: number;
   readonly stream: number;
@@ -53,7 +66,7 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Walks a llama.cpp sequence state of version 3 and checks that it ends exactly where its head promises: one that is
+ * Walks a llama.cpp sequence state of version 3 or 4 and checks that it ends exactly where its head promises: one that is
  * cut short inside the values ends the process that loads it, and nothing can catch that. It cannot see flipped bytes.
  *
  * @param name names the bytes in a message
@@ -62,22 +75,34 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
  */
 export function readStateLayout(bytes: Uint8Array, name: string): StateLayout {
   const walk = new StateWalk(bytes, name);
-  const [magic, version, tokenCount] = walk.integers(3);
-  if (magic !== MAGIC || version !== VERSION) throw walk.refusal('not a llama.cpp state of version 3');
-  const tokensAt = walk.skip(tokenCount! * INTEGER_BYTES);
+  const [magic, version, recordCount] = walk.integers(3);
+  if (magic !== MAGIC || (version !== 3 && version !== 4))
+    throw walk.refusal('not a llama.cpp state of version 3 or 4');
+  const record = walk.integers(recordCount!);
+  const tokensEnd = walk.offset;
+  const isWrapped = record[0] === WRAPPED.mark;
+  const tokenCount = isWrapped ? record[2]! : record.length;
+  if (isWrapped) requireWrapping(record, walk);
+  const tokensAt = tokensEnd - (isWrapped ? tokenCount + WRAPPED.tail : tokenCount) * INTEGER_BYTES;
   const [streams] = walk.integers(1);
-  let content: Omit<StateLayout, 'tokenCount' | 'tokensAt' | 'streams'> | undefined;
+  let content: Pick<StateLayout, 'stream' | 'positions' | 'tensors' | 'keysAt' | 'valuesAt'> | undefined;
   for (let stream = 0; stream < streams!; stream++) {
     const [cells] = walk.integers(1);
     if (cells === 0) continue;
     if (content !== undefined) throw walk.refusal('cells in more than one stream');
-    content = { stream, positions: readPositions(walk, cells!), ...readKeysAndValues(walk, cells!) };
+    content = { stream, positions: readPositions(walk, cells!), ...readKeysAndValues(walk, cells!, version) };
   }
   if (content === undefined) throw walk.refusal('it has no cells');
   requireEnd(walk, streams!);
   const last = content.positions.reduce((largest, position) => Math.max(largest, position), -1);
   if (last + 1 !== tokenCount) throw walk.refusal(`${tokenCount} tokens, and the last position is ${last}`);
-  return { tokenCount, tokensAt, streams: streams!, ...content };
+  return { form: { version, isWrapped }, tokenCount, tokensAt, tokensEnd, streams: streams!, ...content };
+}
+
+function requireWrapping(record: Int32Array, walk: StateWalk): void {
+  const [, version, count] = record;
+  const whole = version === WRAPPED.version && record.length === count! + WRAPPED.head + WRAPPED.tail;
+  if (!whole || record.at(-1) !== 0) throw walk.refusal('its list of tokens is not one of texts alone');
 }
 
 function readPositions(walk: StateWalk, cells: number): Int32Array {
@@ -115,10 +140,17 @@ interface OneKind {
   readonly starts: readonly number[];
 }
 
-function readKeysAndValues(walk: StateWalk, cells: number): Pick<StateLayout, 'tensors' | 'keysAt' | 'valuesAt'> {
+function readKeysAndValues(
+  walk: StateWalk,
+  cells: number,
+  version: StateForm['version'],
+): Pick<StateLayout, 'tensors' | 'keysAt' | 'valuesAt'> {
   const [transposed, layers] = walk.integers(2);
   if (transposed !== 0 && transposed !== 1) throw walk.refusal(`an unknown order of values, ${transposed}`);
   if (layers! < 1) throw walk.refusal(`${layers} layers`);
+  if (version === 4 && walk.integers(2).some((size) => size !== 0)) {
+    throw walk.refusal('its keys or values are rotated by llama.cpp itself', 'keep K/V in F16 or F32');
+  }
   const keys = readTensors(walk, 'keys', layers!, cells, false);
   const values = readTensors(walk, 'values', layers!, cells, transposed === 1);
   const tensors: FileTensors = {

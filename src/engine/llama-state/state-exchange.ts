@@ -7,7 +7,6 @@ import { keyRowBytes, type KvLayout, sameLayout, valueRowBytes } from '../kv-lay
 import type { SequenceState } from '../sequence-state.ts';
 import type { TokenRange } from '../token-id.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
-import type { NativeSequence } from './native-sequence.ts';
 import { SessionCells, UNKNOWN_TOKEN } from './session-cells.ts';
 import {
   type FileCells,
@@ -19,11 +18,25 @@ import {
   withStreams,
   writeParts,
 } from './state-file.ts';
+import type { StateForm } from './state-layout.ts';
 import { requireSpace, type Window } from '../window.ts';
+
+/** A sequence of llama.cpp, wherever it runs. */
+export interface StateCarrier {
+  /** Writes tokens and K/V to a new file. @returns its size in bytes @throws Error where it could not be written completely */
+  save(path: string): Promise<number>;
+  /**
+   * Replaces tokens and K/V by those of a file, whose layout and length are checked already.
+   * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
+   */
+  load(path: string): Promise<void>;
+  /** Erases everything from a position on. */
+  truncate(position: number): Promise<void>;
+}
 
 /** A session as far as its K/V goes in and out of it. */
 export interface ExchangedSession {
-  readonly sequence: NativeSequence;
+  readonly sequence: StateCarrier;
   readonly cells: SessionCells;
 }
 
@@ -33,6 +46,8 @@ export interface ExchangeOptions {
   readonly window: Window;
   /** Sequences of the context: a state file says for how many it was made. */
   readonly sequences: number;
+  /** As the engine's build writes states. */
+  readonly form: StateForm;
   readonly stateIdentity: string;
   readonly checkpoints: CheckpointFolder;
   /** A file of this session alone, in a private folder. */
@@ -68,7 +83,7 @@ export class StateExchange {
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
-    const { layout, window, scratchPath, sequences } = this.#options;
+    const { layout, window, scratchPath, sequences, form } = this.#options;
     const { sequence, cells } = this.#session;
     requireImportable(state, layout);
     const imported = new SessionCells();
@@ -77,7 +92,7 @@ export class StateExchange {
     if (imported.count === 0) return this.#clear();
     requireFiniteNumbers(state);
     await this.#throughScratch(async () => {
-      writeScratch(scratchPath, stateParts(state, imported.tokensByPosition(), sequences));
+      writeScratch(scratchPath, stateParts(state, imported.tokensByPosition(), sequences, form));
       await this.#clear();
       await sequence.load(scratchPath);
     });
@@ -124,7 +139,7 @@ export class StateExchange {
     try {
       await this.#session.sequence.save(path);
     } catch (cause) {
-      throw notWritten(path, cause);
+      throw cause instanceof BenchError ? cause : notWritten(path, cause);
     }
   }
 

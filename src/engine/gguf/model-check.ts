@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { BenchError } from '../../config/bench-error.ts';
-import type { GgufHeader } from './gguf/gguf-header.ts';
+import type { GgufHeader } from './gguf-header.ts';
 
 /** Architectures whose K/V layout and rotation were measured here, bit by bit. */
 const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];

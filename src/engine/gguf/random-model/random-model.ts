@@ -11,7 +11,7 @@ import { type ModelShape, modelShapes, type ModelShapeName } from './model-shape
 import { modelTensors } from './model-tensors.ts';
 import { paddedVocabulary } from './vocabulary.ts';
 
-/** `src/engine/llama-cpp/random-model` and `dist/engine/llama-cpp/random-model` are equally deep. */
+/** `src/engine/gguf/random-model` and `dist/engine/gguf/random-model` are equally deep. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../../../build/random-models/', import.meta.url));
 const SEED = 7;
 /** Raised with every change of the weights, which the header does not show: a kept file of an older recipe is not taken. */

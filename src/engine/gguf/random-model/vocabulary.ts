@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { GgufValue } from './gguf-writer.ts';
 
-/** `src/engine/llama-cpp/random-model` and `dist/engine/llama-cpp/random-model` are equally deep. */
+/** `src/engine/gguf/random-model` and `dist/engine/gguf/random-model` are equally deep. */
 const TOKENIZER = fileURLToPath(new URL('../../../../models/tokenizer.json', import.meta.url));
 const tokenizerSchema = z.object({
   model: z.object({

@@ -9,14 +9,20 @@ import {
   integersIn,
   MAGIC,
   readStateLayout,
-  VERSION,
+  type StateForm,
+  WRAPPED,
 } from './state-layout.ts';
 
 /** The id in the token list of a position that no cell has, or several have, or whose token is not known. */
 export const PLACEHOLDER_TOKEN = 0;
 
 /** The parts of a state file, in order; keys and values are those of the state itself, not copied. */
-export function stateParts(state: SequenceState, tokensByPosition: readonly number[], streams: number): Uint8Array[] {
+export function stateParts(
+  state: SequenceState,
+  tokensByPosition: readonly number[],
+  streams: number,
+  { version, isWrapped }: StateForm,
+): Uint8Array[] {
   const { layout, positions } = state;
   const { keys, values } = state;
   const cells = positions.length;
@@ -26,7 +32,8 @@ export function stateParts(state: SequenceState, tokensByPosition: readonly numb
     fields[CELL_INTEGERS * cell] = positions[cell]!;
     fields[CELL_INTEGERS * cell + 1] = 1;
   }
-  const tokens = Int32Array.from(tokensByPosition, (token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
+  const tokens = tokensByPosition.map((token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
+  const record = Int32Array.from(isWrapped ? [WRAPPED.mark, WRAPPED.version, tokens.length, ...tokens, 0] : tokens);
   const { keyType, valueType, valuesTransposed } = layout;
   const keyHead = Int32Array.of(ggmlType(keyType), keyRowBytes(layout), 0);
   const valueRow = valueRowBytes(layout);
@@ -34,11 +41,11 @@ export function stateParts(state: SequenceState, tokensByPosition: readonly numb
     ? Int32Array.of(ggmlType(valueType), numberBytes(valueType), valueRow / numberBytes(valueType))
     : Int32Array.of(ggmlType(valueType), valueRow, 0);
   return [
-    bytesOf(Int32Array.of(MAGIC, VERSION, tokens.length)),
-    bytesOf(tokens),
+    bytesOf(Int32Array.of(MAGIC, version, record.length)),
+    bytesOf(record),
     bytesOf(Int32Array.of(streams, cells)),
     bytesOf(fields),
-    bytesOf(Int32Array.of(valuesTransposed ? 1 : 0, layout.layers)),
+    bytesOf(Int32Array.of(valuesTransposed ? 1 : 0, layout.layers, ...(version === 4 ? [0, 0] : []))),
     ...keys.flatMap((tensor) => [bytesOf(keyHead), tensor]),
     ...values.flatMap((tensor) => [bytesOf(valueHead), tensor]),
     new Uint8Array((streams - 1) * INTEGER_BYTES),
@@ -71,6 +78,7 @@ export type FileCells = Pick<SequenceState, 'positions' | 'keys' | 'values'>;
 /** The content of a state file; keys and values are views into its bytes. */
 export interface ParsedState extends FileCells {
   readonly bytes: Uint8Array;
+  readonly form: StateForm;
   /** One for each position. */
   readonly tokens: Int32Array;
   readonly tensors: FileTensors;
@@ -89,13 +97,13 @@ export interface ParsedState extends FileCells {
  */
 export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): ParsedState {
   const layout = readStateLayout(bytes, name);
-  const { positions, tensors, keysAt, valuesAt, streams, stream, tokensAt, tokenCount } = layout;
-  const tokensEnd = tokensAt + tokenCount * INTEGER_BYTES;
+  const { form, positions, tensors, keysAt, valuesAt, streams, stream, tokensAt, tokenCount, tokensEnd } = layout;
   // Not `subarray`: of a Buffer it gives Buffers, whose `slice` does not copy.
   const viewsOf = (starts: readonly number[], rowBytes: number): Uint8Array[] =>
     starts.map((start) => new Uint8Array(bytes.buffer, bytes.byteOffset + start, positions.length * rowBytes));
   return {
     bytes,
+    form,
     tokens: integersIn(bytes, tokensAt, tokenCount),
     tensors,
     streams,

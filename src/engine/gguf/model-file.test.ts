@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, expect, it, vi } from 'vitest';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
-import { llamaCpp } from './llama-cpp-adapter.ts';
+import { llamaCpp } from '../llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from './model-file.ts';
 import { modelPathOf } from './random-model/random-model.ts';
 

@@ -1,7 +1,7 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
 import type { ModelDescription } from '../engine-info.ts';
 import { kvSupport } from './model-check.ts';
-import type { GgufHeader } from './gguf/gguf-header.ts';
+import type { GgufHeader } from './gguf-header.ts';
 
 /** Bits of one number: floats of 16 bits, or blocks of 32 numbers of 8 bits and a scale. */
 const BITS = { f16: 16, q8_0: (34 * 8) / 32 } as const;

@@ -47,7 +47,7 @@ describe.each<ContextKind>([
   });
 
   test('is written byte by byte as it was read, but for the sequence that it came from', () => {
-    const written = Buffer.concat(stateParts(asState(parsed), tokens, 1));
+    const written = Buffer.concat(stateParts(asState(parsed), tokens, 1, parsed.form));
     const one = Buffer.concat(withStreams(parsed, 1));
     expect(written.length).toBe(one.length);
     // llama.cpp wrote the number of its sequence into each cell, and reads it into whatever sequence it is told.
@@ -99,9 +99,48 @@ describe.each<ContextKind>([
   });
 });
 
+describe.each([
+  { version: 4, isWrapped: true },
+  { version: 4, isWrapped: false },
+] as const)('in the form of other builds, %o', (form) => {
+  let parsed: ParsedState;
+  let written: Buffer;
+  beforeAll(async () => {
+    parsed = parseState(await savedState(usual, tokens, scratch), 'x.state');
+    written = Buffer.concat(stateParts(asState(parsed), tokens, 2, form));
+  });
+
+  test('a state is read as it was written', () => {
+    const read = parseState(Buffer.from(written), 'x.state');
+    expect([read.form, [...read.tokens], read.streams]).toEqual([form, tokens, 2]);
+    expect(read.positions).toEqual(parsed.positions);
+    expect(tensorsOf(read).equals(tensorsOf(parsed))).toBe(true);
+    const one = parseState(Buffer.concat(withStreams(read, 1)), 'x.state');
+    expect([[...one.tokens], tensorsOf(one).equals(tensorsOf(parsed))]).toEqual([tokens, true]);
+  });
+
+  test('keys that llama.cpp rotates itself are refused, and tokens of pictures', () => {
+    const recordEnd = 12 + 4 * (tokens.length + (form.isWrapped ? 4 : 0));
+    const rotations = recordEnd + 8 + 12 * tokens.length + 8;
+    const rotated = Buffer.from(written);
+    rotated.writeInt32LE(64, rotations);
+    expect(() => parseState(rotated, 'x.state')).toThrow('its keys or values are rotated by llama.cpp itself');
+    if (!form.isWrapped) return;
+    for (const [at, number] of [
+      [recordEnd - 4, 1],
+      [16, 2],
+      [20, tokens.length + 1],
+    ] as const) {
+      const other = Buffer.from(written);
+      other.writeInt32LE(number, at);
+      expect(() => parseState(other, 'x.state')).toThrow('its list of tokens is not one of texts alone');
+    }
+  });
+});
+
 test('a state is a private file of exactly its parts, and never over another', async () => {
   const parsed = parseState(await savedState(usual, tokens, scratch), 'x.state');
-  const parts = stateParts(asState(parsed), tokens, 2);
+  const parts = stateParts(asState(parsed), tokens, 2, parsed.form);
   const path = join(scratch, 'written.state');
   writeParts(path, parts);
   expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkModelFile, kvSupport } from './model-check.ts';
-import type { RopeLayout } from './gguf/gguf-header.ts';
+import type { RopeLayout } from './gguf-header.ts';
 
 const rope: RopeLayout = {
   base: 10_000,
