@@ -104,6 +104,12 @@ export async function runSuite(
   const run =
     begun ?? (await createRun(runs, { name, suite, config: settings, arms, armsNotRun, dataset, users, parts }));
   using _lock = new RunLock(folder, run.name);
+  let isFinished = false;
+  using _end = {
+    [Symbol.dispose]: () => {
+      if (!isFinished) noteEnd(runs, run.id, hooks.signal?.aborted === true ? 'interrupted' : 'failed');
+    },
+  };
   // At once: whoever interrupts may not wait for what is under way.
   using _interruption = onAbort(hooks.signal, () => runs.update(run.id, { status: 'interrupted' }));
   hooks.onBegin?.(run.name);
@@ -150,10 +156,9 @@ export async function runSuite(
     },
   });
   try {
-    return await session.finish(settings, hooks);
-  } catch (error) {
-    noteEnd(runs, run.id, hooks.signal?.aborted === true ? 'interrupted' : 'failed');
-    throw error;
+    const results = await session.finish(settings, hooks);
+    isFinished = true;
+    return results;
   } finally {
     for (const { system } of openedArms) await system[Symbol.asyncDispose]();
   }

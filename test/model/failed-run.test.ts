@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { runBench } from '../../src/cli/compose.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { smallConfig, TestFolder } from './bench-fixture.ts';
+
+const flags = { arms: 'none,rag', limit: '8', run: 'broken' };
+
+function statusIn(folder: TestFolder): string | undefined {
+  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+  return new RunRepository(database).findByName('broken')?.status;
+}
+
+it('a run that ended in an error among its turns is failed, and can be gone on with', async () => {
+  using folder = new TestFolder();
+  const broken = runBench(smallConfig(folder, flags), {
+    onProgress: ({ phase, done }) => {
+      if (phase === 'turns' && done === 5) throw new Error('the display broke');
+    },
+  });
+  await expect(broken).rejects.toThrow('the display broke');
+  expect(statusIn(folder)).toBe('failed');
+  const [results] = await runBench(smallConfig(folder, { resume: 'broken' }));
+  expect(results!.arms.map(({ arm, n }) => [arm, n])).toEqual([
+    ['none', 8],
+    ['rag', 8],
+  ]);
+  expect(statusIn(folder)).toBe('finished');
+});
+
+it('a run that ended in an error before its first turn is failed', async () => {
+  using folder = new TestFolder();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const eventsPort = String((other.address() as AddressInfo).port);
+  const run = runBench(smallConfig(folder, { ...flags, retriever: 'tiered', eventsPort }));
+  await expect(run).rejects.toMatchObject({ code: 'port' });
+  expect(statusIn(folder)).toBe('failed');
+  other.close();
+});
