@@ -51,7 +51,7 @@ await runScript(async () => {
   const rows: QualityRow[] = [];
   for (const phrasing of ['known', 'heldOut'] as const) {
     for (const { words, ...languages } of LANGUAGES) {
-      const random = new SeededRandom(seed);
+      const random = SeededRandom.ofPublished(seed);
       const found: boolean[] = [];
       for (let user = 0; user < users; user++) {
         found.push(...(await foundAmong(embeddings, random, languages, phrasing)));

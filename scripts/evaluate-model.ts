@@ -82,7 +82,7 @@ class LanguageReport {
   async #answers(seed: number, options: Omit<QualitySetOptions, 'language'>): Promise<Outcome[]> {
     const language = this.#language;
     const outcomes: Outcome[] = [];
-    for (const question of drawQualitySet(new SeededRandom(seed), { ...options, language })) {
+    for (const question of drawQualitySet(SeededRandom.ofPublished(seed), { ...options, language })) {
       const right = exactMatch(await this.#ask(question), [question.gold], language) === 1;
       outcomes.push({ question, right });
     }

@@ -77,7 +77,7 @@ function pairLanguages(): PairLanguages {
   return memories === undefined || questions === undefined ? random.pick(PAIR_LANGUAGES) : { memories, questions };
 }
 
-const random = new SeededRandom(Number(values.seed));
+const random = SeededRandom.ofPublished(Number(values.seed));
 const practises = values.practice && level === CURRICULUM.at(-1);
 const count = values.count === undefined ? Infinity : Number(values.count);
 process.stdout.on('error', () => process.exit(0));

@@ -17,7 +17,7 @@ export interface RecallDataset {
 /** Generates the bench's own data set of one language. */
 export function makeRecallDataset(language: Grammar['language'], seed: number, userCount: number): RecallDataset {
   const grammar = grammars[language];
-  const users = drawEvaluationUsers(new SeededRandom(seed), grammar, {
+  const users = drawEvaluationUsers(SeededRandom.ofPublished(seed), grammar, {
     count: userCount,
     prefix: userPrefixes[language],
   });

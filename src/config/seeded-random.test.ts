@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { SeededRandom } from './seeded-random.ts';
+
+const firsts = (draw: (seed: number) => number): number[] => Array.from({ length: 400 }, (_, seed) => draw(seed));
+
+test('the first numbers of small seeds are spread over the whole range', () => {
+  const numbers = firsts((seed) => new SeededRandom(seed).float());
+  const tenths = Array.from(
+    { length: 10 },
+    (_, tenth) => numbers.filter((one) => Math.floor(one * 10) === tenth).length,
+  );
+  for (const count of tenths) expect(count).toBeGreaterThan(20);
+  expect(firsts((seed) => new SeededRandom(seed).int(0, 9)).filter((one) => one === 3).length).toBeGreaterThan(20);
+});
+
+test('published texts are drawn as they were: their first numbers hardly differ', () => {
+  const numbers = firsts((seed) => SeededRandom.ofPublished(seed).float());
+  expect(Math.max(...numbers) - Math.min(...numbers)).toBeLessThan(0.01);
+});
+
+test('one seed gives one sequence, and no other seed the same', () => {
+  const sequence = (seed: number): number[] => {
+    const random = new SeededRandom(seed);
+    return Array.from({ length: 4 }, () => random.bits());
+  };
+  expect(sequence(7)).toEqual(sequence(7));
+  expect(new Set(firsts((seed) => sequence(seed)[0]!)).size).toBe(400);
+  for (const bits of sequence(7)) expect(bits | 0).toBe(bits);
+});
