@@ -70,7 +70,7 @@ describe('a run', () => {
     interrupted = await runProcess([...program, 'bench', ...few, '--run', 'first', '--json'], {
       cwd: folder,
       onStderr: (text, child) => {
-        if (text.includes(' of 24 turns') && !text.includes('stopping')) child.kill('SIGINT');
+        if (text.includes(' of 30 turns') && !text.includes('stopping')) child.kill('SIGINT');
       },
     });
     json = await dkiBench(['bench', '--resume', 'first', '--json']);
@@ -79,19 +79,19 @@ describe('a run', () => {
 
   it('ends with 130 when interrupted, and says how to go on', () => {
     expect([interrupted.code, interrupted.stdout]).toEqual([130, '']);
-    expect(interrupted.stderr).not.toContain('100 % of 24 turns');
+    expect(interrupted.stderr).not.toContain('100 % of 30 turns');
     expect(interrupted.stderr).toMatch(/interrupted; continue with: .* --resume first\n$/);
   });
 
   it('gives one JSON document on standard output, and 0 where all gates hold', () => {
     expect(json.code).toBe(0);
-    expect(results.run).toMatchObject({ name: 'first', status: 'finished', dataset: { users: 8, items: 8 } });
+    expect(results.run).toMatchObject({ name: 'first', status: 'finished', dataset: { users: 10, items: 10 } });
     expect(results.arms.map(({ arm, n }) => [arm, n])).toEqual([
-      ['none', 8],
-      ['rag', 8],
-      ['dki', 8],
+      ['none', 10],
+      ['rag', 10],
+      ['dki', 10],
     ]);
-    expect(json.stderr).toContain('100 % of 24 turns');
+    expect(json.stderr).toContain('100 % of 30 turns');
     expect(json.stderr).toContain('--run first --item ');
   });
 

@@ -41,8 +41,8 @@ describe('two runs', () => {
     const { code, stdout, stderr } = await compare('worse', 'good');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('settings and code differ (A / B) in topK: 1 / 5');
-    expect(stdout).toMatch(/^oracle: exact match +16\.7 +100\.0 +−83\.3 \[−96\.7, −70\.0\] +lost$/m);
-    expect(stdout).toMatch(/^oracle: exact match +<\.001 +<\.001 +30 +30 +0 +25 +5$/m);
+    expect(stdout).toMatch(/^oracle: exact match +16\.7 +100\.0 +−83\.3 \[−9\d\.\d, −6\d\.\d\] +lost$/m);
+    expect(stdout).toMatch(/^oracle: exact match +<\.001 +<\.001 +1\.000 +30 +30 +0 +25 +5$/m);
     expect(stdout).toContain('Time to first token');
     expect(stdout).toContain('oracle: 0 won, 25 lost, 5 tied');
     expect(stdout).toContain('− q0 Where does my sister live?\n  gold "Turin"\n  A    "Oslo"\n  B    "Turin"\n');

@@ -31,7 +31,7 @@ it('is stopped while a judge is silent, and goes on without asking a turn again'
   server.answers = honestJudge;
   const asked = server.requests.length;
   const resumed = await bench(['--resume', 'stopped', '--judge', server.address, '--json']);
-  expect(resumed.stderr).not.toContain('% of 16 turns');
+  expect(resumed.stderr).not.toContain('% of 20 turns');
   const { judge } = JSON.parse(resumed.stdout) as RunResults;
   expect([judge!.known, judge!.asked]).toEqual([2, server.requests.length - asked]);
   expect(judge!.failed).toEqual([]);

@@ -7,7 +7,7 @@ import { failedChecks, passedChecks, TestFolder } from '../model/bench-fixture.t
 
 const names = ['rag', 'rag-cached', 'dki', 'dki-blocks'];
 const keeping = names.slice(1);
-/** Four prefixes of a hundred tokens, or some twenty blocks: far less than eight users fill. */
+/** Four prefixes of a hundred tokens, or some twenty blocks: far less than ten users fill. */
 const boundKib = 400;
 
 it('two runs at once on one K/V store and one database both end well, within the bound of the store', async () => {

@@ -75,6 +75,6 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
       expect(heededMs).toBeLessThan(HEEDED_MS);
     }
     expect([0, 130]).toContain(code);
-    expect(storedTurns(name)).toBe(16 * arms.split(',').length);
+    expect(storedTurns(name)).toBe(20 * arms.split(',').length);
   });
 });

@@ -18,7 +18,7 @@ export class TestFolder implements Disposable {
   }
 }
 
-/** A small run on the shipped models and data: eight users, their first three questions. */
+/** A small run on the shipped models and data: ten users, their first three questions. */
 export function smallConfig(folder: TestFolder, flags: Readonly<Record<string, unknown>> = {}): BenchConfig {
   return loadBenchConfig({
     flags: { limit: '24', out: folder.path, ...flags },

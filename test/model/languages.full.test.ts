@@ -31,10 +31,10 @@ describe('a run that asks users of two languages', () => {
 
   it('says which data it asked, and how much of each', async () => {
     const [a, b] = [await readDataset(english), await readDataset(chinese)];
-    expect(results.run.dataset).toMatchObject({ name: 'recall-en+hand-zh', users: 8, items: 32 });
+    expect(results.run.dataset).toMatchObject({ name: 'recall-en+hand-zh', users: 10, items: 40 });
     expect(results.run.dataset.parts).toEqual([
-      { name: 'recall-en', sha256: a.sha256, language: 'en', items: 16, users: 4 },
-      { name: 'hand-zh', sha256: b.sha256, language: 'zh', items: 16, users: 4 },
+      { name: 'recall-en', sha256: a.sha256, language: 'en', items: 20, users: 5 },
+      { name: 'hand-zh', sha256: b.sha256, language: 'zh', items: 20, users: 5 },
     ]);
     expect([a.sha256, b.sha256]).not.toContain(results.run.dataset.sha256);
     expect(results.run.settings['dataset']).toEqual(['recall-en.jsonl', 'hand-zh.jsonl']);
@@ -48,8 +48,8 @@ describe('a run that asks users of two languages', () => {
         arm,
       ).toEqual(['en', 'zh']);
       expect(parts.map(({ metrics: { taskSuccess } }) => [taskSuccess!.n, taskSuccess!.users])).toEqual([
-        [16, 4],
-        [16, 4],
+        [20, 5],
+        [20, 5],
       ]);
       expect(parts[1]!.metrics).toMatchObject({ exactMatch: { n: 12 }, tokenF1: { n: 12 }, abstention: { n: 4 } });
     }

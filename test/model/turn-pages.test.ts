@@ -44,7 +44,7 @@ const answered = ({ turn }: TurnModel) => {
 
 describe('the turns of a run', () => {
   it('hold the terms of the gold answer’s log-probability, to the bit, and their tokens', () => {
-    expect(turns).toHaveLength(8 * arms.length);
+    expect(turns).toHaveLength(10 * arms.length);
     for (const { goldTokens, goldLogProbability } of turns.map((model) => answered(model).observed)) {
       expect(goldTokens.reduce((sum, { logProbability }) => sum + logProbability, 0)).toBe(goldLogProbability);
     }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readAskedData } from '../../data/asked-data.ts';
 import { donated } from './donor.ts';
+import { donorsFor } from './donors.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -31,4 +32,17 @@ test('no memory is donated that answers the question', async () => {
   const shown = donated(recalled, [asker, donor], asker, question, 7);
   expect(shown).toHaveLength(3);
   expect(shown.filter(({ content }) => content.includes(question.answer))).toEqual([]);
+});
+
+test('who is the only user of a language has donors of the data set that ships in it', async () => {
+  const { parts } = await readAskedData({ dataset: [join(root, 'test/fixtures/hand-zh.jsonl')] });
+  const [alone, other] = parts[0]!.users;
+  const donors = await donorsFor([alone!]);
+  expect(donors.length).toBeGreaterThan(10);
+  const retrieved = alone!.memories.slice(0, 2).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
+  const shown = donated(retrieved, donors, alone!, alone!.items[0]!, 7);
+  expect(shown).toHaveLength(2);
+  const own = new Set(alone!.memories.map(({ content }) => content));
+  for (const { content } of shown) expect(own).not.toContain(content);
+  expect(await donorsFor([alone!, other!])).toEqual([alone, other]);
 });

@@ -9,24 +9,26 @@ const chinese = join(root, 'test/fixtures/hand-zh.jsonl');
 
 const idsOf = (users: ReturnType<typeof drawUsers>): string[] => users.map(({ userId }) => userId);
 
-test('draws of one data set are those that stored runs were made with', async () => {
+test('draws whole users by seed, at least the ten that a verdict needs', async () => {
   const asked = await readAskedData({ dataset: [english] });
   const fifty = drawUsers(asked, 50, 7);
-  expect(idsOf(fifty)).toEqual(['u03', 'u04', 'u05', 'u07', 'u10', 'u12', 'u14', 'u15']);
-  expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 8 }, () => 7));
-  expect(idsOf(drawUsers(asked, 8, 1))).toEqual(['u02', 'u03', 'u05', 'u09', 'u10', 'u14', 'u18', 'u19']);
+  expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 5));
+  expect(idsOf(drawUsers(asked, 8, 7))).toEqual(idsOf(fifty));
+  expect(idsOf(drawUsers(asked, 8, 1))).not.toEqual(idsOf(fifty));
+  expect(drawUsers(asked, 8, 1)).toHaveLength(10);
+  expect(drawUsers(asked, 150, 7).length).toBeGreaterThan(10);
   expect(drawUsers(asked, undefined, 7)).toEqual(asked.parts[0]!.users);
 });
 
 test('several give users in turn, each of those that it would give alone', async () => {
   const both = drawUsers(await readAskedData({ dataset: [english, chinese] }), 16, 7);
   expect(both.map(({ languageProfile }) => languageProfile.language)).toEqual([
-    ...Array<string>(4).fill('en'),
-    ...Array<string>(4).fill('zh'),
+    ...Array<string>(5).fill('en'),
+    ...Array<string>(5).fill('zh'),
   ]);
-  expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 8 }, () => 2));
+  expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 2));
   const alone = idsOf(drawUsers(await readAskedData({ dataset: [english] }), 16, 7));
-  expect(idsOf(both.slice(0, 4)).filter((id) => !alone.includes(id))).toEqual([]);
+  expect(idsOf(both.slice(0, 5)).filter((id) => !alone.includes(id))).toEqual([]);
 });
 
 test('a data set that has no more users leaves the rest to the others', async () => {

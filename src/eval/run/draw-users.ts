@@ -2,8 +2,7 @@ import type { AskedData } from '../../data/asked-data.ts';
 import type { Dataset, DatasetUser } from '../../data/dataset.ts';
 import { groupBy } from '../../config/group-by.ts';
 import { SeededRandom } from '../../config/seeded-random.ts';
-
-const LEAST_USERS = 8;
+import { LEAST_USERS } from '../analysis/statistics/verdict.ts';
 
 /** A data set of a run with those of its users who were drawn. */
 export interface DrawnDataset {
@@ -28,7 +27,7 @@ function alternating(users: readonly DatasetUser[]): DatasetUser[] {
 }
 
 /**
- * Whole users, drawn by seed, at least eight, each with its first ⌈limit ÷ users⌉ items; all without a limit.
+ * Whole users, drawn by seed, at least the ten that a verdict needs, each with its first ⌈limit ÷ users⌉ items; all without a limit.
  * Several data sets give users in turn, each those that it would give alone. They come back in the order of the data sets.
  */
 export function drawUsers({ parts }: Pick<AskedData, 'parts'>, limit: number | undefined, seed: number): DatasetUser[] {

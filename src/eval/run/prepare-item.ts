@@ -17,8 +17,8 @@ import type { OpenArm } from './open-arms.ts';
 /** The parts of a run that preparing an item needs. */
 export interface PreparationParts {
   readonly runId: string;
-  /** All users of the run: donors of the negative control. */
-  readonly users: readonly DatasetUser[];
+  /** Of the memories that the negative control is shown. */
+  readonly donors: readonly DatasetUser[];
   readonly keeper: MemoryKeeper;
   readonly arms: readonly Pick<OpenArm, 'system' | 'recorder'>[];
   readonly settings: { readonly seed: number; readonly topK: number; readonly threshold: number };
@@ -46,7 +46,7 @@ export class ItemPreparer {
 
   /** Puts the memories of that time into the index, and retrieves once for all arms. */
   async prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
-    const { arms, keeper, settings, users } = this.#parts;
+    const { arms, donors, keeper, settings } = this.#parts;
     const { userId } = this.#user;
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
@@ -72,7 +72,7 @@ export class ItemPreparer {
       all,
       preferences: all.filter(({ memoryId }) => preferred.has(memoryId)),
       evidence: all.filter((memory) => item.evidence.includes(memory.memoryId)),
-      donated: donated(retrieved.memories, users, this.#user, item, settings.seed),
+      donated: donated(retrieved.memories, donors, this.#user, item, settings.seed),
     };
     return { item, asked, visible, sources };
   }

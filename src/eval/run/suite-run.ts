@@ -29,6 +29,7 @@ import { openJudge } from '../judge/judge.ts';
 import { plantedVerdicts } from '../judge/planted-verdicts.ts';
 import { BenchParts, embeddingsOf, openRunRetriever, promptRules } from './bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
+import { donorsFor } from './donors.ts';
 import { drawnDatasets, drawUsers } from './draw-users.ts';
 import { withFetchedModels } from './fetch-models.ts';
 import { requireFittingQueries } from './fitting-queries.ts';
@@ -121,6 +122,7 @@ export async function runSuite(
   const { seed, repeats, topK, threshold } = settings;
   const bench = {
     ...{ runId: run.id, suite, users, engine, database, keeper, sharesStore: stores.shared },
+    donors: await donorsFor(users),
     embeddings: parts.embeddings,
     clock: new RunClock(engine, run.probes?.profile),
     scoring: await engine.openSession(`${run.id}/probe`),

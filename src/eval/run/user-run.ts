@@ -26,6 +26,7 @@ import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './t
 /** Everything that all users of a run share. */
 export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
   readonly suite: Suite;
+  readonly users: readonly DatasetUser[];
   readonly embeddings: EmbeddingService;
   readonly arms: readonly OpenArm[];
   /** The metric by which an answer is right. */
