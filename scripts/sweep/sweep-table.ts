@@ -3,8 +3,6 @@ import { differences, type Observation } from '../../src/eval/analysis/statistic
 import type { Estimate } from '../../src/records/results.ts';
 import type { AskedTurn } from './asked-turns.ts';
 
-const SEED = 7;
-
 const points = (share: number): string => (100 * share).toFixed(0);
 
 function inWords(estimate: Estimate | null, signed: boolean): string {
@@ -36,15 +34,15 @@ function against(turns: readonly AskedTurn[], baseline: readonly AskedTurn[]): O
 export function sweepTable(turns: readonly AskedTurn[], arms: readonly string[]): string {
   const forms = [...new Set(turns.map(({ form }) => form))];
   const of = (form: string, arm: string): AskedTurn[] => turns.filter((turn) => turn.form === form && turn.arm === arm);
-  const oracle = (form: string): number => estimateMean(observations(of(form, arms[0]!)), SEED)?.mean ?? 0;
+  const oracle = (form: string): number => estimateMean(observations(of(form, arms[0]!)))?.mean ?? 0;
   const rows = forms
     .toSorted((a, b) => oracle(b) - oracle(a))
     .map((form) => {
       const cells = arms.map((arm) => {
         const own = of(form, arm);
-        const share = inWords(estimateShare(observations(own), SEED), false);
+        const share = inWords(estimateShare(observations(own)), false);
         const isCompared = arm !== 'oracle' && arm !== 'rag' && arms.includes('rag') && own.length > 0;
-        return isCompared ? `${share}; ${inWords(estimateMean(against(own, of(form, 'rag')), SEED), true)}` : share;
+        return isCompared ? `${share}; ${inWords(estimateMean(against(own, of(form, 'rag'))), true)}` : share;
       });
       return [form, ...cells, String(of(form, arms[0]!).length)];
     });

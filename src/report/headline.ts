@@ -2,7 +2,8 @@ import type { ArmTraits } from '../records/arm-traits.ts';
 import type { ArmResults, BreakEven, Comparison, RunResults } from '../records/results.ts';
 import { primaryMetric, type ShownMetric } from './shown-metric.ts';
 import { formatNumber } from './table.ts';
-import { baselineOf } from './verdict.ts';
+import { baselineOf, prefixCacheIn } from './verdict.ts';
+import { breakEvenText } from './savings-text.ts';
 
 /** The arms of the headline, the first of a run that matches each: exact K/V, and K/V joined from single memories. */
 const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [
@@ -29,21 +30,30 @@ function kept(rag: ArmResults, comparison: Comparison, primary: ShownMetric): st
   return `kept ${share} of RAG's right answers (lost ${losses} of ${right}, gained ${wins}: ${verdict})`;
 }
 
-/** `cut evaluated tokens by 81 % on cache hits` */
-function saved(rag: ArmResults, arm: ArmResults): string {
-  if (rag.tokens === null || arm.tokens === null || rag.tokens.evaluated === 0) {
-    return 'had no cache hit to save tokens on';
-  }
-  const change = 1 - arm.tokens.evaluated / rag.tokens.evaluated;
-  const verb = change < 0 ? 'raised' : 'cut';
-  return `${verb} evaluated tokens by ${formatNumber(Math.abs(change) * 100, 0)} % on cache hits`;
+/** `−81 %`, `+4 %` */
+function change(own: number, other: number): string {
+  const percent = formatNumber((own / other - 1) * 100, 0);
+  return `${own > other && percent !== '0' ? '+' : ''}${percent} %`;
 }
 
-/** `broke even at turn 3 [2, 5]` */
-function brokeEven({ turn, low, high }: BreakEven): string {
-  const bound = (value: number | null): string => (value === null ? 'never' : formatNumber(value, 0));
-  const interval = `[${bound(low)}, ${bound(high)}]`;
-  return turn === null ? `never broke even ${interval}` : `broke even at turn ${turn} ${interval}`;
+/** `evaluated −81 % tokens on cache hits, −35 % over all turns (against prefix caching +19 %, +4 %)` */
+function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined): string {
+  const against = (other: ArmResults): readonly [string, string] | undefined =>
+    other.tokens === null || arm.tokens === null || other.costAll === null || arm.costAll === null
+      ? undefined
+      : [
+          change(arm.tokens.evaluated, other.tokens.evaluated),
+          change(arm.costAll.tokens.evaluated, other.costAll.tokens.evaluated),
+        ];
+  const [text, prefixes] = [against(rag), cached === undefined ? undefined : against(cached)];
+  if (text === undefined) return 'had no cache hit to save tokens on';
+  const beside = prefixes === undefined ? '' : `; against prefix caching ${prefixes[0]} and ${prefixes[1]}`;
+  return `evaluated ${text[0]} tokens against RAG on cache hits and ${text[1]} over all turns${beside}`;
+}
+
+/** `broke even against rag at turn 3 [2, 5]` */
+function brokeEven(one: BreakEven): string {
+  return `broke even against ${one.against}: ${breakEvenText(one)}`;
 }
 
 /** Sorts the run of a suite before the others, which keep their order. */
@@ -52,8 +62,8 @@ function preferring(runs: readonly RunResults[], suite: string): RunResults[] {
 }
 
 /**
- * The verdict in a sentence for exact and one for joined K/V: the answers of RAG that were kept, the tokens saved, the
- * break-even. Quality and tokens are from the suite `main`, the break-even from `latency`, if these are among the runs.
+ * The verdict in a sentence for exact and one for joined K/V: the answers of RAG that were kept, the tokens saved against text
+ * and against prefix caching, the break-even with both. Quality and tokens are from the suite `main`, the break-even from `latency`, if these are among the runs.
  * No sentence without the baseline and an arm that injects.
  */
 export function headline(runs: readonly RunResults[]): string[] {
@@ -64,11 +74,13 @@ export function headline(runs: readonly RunResults[]): string[] {
       const { arm } = own;
       const primary = primaryMetric(run);
       const compared = comparisons.find(({ metric, a, b }) => metric === primary.name && a === arm && b === rag.arm);
-      const breakEven = preferring(runs, 'latency').flatMap((one) => one.breakEven.filter((it) => it.arm === arm))[0];
+      const breakEven = preferring(runs, 'latency')
+        .map((one) => one.breakEven.filter((it) => it.arm === arm))
+        .find(({ length }) => length > 0);
       const clauses = [
         ...(compared === undefined || run.unknownQuality !== null ? [] : [kept(rag, compared, primary)]),
-        saved(rag, own),
-        ...(breakEven === undefined ? [] : [brokeEven(breakEven)]),
+        saved(rag, own, prefixCacheIn(arms)),
+        ...(breakEven ?? []).map(brokeEven),
       ];
       return [`${name} (${arm}) ${clauses.join(', ')}.`];
     }

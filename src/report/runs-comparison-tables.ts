@@ -1,8 +1,8 @@
 import type { ArmPair } from '../eval/analysis/compare/comparability.ts';
 import type { RunsComparison } from '../eval/analysis/compare/compare-runs.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
-import { formatProbability } from './tables/comparisons-table.ts';
-import { type Cell, type Column, countCell, estimateCell, meanCell, none, type Table, textCell } from './table.ts';
+import { probabilityCell, verdictText } from './tables/comparisons-table.ts';
+import { type Cell, type Column, countCell, estimateCell, meanCell, type Table, textCell } from './table.ts';
 
 /** The metrics that the terminal shows beside the primary one; the others are in the JSON document. */
 const SHOWN = ['abstention', 'taskSuccess'];
@@ -10,15 +10,6 @@ const SHOWN = ['abstention', 'taskSuccess'];
 /** The name of a pair: `rag`, or `rag / dki` for different arms of the two runs. */
 export function pairName({ a, b }: ArmPair): string {
   return a === b ? a : `${a} / ${b}`;
-}
-
-function probabilityCell(p: number | null): Cell {
-  return p === null ? none : textCell(formatProbability(p));
-}
-
-function verdictOf({ verdict, n, neededItems }: MetricDifference): string {
-  if (verdict === 'identical') return `identical on ${n} of ${n}`;
-  return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems} items)`;
 }
 
 function countColumns(): Column[] {
@@ -62,6 +53,7 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
         columns: [
           { key: 'p', heading: 'p', align: 'right' },
           { key: 'pAdjusted', heading: 'Holm', align: 'right' },
+          { key: 'pKept', heading: 'p(kept)', align: 'right' },
           ...countColumns(),
         ],
       },
@@ -76,15 +68,16 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
           meanA: mean(difference.meanA),
           meanB: mean(difference.meanB),
           difference: estimateCell({ mean: delta, low, high }, scale, digits),
-          verdict: textCell(verdictOf(difference)),
+          verdict: textCell(verdictText(difference)),
           p: probabilityCell(difference.p),
           pAdjusted: probabilityCell(difference.pAdjusted),
+          pKept: probabilityCell(difference.pKept),
           ...countCells(difference),
         },
       };
     }),
     notes: [
-      'Intervals by bootstrap over users; p by sign-flip over users; Holm: over the arms of one metric.',
+      'Intervals and p over users; Holm: over the arms of one metric; p(kept): of a loss of the margin or more, likewise.',
       'Other metrics, such as token F1 and the log-probability of the gold: see --json.',
     ],
   };
@@ -149,7 +142,10 @@ function latencyTable({ differences }: RunsComparison): Table {
           },
         };
       }),
-    notes: ['No verdict: the runs were made at different times, and no A/A twin measures the noise between them.'],
+    notes: [
+      'A and B: geometric means over the same turns, whose ratio is A ÷ B.',
+      'No verdict: the runs were made at different times, and no A/A twin measures the noise between them.',
+    ],
   };
 }
 

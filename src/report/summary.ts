@@ -13,6 +13,9 @@ import { verdictSentences } from './verdict.ts';
 /** Shown in the report alone where data name no metric. */
 const GOLD_COMPARISON = 'comparisons-gold-log-prob';
 
+/** Shown in the report alone: table 1 has the means over all turns. */
+const OVER_ALL_TURNS = /^comparisons-.*-all$/;
+
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
 
 /** The parts of the wall time of a run: `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`. */
@@ -56,7 +59,9 @@ export function renderSummary(results: RunResults, page: Page): string {
   const tables = [
     ...shownTables(results),
     phrasingTable(results),
-    ...comparisonsTables(results).filter(({ id }) => namesItsMetric(run) || id !== GOLD_COMPARISON),
+    ...comparisonsTables(results).filter(
+      ({ id }) => !OVER_ALL_TURNS.test(id) && (namesItsMetric(run) || id !== GOLD_COMPARISON),
+    ),
     checksTable(results),
   ].filter(({ blocks }) => blocks.length > 0);
   const heading = (text: string) => emphasised(text, page);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import jstat from 'jstat';
 import { expect, it } from 'vitest';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
-import { bootstrapMean } from '../../src/eval/analysis/statistics/bootstrap.ts';
 import { clopperPearson } from '../../src/eval/analysis/statistics/clopper-pearson.ts';
 import { betaQuantile, incompleteBeta } from '../../src/eval/analysis/statistics/incomplete-beta.ts';
+import { type DiscordantPairs, tangoScore } from '../../src/eval/analysis/statistics/paired-score.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
+import { studentQuantile, studentTail } from '../../src/eval/analysis/statistics/student-t.ts';
 
 const shape = fc.double({ min: 0.5, max: 300, noNaN: true });
 const share = fc.double({ min: 0.001, max: 0.999, noNaN: true });
@@ -47,31 +47,69 @@ it("gives jstat's quantiles of type 7", () => {
   );
 });
 
-it('resamples to the interval that the central limit theorem gives for many users', () => {
-  const random = new SeededRandom(3);
-  const values = Array.from({ length: 400 }, () => random.float());
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-  const { low, high } = bootstrapMean(
-    values.map((value, index) => ({ userId: `u${index}`, value })),
-    7,
+it("gives jstat's t: tails and quantiles", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 200 }), fc.double({ min: -6, max: 6, noNaN: true }), (freedom, value) => {
+      expect(studentTail(value, freedom)).toBeCloseTo(1 - jstat.studentt.cdf(value, freedom), 7);
+      expect(studentQuantile(0.025, freedom)).toBeCloseTo(jstat.studentt.inv(0.975, freedom), 4);
+    }),
+    { numRuns: 50 },
   );
-  const error = Math.sqrt(variance / values.length);
-  expect(low).toBeCloseTo(jstat.normal.inv(0.025, mean, error), 2);
-  expect(high).toBeCloseTo(jstat.normal.inv(0.975, mean, error), 2);
+});
+
+/** The likeliest share of losses at a given difference, found by trying shares ever closer together. */
+function likeliestLosses({ pairs, wins, losses }: DiscordantPairs, difference: number): number {
+  const likelihood = (loss: number): number => {
+    const shares = [loss + difference, loss, 1 - 2 * loss - difference];
+    return [wins, losses, pairs - wins - losses].reduce(
+      (sum, count, place) => sum + (count === 0 ? 0 : count * Math.log(Math.max(1e-300, shares[place]!))),
+      0,
+    );
+  };
+  let [low, high] = [Math.max(0, -difference), (1 - difference) / 2];
+  for (let step = 0; step < 60; step++) {
+    const tried = Array.from({ length: 5 }, (_, place) => low + ((high - low) * place) / 4);
+    const best = tried.reduce((one, other) => (likelihood(other) > likelihood(one) ? other : one));
+    const width = (high - low) / 4;
+    [low, high] = [Math.max(low, best - width), Math.min(high, best + width)];
+  }
+  return (low + high) / 2;
+}
+
+it("scores paired shares by Tango's likelihood, maximised without his formula", () => {
+  const counts = fc.record({ wins: fc.nat(12), losses: fc.nat(12), ties: fc.integer({ min: 5, max: 60 }) });
+  fc.assert(
+    fc.property(counts, fc.double({ min: -0.5, max: 0.5, noNaN: true }), ({ wins, losses, ties }, difference) => {
+      const pairs = wins + losses + ties;
+      const loss = likeliestLosses({ pairs, wins, losses }, difference);
+      const variance = (2 * loss + difference - difference ** 2) / pairs;
+      if (variance < 1e-6) return;
+      const score = ((wins - losses) / pairs - difference) / Math.sqrt(variance);
+      expect(tangoScore({ pairs, wins, losses }, difference)).toBeCloseTo(score, 3);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 it('flips signs to the p of the exact enumeration', () => {
-  const differences = [0.3, -0.1, 0.4, 0.2, 0.25, -0.05, 0.15];
-  const total = differences.reduce((sum, value) => sum + value, 0);
+  const sums = [0.3, -0.1, 0.4, 0.2, 0.25, -0.05, 0.15];
+  const total = sums.reduce((sum, value) => sum + value, 0);
   let extreme = 0;
-  for (let signs = 0; signs < 2 ** differences.length; signs++) {
-    const sum = differences.reduce((part, value, index) => part + ((signs >> index) & 1 ? -value : value), 0);
+  for (let signs = 0; signs < 2 ** sums.length; signs++) {
+    const sum = sums.reduce((part, value, index) => part + ((signs >> index) & 1 ? -value : value), 0);
     if (Math.abs(sum) >= Math.abs(total) - 1e-12) extreme++;
   }
-  const p = signFlipP(
-    differences.map((difference, index) => ({ userId: `u${index}`, a: difference, b: 0 })),
-    5,
-  );
-  expect(p).toBeCloseTo(extreme / 2 ** differences.length, 2);
+  expect(signFlipP({ sums: Float64Array.from(sums) }, 5)).toBe(extreme / 2 ** sums.length);
+});
+
+it('draws flips near the p of all of them where there are too many to try', () => {
+  const sums = Float64Array.from({ length: 18 }, (_, user) => (user % 4 === 0 ? -1 : 0.6));
+  const total = Math.abs(sums.reduce((sum, value) => sum + value, 0));
+  let extreme = 0;
+  for (let signs = 0; signs < 2 ** 18; signs++) {
+    let sum = 0;
+    for (let user = 0; user < 18; user++) sum += (signs >> user) & 1 ? -sums[user]! : sums[user]!;
+    if (Math.abs(sum) >= total - 1e-9) extreme++;
+  }
+  expect(Math.abs(signFlipP({ sums }, 5) - extreme / 2 ** 18)).toBeLessThan(0.015);
 });

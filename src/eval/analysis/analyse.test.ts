@@ -66,10 +66,19 @@ describe('the results of a run', () => {
       const results = analyse(run(), turns(users));
       expect(runResults.parse(written(results))).toEqual(results);
     }
-    const [alone] = analyse(run(), turns(1)).arms;
+    const { answered, failed } = turns(1);
+    const one = { answered: answered.filter(({ itemId }) => itemId === 'u0-q1'), failed };
+    const [alone] = analyse(run(), one).arms;
     expect(alone?.metrics.exactMatch).toMatchObject({ low: 0, high: 1 });
     expect(alone?.metrics.ttftMs).toMatchObject({ low: -Infinity, high: Infinity });
-    expect(written(analyse(run(), turns(1)))).toMatchObject({ arms: [{ metrics: { ttftMs: { low: null, high: null } } }, {}, {}] }); // prettier-ignore
+    expect(written(analyse(run(), one))).toMatchObject({ arms: [{ metrics: { ttftMs: { low: null, high: null } } }, {}, {}] }); // prettier-ignore
+  });
+
+  it('of one user are over its questions', () => {
+    const [alone] = analyse(run(), turns(1)).arms;
+    expect(alone?.metrics.exactMatch).toMatchObject({ n: 3, users: 1 });
+    expect(alone?.metrics.exactMatch?.low).toBeGreaterThan(0);
+    expect(alone?.metrics.exactMatch?.high).toBeLessThan(1);
   });
 
   it('of random weights say nothing of quality, and are read back', () => {
@@ -104,18 +113,26 @@ describe('the results of a run', () => {
   });
 
   it('compare every arm with the baseline and test the planned ones, latency against the twin', () => {
-    const { comparisons, breakEven } = analyse(run(), turns(6));
-    expect(comparisons.map(({ a, b, metric }) => `${a}/${b} ${metric}`)).toEqual([
-      'dki/rag exactMatch',
-      'rag-twin/rag exactMatch',
-      'dki/rag ttftLogRatio',
-      'rag-twin/rag ttftLogRatio',
-      'dki/rag evaluatedTokens',
-      'rag-twin/rag evaluatedTokens',
+    const { comparisons, breakEven } = analyse(run(), turns(12));
+    const metrics = ['exactMatch', 'ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 'evaluatedTokensAll'];
+    expect(comparisons.map(({ a, b, metric }) => `${a}/${b} ${metric}`)).toEqual(
+      metrics.flatMap((metric) => [`dki/rag ${metric}`, `rag-twin/rag ${metric}`]),
+    );
+    const least = 2 / 2 ** 12;
+    expect(comparisons.map(({ p, pAdjusted }) => [p, pAdjusted])).toEqual(
+      [1, null, least, null, least, null, null, null, null, null].map((p) => [p, p]),
+    );
+    expect(comparisons.find(({ metric }) => metric === 'ttftLogRatio')).toMatchObject({
+      ...{ verdict: 'faster', n: 24, means: { a: expect.closeTo(5, 9), b: expect.closeTo(10, 9) } },
+    });
+    expect(comparisons.find(({ metric }) => metric === 'evaluatedTokensAll')).toMatchObject({ n: 36, verdict: 'not judged' }); // prettier-ignore
+    expect(breakEven).toEqual([
+      expect.objectContaining({ arm: 'dki', against: 'rag', missMs: 20, hitMs: 5, textMissMs: 10, turn: 3 }),
     ]);
-    expect(comparisons.map(({ p, pAdjusted }) => [p, pAdjusted])).toEqual([[1, 1], ...Array<unknown>(5).fill([null, null])]); // prettier-ignore
-    expect(comparisons.find(({ metric }) => metric === 'ttftLogRatio')).toMatchObject({ verdict: 'faster', n: 12 });
-    expect(breakEven).toEqual([expect.objectContaining({ arm: 'dki', missMs: 20, hitMs: 5, ragMs: 10, turn: 3 })]);
+    const few = analyse(run(), turns(9)).comparisons.filter(({ p }) => p !== null);
+    expect(new Set(few.map(({ metric, verdict }) => `${metric} ${verdict}`))).toEqual(
+      new Set(['exactMatch identical', 'ttftLogRatio too few users', 'evaluatedTokens too few users']),
+    );
     const alone = run({ plan: { ...run().plan, arms: arms.slice(1) } });
     expect(analyse(alone, turns(6)).comparisons).toEqual([]);
   });
@@ -152,7 +169,7 @@ describe('the results of a run', () => {
   });
 
   it('follow the metric that the data name, in its own unit and margin, each metric a family of tests', () => {
-    const { answered, failed } = turns(6);
+    const { answered, failed } = turns(12);
     const goldTokens = [{ token: 'Turin', logProbability: 0 }];
     const said = answered.map((turn) => ({
       ...turn,
@@ -164,10 +181,10 @@ describe('the results of a run', () => {
     const of = (results: RunResults, metric: string) =>
       results.comparisons.find((one) => one.a === 'dki' && one.metric === metric);
     const byContains = judgedBy('contains');
-    expect(of(byContains, 'contains')).toMatchObject({ delta: -1, verdict: 'lost', losses: 18, p: 2 / 64 });
+    expect(of(byContains, 'contains')).toMatchObject({ delta: -1, verdict: 'lost', losses: 36, p: 2 / 2 ** 12 });
     expect(of(byContains, 'exactMatch')).toBeUndefined();
     // Within its margin of 0.05 nats, and without a share's exact interval.
-    expect(of(byContains, 'goldLogProb')).toMatchObject({ verdict: 'kept', pAdjusted: 2 / 64 });
+    expect(of(byContains, 'goldLogProb')).toMatchObject({ verdict: 'kept', pAdjusted: 2 / 2 ** 12 });
     expect(of(byContains, 'goldLogProb')!.low).toBeCloseTo(-0.04, 12);
     const byGold = judgedBy('goldLogProb');
     expect(byGold.comparisons[0]).toMatchObject({ metric: 'goldLogProb', verdict: 'kept' });

@@ -9,10 +9,12 @@ import { armResults } from './summary/arm-results.ts';
 import { breakEvens } from './summary/break-even.ts';
 import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
+import { designEffectsOf } from './summary/design-effects.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
 import { answerPrefixNotes, evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { regimeOf } from './summary/regime.ts';
+import { retrievalKinds } from './summary/retrieval-kinds.ts';
 import { resultWithoutTexts } from './texts/turn-without-texts.ts';
 import { storesTexts, withholdsTexts } from './texts/withheld-texts.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
@@ -39,6 +41,8 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       }
     : { answered, failed };
   const baseline = shown.filter((turn) => turn.arm === baselineName);
+  const effects = designEffectsOf(shown, arms, metrics);
+  const kinds = retrievalKinds(answered, arms);
   const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
@@ -55,11 +59,11 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
         arm,
         shown.filter((turn) => turn.arm === arm.name),
         failed.filter((turn) => turn.arm === arm.name).length,
-        { baseline, metrics, regime, seed, judged },
+        { baseline, metrics, regime, effects, kinds, judged },
       ),
     ),
-    conditions: conditionResults(shown, failed, names, metrics, seed),
-    breakEven: breakEvens(answered, arms, seed),
+    conditions: conditionResults(shown, failed, names, metrics, effects),
+    breakEven: breakEvens(answered, arms),
     measured: measuredOf(probes, judged),
     ...(byJudge === undefined ? {} : { judge: byJudge }),
     comparisons: compareWithBaseline(shown, arms, {

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/stored-results.ts';
 import { listedPairs, type PairedArms, pairedArms } from './paired-arms.ts';
 
-const judged = { judged: true, seed: 7 };
+const judged = { judged: true };
 
 let database: BenchDatabase;
 beforeEach(() => {
@@ -31,7 +31,7 @@ const ids = (paired: PairedArms, page: number, size: number): string[] =>
 describe('arms paired by item', () => {
   it('give the difference that the comparison of two runs gives, to the bit', () => {
     const a = stored('a', ['rag'], (index, repeat) => (index + repeat) % 3 !== 0);
-    const b = stored('b', ['rag'], (index, repeat) => index % 2 === 0 || repeat === 2);
+    const b = stored('b', ['rag'], (index, repeat) => index % 3 === 0 || repeat === 2);
     const { differences, flips } = compareStoredRuns(database, { a, b }, { force: false, seed: 7, margin: 2 });
     const { meanA, meanB, delta, low, high, n, users } = differences.find(({ metric }) => metric === 'taskSuccess')!;
     const paired = pairedArms(database, { runId: a.id, arm: 'rag' }, { runId: b.id, arm: 'rag' }, judged);
@@ -84,7 +84,7 @@ describe('arms paired by item', () => {
       a: { repeat: 2, turn: 0, success: 0, repeats: 1, answer: ' Oslo', error: null },
       b: { repeat: 0, turn: 0, success: 1, repeats: 1, answer: ' Turin', error: null },
     });
-    const unjudged = pairedArms(database, a, b, { judged: false, seed: 7 });
+    const unjudged = pairedArms(database, a, b, { judged: false });
     expect([unjudged.difference, ids(unjudged, 1, 3)]).toEqual([null, ['i-2', 'i-1', 'i-3']]);
   });
 });

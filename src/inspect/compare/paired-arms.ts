@@ -6,9 +6,10 @@ import {
   type ItemPairScores,
 } from '../../db/item-pair-repository.ts';
 import { knownAnswers } from '../../db/known-answers.ts';
-import type { Interval } from '../../eval/analysis/statistics/bootstrap.ts';
-import { differences, meanOf } from '../../eval/analysis/statistics/observations.ts';
-import { differenceInterval, tally } from '../../eval/analysis/summary/comparisons.ts';
+import type { Interval } from '../../eval/analysis/statistics/interval.ts';
+import { meanOf } from '../../eval/analysis/statistics/observations.ts';
+import { shareGain } from '../../eval/analysis/summary/paired-quality.ts';
+import { tally } from '../../eval/analysis/summary/tally.ts';
 
 /** Counts of items by outcome of the comparison. */
 export interface PairCounts {
@@ -27,7 +28,7 @@ export interface SuccessDifference {
   readonly meanA: number;
   readonly meanB: number;
   readonly delta: number;
-  /** 95 %, resampling users; null if answers and probabilities of the gold are the same on every item. */
+  /** 95 % over users; null if answers and probabilities of the gold are the same on every item. */
   readonly interval: Interval | null;
   readonly n: number;
   readonly users: number;
@@ -58,19 +59,20 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
   };
 }
 
-function successDifference(pairs: readonly ItemPairScores[], seed: number): SuccessDifference | null {
+function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference | null {
   const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
     a === null || b === null ? [] : [{ userId, a, b }],
   );
   if (scored.length === 0) return null;
   const { n, users } = tally(scored, 'higher');
+  const { delta, low, high } = shareGain(scored);
   return {
     meanA: meanOf(scored.map(({ userId, a }) => ({ userId, value: a }))),
     meanB: meanOf(scored.map(({ userId, b }) => ({ userId, value: b }))),
-    delta: meanOf(differences(scored)),
+    delta,
     interval: pairs.every(({ single, sameAnswer, sameGold }) => single && sameAnswer && sameGold)
       ? null
-      : differenceInterval(scored, seed),
+      : { low, high },
     n,
     users,
   };
@@ -91,21 +93,20 @@ function listedOrder(pairs: readonly ItemPairScores[], judged: boolean): Float64
  * Pairs two arms by item. All pairs are read once; counts and order are kept for later pages.
  *
  * @param options.judged false if scores are withheld: items with different answers come first then
- * @param options.seed of the resampling
  */
 export function pairedArms(
   database: BenchDatabase,
   a: ArmOfRun,
   b: ArmOfRun,
-  options: { readonly judged: boolean; readonly seed: number },
+  options: { readonly judged: boolean },
 ): PairedArms {
-  const { judged, seed } = options;
+  const { judged } = options;
   const repository = new ItemPairRepository(database);
   const read = (): PairedArms => {
     const pairs = repository.scores(a, b);
     return {
       counts: counted(pairs, repository.items(a), repository.items(b)),
-      difference: judged ? successDifference(pairs, seed) : null,
+      difference: judged ? successDifference(pairs) : null,
       listed: listedOrder(pairs, judged),
     };
   };

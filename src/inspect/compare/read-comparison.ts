@@ -98,7 +98,7 @@ export function readComparison(
     { runId: a.id, arm: armA },
     { runId: b.id, arm: armB },
   ];
-  const paired = pairedArms(database, sideA, sideB, { judged: quality === null, seed: a.seed });
+  const paired = pairedArms(database, sideA, sideB, { judged: quality === null });
   const { counts, difference } = paired;
   if (counts.items === 0) {
     const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" answered no item in common`;

@@ -89,6 +89,23 @@ export const breakdownPart = z
 
 const count = z.number();
 
+/** What retrieval did for a user: gave every memory that there was, in all turns, or selected in some. */
+const retrievalKind = z.enum(['everything', 'selection']);
+
+/** The turns of the users of one kind. */
+const retrievalPart = z
+  .object({
+    kind: retrievalKind,
+    users: count,
+    /** Those of them with a cache hit of the primary arm. */
+    usersWithHits: count,
+    turns: count,
+    hits: count,
+    costHit: cost.nullable(),
+    costAll: cost.nullable(),
+  })
+  .readonly();
+
 /** One arm over all its turns. */
 export const armResults = z
   .object({
@@ -116,6 +133,8 @@ export const armResults = z
     costHit: cost.nullable(),
     costMiss: cost.nullable(),
     costAll: cost.nullable(),
+    /** The same by what retrieval did for the user; missing without a primary arm, and in older runs. */
+    byRetrieval: z.array(retrievalPart).readonly().exactOptional(),
     /**
      * Tokens evaluated and time taken before turns, when memories were added: means a turn over all turns, in no other
      * number. Missing for arms that do nothing ahead.
@@ -142,5 +161,6 @@ export type QualityEstimates = Readonly<z.output<typeof qualityEstimates>>;
 export type TokenMeans = z.output<typeof tokenMeans>;
 export type PhaseMeans = z.output<typeof phaseMeans>;
 export type Cost = z.output<typeof cost>;
+export type RetrievalKind = z.output<typeof retrievalKind>;
 export type BreakdownPart = z.output<typeof breakdownPart>;
 export type ArmResults = z.output<typeof armResults>;

@@ -9,35 +9,47 @@ export const verdict = z.enum([
   'within A/A noise',
   'faster',
   'slower',
+  'fewer',
+  'more',
+  /** Fewer than ten: they stand for nobody else. */
+  'too few users',
+  /** No test of it was planned. */
   'not judged',
 ]);
 
-/** An arm against the baseline, paired by item. */
+/** Costs that are compared beside metrics of quality: over the cache hits of the primary arm, and over all turns. */
+export const costNames = ['ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 'evaluatedTokensAll'] as const;
+
+/** An arm against another, paired by item: quality against the baseline, costs against this and against prefix caching. */
 export const comparison = z
   .object({
     a: z.string(),
     b: z.string(),
-    /** The name of a metric of quality, the primary one first; or `ttftLogRatio`, or `evaluatedTokens`. */
+    /** The name of a metric of quality, the primary one first; or one of `costNames`. */
     metric: z.string(),
-    /** Mean of a − b, in the unit of the metric (a share of 1 for `%`); for `ttftLogRatio` of ln(a ÷ b). */
+    /** Mean of a − b, in the unit of the metric (a share of 1 for `%`); for log-ratios of ln(a ÷ b). */
     delta: z.number(),
-    /** 95 % interval over users. */
+    /** 95 % interval over users; over the questions of a single one. */
     low: lowerBound,
     high: upperBound,
+    /** Of costs: means of both over the same turns, geometric of times (ms). Missing in older runs. */
+    means: z.object({ a: z.number(), b: z.number() }).readonly().exactOptional(),
     /** Items. */
     n: z.number(),
     users: z.number(),
-    /** Two-sided, sign-flip over users; null where no test is made. */
+    /** Two-sided, sign-flip over users; null where no test was planned. */
     p: z.number().nullable(),
-    /** Holm over the planned comparisons; null for others. */
+    /** Holm over the planned comparisons of this metric; null for others. */
     pAdjusted: z.number().nullable(),
+    /** One-sided p of "the loss is the margin or more", Holm over the same; null for costs and for others. */
+    pKept: z.number().nullable().default(null),
     verdict,
     /**
      * The smallest true difference that these items would show four times in five; null where no pair differs, and where
      * nothing is tested.
      */
     detectable: z.number().nullable(),
-    /** Items needed to decide, where undecided. */
+    /** Items with which arms that do not differ would be called kept four times in five; where undecided and known. */
     neededItems: z.number().exactOptional(),
     /** Items on which `a` has the better value, the worse, the same. */
     wins: z.number(),
@@ -48,3 +60,4 @@ export const comparison = z
 
 export type Verdict = z.output<typeof verdict>;
 export type Comparison = z.output<typeof comparison>;
+export type CostName = (typeof costNames)[number];

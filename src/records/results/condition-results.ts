@@ -22,21 +22,35 @@ export const conditionResults = z
   })
   .readonly();
 
-/** The cost of keeping K/V at first and its savings later, in time to the first token, against the baseline. */
-export const breakEven = z
-  .object({
-    arm: z.string(),
-    /** Of a turn that computes its K/V, of one that finds it, and of `rag` on the same turns. */
-    missMs: z.number(),
-    hitMs: z.number(),
-    ragMs: z.number(),
-    /** The first turn with one set of memories after which the sum is below that of `rag`; null for never. */
-    turn: z.number().nullable(),
-    /** 95 % interval over users; null stands for never. */
-    low: z.number().nullable(),
-    high: z.number().nullable(),
-  })
-  .readonly();
+const crossing = {
+  arm: z.string(),
+  /** Of a turn that computes its K/V, and of one that finds it. */
+  missMs: z.number(),
+  hitMs: z.number(),
+  /** The first turn with one set of memories after which the sum is no longer above that of the text; null for never. */
+  turn: z.number().nullable(),
+  /** 95 % interval over users; null stands for never. */
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+};
+
+/** As older runs have it: against `rag`, which was taken at one mean over both. */
+const olderBreakEven = z
+  .object({ ...crossing, ragMs: z.number() })
+  .transform(({ ragMs, ...rest }) => ({ ...rest, against: 'rag', textMissMs: ragMs, textHitMs: ragMs }));
+
+/** The cost of keeping K/V at first and its savings later, in time to the first token, against an arm of text. */
+export const breakEven = z.union([
+  z.object({
+    ...crossing,
+    /** The baseline, or the arm of prefix caching. */
+    against: z.string(),
+    /** Of that arm, on the items of the misses and on those of the hits. */
+    textMissMs: z.number(),
+    textHitMs: z.number(),
+  }),
+  olderBreakEven,
+]);
 
 export type ConditionResults = z.output<typeof conditionResults>;
-export type BreakEven = z.output<typeof breakEven>;
+export type BreakEven = Readonly<z.output<typeof breakEven>>;

@@ -9,7 +9,10 @@ export const upperBound = bound(Infinity);
 /** The median, and p95 where there are at least 100 values. */
 export const quantiles = z.object({ p50: z.number(), p95: z.number().exactOptional() }).readonly();
 
-/** A mean over items with its 95 % interval over users; one user has no interval: its bounds are infinite (JSON: null). */
+/**
+ * A mean over items with its 95 % interval over users, or over the questions of a single one; one observation of values of any
+ * range has infinite bounds (JSON: null).
+ */
 export const estimate = z
   .object({
     mean: z.number(),

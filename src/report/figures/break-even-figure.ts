@@ -1,6 +1,7 @@
+import { groupBy } from '../../config/group-by.ts';
 import type { BreakEven, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
-import { baselineOf } from '../verdict.ts';
+import { breakEvenText } from '../savings-text.ts';
 import { armEncoding } from './arm-style.ts';
 import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';
@@ -8,44 +9,46 @@ import { HALF_PANEL_WIDTH } from './theme.ts';
 const LEAST_TURNS = 6;
 const MOST_TURNS = 20;
 
-const orNever = (turn: number | null): string => (turn === null ? 'never' : formatNumber(turn, 0));
-
-/** `turn 3 [2, 5]` */
-function crossing({ turn, low, high }: BreakEven): string {
-  return `${turn === null ? 'never' : `turn ${turn}`} [${orNever(low)}, ${orNever(high)}]`;
-}
-
 /** The number of turns to show, so that the lines cross if they do. */
 function turnsShown(breakEven: readonly BreakEven[]): number {
   const turns = breakEven.flatMap(({ turn, high }) => [turn ?? 0, high ?? 0]);
   return Math.min(MOST_TURNS, Math.max(LEAST_TURNS, ...turns.map((turn) => turn + 2)));
 }
 
-function rowsOf(one: BreakEven, baseline: string, turns: number): FigureRow[] {
-  const { missMs, hitMs, ragMs } = one;
-  const line = (arm: string, ms: (turn: number) => number): FigureRow[] =>
-    Array.from({ length: turns }, (_, index) => ({ panel: one.arm, arm, turn: index + 1, ms: ms(index + 1) }));
-  return [...line(baseline, (turn) => turn * ragMs), ...line(one.arm, (turn) => missMs + (turn - 1) * hitMs)].map(
-    (row) => ({ ...row, from: null, to: null, crossing: null }),
-  );
+/** Lines of an arm and of the texts that it is compared with, summed: the first turn is a miss, later ones are hits. */
+function rowsOf(ofArm: readonly BreakEven[], turns: number): FigureRow[] {
+  const [{ arm, missMs, hitMs }] = ofArm as readonly [BreakEven];
+  const line = (name: string, firstMs: number, laterMs: number): FigureRow[] =>
+    Array.from({ length: turns }, (_, later) => ({
+      panel: arm,
+      arm: name,
+      turn: later + 1,
+      ms: firstMs + later * laterMs,
+    }));
+  return [
+    ...ofArm.flatMap(({ against, textMissMs, textHitMs }) => line(against, textMissMs, textHitMs)),
+    ...line(arm, missMs, hitMs),
+  ].map((row) => ({ ...row, from: null, to: null, crossing: null }));
 }
 
-/** The interval of the break-even; the bound "never" is drawn at the end of the picture. */
-function crossingRow(one: BreakEven, turns: number): FigureRow {
+/** The interval of the first break-even; the bound "never" is drawn at the end of the picture. */
+function crossingRow(ofArm: readonly BreakEven[], turns: number): FigureRow {
+  const [one] = ofArm as readonly [BreakEven];
   const from = one.low === null || one.low > turns ? null : one.low;
   const to = from === null ? null : Math.min(one.high ?? turns, turns);
-  return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing: crossing(one) };
+  const crossing = ofArm.map((each) => `${each.against}: ${breakEvenText(each)}`).join('; ');
+  return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing };
 }
 
-/** Figure 5: the time of `rag` and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
+/** Figure 5: the time of text and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
 export function breakEvenFigure(results: RunResults): Figure | undefined {
   const { breakEven } = results;
-  const baseline = baselineOf(results.arms)?.arm;
-  if (breakEven.length === 0 || baseline === undefined) return undefined;
+  if (breakEven.length === 0) return undefined;
   const turns = turnsShown(breakEven);
-  const data = breakEven.flatMap((one) => [...rowsOf(one, baseline, turns), crossingRow(one, turns)]);
-  const panels = breakEven.map(({ arm }) => arm);
-  const looks = armEncoding(results, [baseline, ...panels]);
+  const byArm = groupBy(breakEven, ({ arm }) => arm);
+  const data = [...byArm.values()].flatMap((ofArm) => [...rowsOf(ofArm, turns), crossingRow(ofArm, turns)]);
+  const panels = [...byArm.keys()];
+  const looks = armEncoding(results, [...new Set([...breakEven.map(({ against }) => against), ...panels])]);
   const legend = { symbolType: 'stroke', symbolStrokeWidth: 2 };
   const [color, strokeDash] = [
     { ...looks.color, legend },
@@ -58,13 +61,13 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   };
   const words = breakEven.map(
     (one) =>
-      `${one.arm}: ${crossing(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms, a later one ` +
-      `${formatNumber(one.hitMs, 1)} ms, and a turn of ${baseline} ${formatNumber(one.ragMs, 1)} ms`,
+      `${one.arm} against ${one.against}: ${breakEvenText(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms against ` +
+      `${formatNumber(one.textMissMs, 1)} ms, a later one ${formatNumber(one.hitMs, 1)} ms against ${formatNumber(one.textHitMs, 1)} ms`,
   );
   return figureOf(results, {
     id: 'break-even',
     title: 'Figure 5. Break-even: time to first token, summed over turns',
-    description: `Break-even turn with its 95 % interval, shaded. ${words.join('; ')}.`,
+    description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
     data,
     spec: {
       data: inlineData(data),

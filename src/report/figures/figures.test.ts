@@ -57,8 +57,13 @@ const runs: readonly RunResults[] = [
   of('main', {}),
   of('latency', {
     breakEven: [
-      { arm: 'dki', missMs: 40, hitMs: 10, ragMs: 24, turn: 3, low: 2, high: null },
-      { arm: 'dki-link:4', missMs: 60, hitMs: 30, ragMs: 24, turn: null, low: null, high: null },
+      ...(['rag', 'rag-cached'] as const).map((against) => ({
+        ...{ arm: 'dki', against, missMs: 40, hitMs: 10, textMissMs: 24, textHitMs: 24, turn: 3, low: 2, high: null },
+      })),
+      {
+        ...{ arm: 'dki-link:4', against: 'rag', missMs: 60, hitMs: 30, textMissMs: 24, textHitMs: 24 },
+        ...{ turn: null, low: null, high: null },
+      },
     ],
   }),
   of('scaling', {
@@ -179,8 +184,13 @@ it('sums time by turn: rag and the arm cross at the break-even', () => {
       'ms'
     ];
   expect([at('rag', 2), at('dki', 2), at('rag', 3), at('dki', 3)]).toEqual([48, 50, 72, 60]);
-  expect(description).toContain('dki: turn 3 [2, never], a first turn takes 40.0 ms');
-  expect(description).toContain('dki-link:4: never [never, never]');
+  expect(at('rag-cached', 3)).toBe(72);
+  for (const against of ['rag', 'rag-cached']) {
+    expect(description).toContain(
+      `dki against ${against}: turn 3 [2, never], a first turn takes 40.0 ms against 24.0 ms`,
+    );
+  }
+  expect(description).toContain('dki-link:4 against rag: never [never, never]');
 });
 
 it('stacks phases to the time to the first token', () => {

@@ -19,7 +19,9 @@ function hostile(): RunResults {
 const second: RunResults = {
   ...runResults,
   run: { ...runResults.run, name: 'main-7-0001/latency', suite: 'latency' },
-  breakEven: [{ arm: 'dki', missMs: 40, hitMs: 10, ragMs: 24, turn: 3, low: 2, high: null }],
+  breakEven: [
+    { arm: 'dki', against: 'rag', missMs: 40, hitMs: 10, textMissMs: 24, textHitMs: 24, turn: 3, low: 2, high: null },
+  ],
 };
 const first: RunResults = { ...runResults, run: { ...runResults.run, name: 'main-7-0001/main' } };
 
@@ -27,7 +29,7 @@ it('opens with the verdict in words', async () => {
   const page = await renderReport([first, second]);
   expect(page).toContain(
     'K/V injection (dki) kept all of RAG&#39;s answers (bit by bit, on 320 of 320 items), ' +
-      'cut evaluated tokens by 83 % on cache hits, broke even at turn 3 [2, never].',
+      'evaluated −83 % tokens against RAG on cache hits and 0 % over all turns, broke even against rag: turn 3 [2, never].',
   );
   expect(page).toContain('All 4 checks that could be decided passed.');
   expect(page.indexOf('All 4 checks')).toBeLessThan(page.indexOf('id="suite-main"'));

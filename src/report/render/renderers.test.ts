@@ -109,7 +109,7 @@ describe('renderers', () => {
       'dki        97.2 [95.4, 99.0]  98.1 [96.6, 99.6]  97.2 [95.6, 98.8]',
       'dki-wrong    0.4 [−1.4, 2.2]  98.1 [96.6, 99.6]    0.4 [−1.2, 2.0]',
     ]);
-    expect(text.match(/^dki-wrong/gm)).toHaveLength(4);
+    expect(text.match(/^dki-wrong/gm)).toHaveLength(6);
   });
 
   it('the terminal never passes on a control character, and colours only where it may', () => {

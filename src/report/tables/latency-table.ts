@@ -4,7 +4,6 @@ import {
   estimateCell,
   formatNumber,
   meanCell,
-  none,
   type Block,
   type Cell,
   type Table,
@@ -31,19 +30,22 @@ function phaseBlock(title: string, kind: 'Hit' | 'Miss'): Block {
   };
 }
 
-const blocks: readonly Block[] = [
-  phaseBlock('Cache hits', 'Hit'),
-  phaseBlock('Cache misses', 'Miss'),
-  {
-    title: 'Break-even against rag',
+const blocks: readonly Block[] = [phaseBlock('Cache hits', 'Hit'), phaseBlock('Cache misses', 'Miss')];
+
+/** @param against the arm of text */
+function breakEvenBlock(against: string): Block {
+  return {
+    title: `Break-even against ${against}`,
     columns: [
-      { align: 'right', key: 'turn', heading: 'at turn' },
-      { align: 'right', key: 'interval', heading: '95 % interval' },
-      { ...ms, key: 'missMs', heading: 'own miss' },
-      { ...ms, key: 'hitMs', heading: 'own hit' },
+      { align: 'right', key: `turn:${against}`, heading: 'at turn' },
+      { align: 'right', key: `interval:${against}`, heading: '95 % interval' },
+      { ...ms, key: `missMs:${against}`, heading: 'own miss' },
+      { ...ms, key: `hitMs:${against}`, heading: 'own hit' },
+      { ...ms, key: `textMissMs:${against}`, heading: `${against}, same misses` },
+      { ...ms, key: `textHitMs:${against}`, heading: `${against}, same hits` },
     ],
-  },
-];
+  };
+}
 
 /** Drawn if an arm did anything ahead. */
 const aheadBlock: Block = {
@@ -64,24 +66,25 @@ function phaseCells(cost: ArmResults['costMiss'], kind: 'Hit' | 'Miss'): Record<
   };
 }
 
-function breakEvenCells(found: BreakEven | undefined): Record<string, Cell> {
-  if (found === undefined) return { turn: none };
-  return {
-    turn: textCell(orNever(found.turn)),
-    interval: textCell(`${orNever(found.low)} to ${orNever(found.high)}`),
-    missMs: meanCell(found.missMs),
-    hitMs: meanCell(found.hitMs),
-  };
+function breakEvenCells({ against, turn, low, high, ...means }: BreakEven): (readonly [string, Cell])[] {
+  return [
+    [`turn:${against}`, textCell(orNever(turn))],
+    [`interval:${against}`, textCell(`${orNever(low)} to ${orNever(high)}`)],
+    ...(['missMs', 'hitMs', 'textMissMs', 'textHitMs'] as const).map(
+      (key) => [`${key}:${against}`, meanCell(means[key])] as const,
+    ),
+  ];
 }
 
 /** Table 5: cache hits against misses, the phases of the time to the first token, and the break-even. */
 export function latencyTable(results: RunResults): Table {
   const ahead = results.arms.filter((arm) => arm.ahead !== undefined).map(({ arm }) => arm);
+  const opponents = [...new Set(results.breakEven.map(({ against }) => against))];
   return {
     id: 'table-5',
     caption: captionOf('Table 5. Time to the first token, and break-even', results),
     rowHeading: 'arm',
-    blocks: ahead.length === 0 ? blocks : [...blocks, aheadBlock],
+    blocks: [...blocks, ...opponents.map(breakEvenBlock), ...(ahead.length === 0 ? [] : [aheadBlock])],
     rows: results.arms.map((arm) => ({
       label: arm.arm,
       cells: {
@@ -90,13 +93,15 @@ export function latencyTable(results: RunResults): Table {
         ...(arm.ahead === undefined
           ? {}
           : { aheadTokens: meanCell(arm.ahead.tokens), aheadMs: meanCell(arm.ahead.ms) }),
-        ...breakEvenCells(results.breakEven.find((one) => one.arm === arm.arm)),
+        ...Object.fromEntries(
+          results.breakEven.filter((one) => one.arm === arm.arm).flatMap((one) => breakEvenCells(one)),
+        ),
       },
     })),
     notes: [
       'Hits and misses are those of dki, the same turns for every arm.',
-      'Break-even: the first turn with one set of memories after which an arm has taken no longer than rag in total, if its',
-      'first turn is a miss and later ones are hits; it may be never.',
+      'Break-even: the first turn with one set of memories after which an arm has taken no longer in total than the text, each at',
+      'its mean over the same turns: first one of the misses, then hits; it may be never.',
       ...(ahead.length === 0
         ? []
         : [

@@ -5,6 +5,7 @@ import type { Table } from '../table.ts';
 import { ablationTable } from './ablation-table.ts';
 import { alphaTable } from './alpha-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
+import { byRetrievalTable } from './by-retrieval-table.ts';
 import { categoryTable } from './category-table.ts';
 import { coherenceTable } from './coherence-table.ts';
 import { contextTable } from './context-table.ts';
@@ -33,6 +34,7 @@ const paperTables: readonly PaperTable[] = [
   { name: '1', shown: true, of: tableOne },
   { name: '1b', shown: true, of: tableOneB },
   { name: '1c', shown: namesItsMetric, of: categoryTable },
+  { name: '1d', shown: true, of: byRetrievalTable },
   { name: 'judge', shown: true, of: judgeTable },
   { name: 'breakdown', shown: false, of: tableBreakdown },
   { name: '2', suite: 'context', shown: true, of: contextTable },

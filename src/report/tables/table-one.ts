@@ -3,12 +3,14 @@ import { namesItsMetric, ownMetricsOf, primaryMetric, type ShownMetric } from '.
 import { fidelityBlock, fidelityCells } from './fidelity-block.ts';
 import { primaryOf } from '../verdict.ts';
 import { languageBlocks, languageCells } from './language-blocks.ts';
+import { intervalsOver } from '../users-text.ts';
 import {
   type Block,
   captionOf,
   type Cell,
   countCell,
   estimateCell,
+  formatNumber,
   meanCell,
   none,
   qualityCell,
@@ -35,6 +37,7 @@ const blocksWith = (primary: ShownMetric, own: readonly ShownMetric[]): readonly
       { key: 'evaluatedTokens', heading: 'evaluated', align: 'right' },
       { key: 'generatedTokens', heading: 'generated', align: 'right' },
       { key: 'evaluatedTokensMiss', heading: 'evaluated (miss)', align: 'right' },
+      { key: 'evaluatedTokensAll', heading: 'evaluated (all)', align: 'right' },
     ],
   },
   {
@@ -44,6 +47,7 @@ const blocksWith = (primary: ShownMetric, own: readonly ShownMetric[]): readonly
       { key: 'ttftP50Ms', heading: 'p50', unit: 'ms', align: 'right' },
       { key: 'ttftP95Ms', heading: 'p95', unit: 'ms', align: 'right' },
       { key: 'ttftMissMs', heading: 'mean (miss)', unit: 'ms', align: 'right', interval: true },
+      { key: 'ttftAllMs', heading: 'mean (all)', unit: 'ms', align: 'right', interval: true },
     ],
   },
   {
@@ -76,7 +80,7 @@ function blocksFor({ run, arms }: RunResults): readonly Block[] {
 
 function cellsOf(
   run: RunResults['run'],
-  { metrics, tokens, costMiss, turns, hitRate, errors }: ArmResults,
+  { metrics, tokens, costMiss, costAll, turns, hitRate, errors }: ArmResults,
 ): Record<string, Cell> {
   const primary = primaryMetric(run);
   return {
@@ -89,10 +93,12 @@ function cellsOf(
     evaluatedTokens: meanCell(tokens?.evaluated),
     generatedTokens: meanCell(tokens?.generated),
     evaluatedTokensMiss: meanCell(costMiss?.tokens.evaluated),
+    evaluatedTokensAll: meanCell(costAll?.tokens.evaluated),
     ttftMs: estimateCell(metrics.ttftMs),
     ttftP50Ms: meanCell(metrics.ttftMs?.p50),
     ttftP95Ms: meanCell(metrics.ttftMs?.p95),
     ttftMissMs: estimateCell(costMiss?.ttftMs),
+    ttftAllMs: estimateCell(costAll?.ttftMs),
     hits: countCell(turns.hit),
     misses: countCell(turns.miss),
     bypasses: countCell(turns.bypass),
@@ -126,11 +132,16 @@ function evidenceNote(
 
 /** The set of turns that the columns of cost are over. */
 function regimeNote(arms: readonly ArmResults[]): string {
-  const primary = primaryOf(arms)?.arm;
-  return primary === undefined
-    ? 'Tokens and times are over all turns: without dki in the run there are no cache hits or misses.'
-    : `Tokens and times are over the cache hits of ${primary}, the same turns for every arm; ` +
-        '"(miss)" is over its cache misses, in which its K/V was built, the build included.';
+  const primary = primaryOf(arms);
+  if (primary === undefined) {
+    return 'Tokens and times are over all turns: without dki in the run there are no cache hits or misses.';
+  }
+  const { arm, n, turns, hitRate } = primary;
+  const rate = hitRate === null ? '' : `, ${formatNumber(hitRate * 100, 0)} % of those with memories`;
+  return (
+    `Tokens and times are over the cache hits of ${arm} (${turns.hit} of ${n} turns${rate}), the same turns for every arm; ` +
+    '"(miss)" is over its cache misses, in which its K/V was built, the build included; "(all)" is over all turns.'
+  );
 }
 
 /** Table 1: quality, tokens and latency by arm. */
@@ -151,7 +162,7 @@ export function tableOne(results: RunResults): Table {
       },
     })),
     notes: [
-      `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals over users.`,
+      `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals ${intervalsOver(run)}.`,
       primaryMetric(run).declared.ofAbsent
         ? `${primaryMetric(run).title} and task success are over all items, abstention over absent ones.`
         : `${primaryMetric(run).title} is over answerable items, abstention over absent ones, task success over both.`,

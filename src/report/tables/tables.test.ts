@@ -7,6 +7,7 @@ import { checksTable } from './checks-table.ts';
 import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
+import { byRetrievalTable } from './by-retrieval-table.ts';
 import { categoryTable } from './category-table.ts';
 import { shownTables } from './report-tables.ts';
 import { tableBreakdown } from './breakdown-table.ts';
@@ -49,10 +50,12 @@ describe('table 1', () => {
       evaluatedTokens: '31.3',
       generatedTokens: '6.5',
       evaluatedTokensMiss: '190.5',
+      evaluatedTokensAll: '190.5',
       ttftMs: '9.9 [9.5, 10.3]',
       ttftP50Ms: '9.8',
       ttftP95Ms: '12.9',
       ttftMissMs: '41.0 [40.0, 42.0]',
+      ttftAllMs: '41.0 [40.0, 42.0]',
       hits: '200',
       misses: '120',
       bypasses: '80',
@@ -85,7 +88,7 @@ describe('table 1', () => {
       answered: 'random weights',
     });
     expect(shown(tableBreakdown(unknown), 'dki')['category:stated']).toBe('random weights');
-    expect(verdictSentences(unknown)[0]).toBe('No quality: random weights.');
+    expect(verdictSentences(unknown)).toContain('No quality: random weights.');
   });
 
   it('shows no number where nothing was measured', () => {
@@ -224,25 +227,85 @@ describe('comparisons and checks', () => {
 describe('the verdict', () => {
   it('says who kept what, what was saved, and what it does not mean', () => {
     expect(verdictSentences(runResults)).toEqual([
-      'Bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
-      'On cache hits dki evaluated 31.3 tokens, rag 181.3 (−83 %); a cache miss cost 190.5 (120 of 320 turns).',
-      "On cache hits the first token came after 9.9 ms against 24.2 ms: 0.41 [0.40, 0.42] of rag's time, faster.",
+      'Against rag, on cache hits: dki evaluated 31.3 tokens a turn, rag 181.3; ' +
+        'its first token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (faster).',
+      'A cache miss of dki evaluates 190.5 tokens (120 of 320 turns with memories).',
+      'Exact match: bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
       'Unproven: isolation (no canary users in this data set).',
       'This holds for recall-base-f16, a model of 1.5 million parameters, on recall-en, 40 users; ' +
         'it does not show that larger models or other domains behave alike.',
     ]);
   });
 
-  it('sets dki beside rag-cached, its fair opponent, and leaves controls out of who kept what', () => {
+  it('says first what injection saves that prefix caching does not, on hits, on all turns, and when it has paid', () => {
     const [rag] = runResults.arms;
     const traits = { ...rag!.traits, name: 'rag-cached', comparison: 'planned' } as const;
     const cached = { ...rag!, arm: 'rag-cached', traits };
-    const comparisons = runResults.comparisons.map((comparison) =>
-      comparison.a === 'dki-wrong' ? { ...comparison, pAdjusted: null } : comparison,
+    const beside = runResults.comparisons
+      .filter(({ metric }) => metric !== 'exactMatch')
+      .flatMap((one) => [
+        { ...one, b: 'rag-cached', verdict: 'within A/A noise' as const },
+        { ...one, b: 'rag-cached', metric: `${one.metric}All`, verdict: 'not judged' as const },
+      ]);
+    const sentences = verdictSentences({
+      ...runResults,
+      arms: [...runResults.arms, cached],
+      comparisons: [...runResults.comparisons, ...beside],
+      breakEven: [
+        {
+          ...{ arm: 'dki', against: 'rag-cached', missMs: 40, hitMs: 10, textMissMs: 39, textHitMs: 10 },
+          ...{ turn: null, low: 8, high: null },
+        },
+      ],
+    });
+    expect(sentences.slice(0, 4)).toEqual([
+      'Against rag-cached, on cache hits: dki evaluated 31.3 tokens a turn, rag-cached 181.3 (within A/A noise); its first ' +
+        'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (within A/A noise).',
+      'Over all turns (hit rate 63 %): dki evaluated 31.3 tokens a turn, rag-cached 181.3; its first ' +
+        'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms.',
+      'Break-even against rag-cached: never [8, never].',
+      expect.stringContaining('Against rag, on cache hits: '),
+    ]);
+  });
+
+  it('leaves what was not planned out of who kept what, and gives the reason where no verdict is', () => {
+    const comparisons = runResults.comparisons.map((one) =>
+      one.a === 'dki-wrong' ? { ...one, pAdjusted: null } : { ...one, verdict: 'too few users' as const },
     );
-    const sentences = verdictSentences({ ...runResults, arms: [...runResults.arms, cached], comparisons });
-    expect(sentences[0]).toBe('Bit-identical to rag: dki on 320 of 320 items.');
-    expect(sentences[2]).toContain('faster; rag-cached, which keeps its prefixes too, took 24.2 ms.');
+    const of = (users: number) =>
+      verdictSentences({
+        ...runResults,
+        comparisons,
+        run: { ...runResults.run, dataset: { ...runResults.run.dataset, users } },
+      });
+    expect(of(8)).toContain('Exact match: no verdict: dki (0.0 points [0.0, 0.0]).');
+    expect(of(8)).toContain('No verdict: 8 users, and fewer than 10 stand for no others.');
+    expect(of(1)).toContain('No verdict: one user: intervals are over its questions, and nothing is said beyond it.');
+    expect(of(1).at(-1)).toContain('on recall-en, one user, and says nothing of others;');
+  });
+
+  it('says whose the cache hits are, and table 1d what both kinds of users cost', () => {
+    const [rag, dki] = runResults.arms;
+    const part = { users: 20, usersWithHits: 15, turns: 150, hits: 126, costHit: dki!.costHit, costAll: dki!.costAll };
+    const byRetrieval = [
+      { ...part, kind: 'everything' as const },
+      { ...part, kind: 'selection' as const, usersWithHits: 2, hits: 3 },
+    ];
+    const results = {
+      ...runResults,
+      arms: [
+        { ...rag!, byRetrieval },
+        { ...dki!, byRetrieval },
+      ],
+    };
+    expect(verdictSentences(results)).toContain(
+      '126 of 129 cache hits of dki are of users all of whose memories are retrieved.',
+    );
+    const table = byRetrievalTable(results)!;
+    expect(shown(table, 'dki')).toMatchObject({ 'everything:hitRate': '84.0', 'selection:hits': '3' });
+    expect(table.notes[1]).toBe('Users of whose memories retrieval selects: 20, 2 of them with cache hits, 3 in all.');
+    expect(byRetrievalTable(runResults)).toBeUndefined();
+    expect(shownTables(results).map(({ id }) => id)).toContain('table-1d');
   });
 
   it('opens with what is not proven', () => {
@@ -318,7 +381,7 @@ describe('a run whose data name their metric', () => {
     expect(shown(table, 'rag')).toMatchObject({ 'plain:difference': '–' });
     expect(shownTables(named).map(({ id }) => id)).toEqual(['table-1', 'table-1b', 'table-1c']);
     const lost = verdictSentences(named).join(' ');
-    expect(lost).toContain('Lost answers: dki (−10.0 points [−12.0, −8.0])');
+    expect(lost).toContain('Contains: lost answers: dki (−10.0 points [−12.0, −8.0])');
     expect(comparisonsTables(named).map(({ id }) => id)).toEqual(['comparisons-contains', 'comparisons-gold-log-prob']);
     expect(shown(comparisonsTables(named)[1]!, 'dki : rag')).toMatchObject({ difference: '−0.750 [−0.900, −0.600]' });
   });

@@ -89,7 +89,7 @@ export function chanceOf(
     if (others === undefined) return null;
     return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
   };
-  return { estimate: estimateShare(perItem(turns, rate), seed), scopes };
+  return { estimate: estimateShare(perItem(turns, rate)), scopes };
 }
 
 /** `golds of the same relation`, and how many items had to take others. */

@@ -49,7 +49,7 @@ function judged(
 ): ControlResult {
   const own = ({ item, answer }: AnsweredResult): number | null =>
     item.gold === null ? null : score(answer.text, [item.gold, ...item.acceptedAnswers], item.language);
-  const rate = estimateShare(perItem(closed, own), seed)!;
+  const rate = estimateShare(perItem(closed, own))!;
   const { estimate: chance, scopes } = chanceOf(closed, answered, score, seed);
   if (chance === null) return { fails: false, text: null };
   const percent = (share: number): string => (100 * share).toFixed(1);

@@ -18,7 +18,7 @@ afterEach(() => {
   folder[Symbol.dispose]();
 });
 
-const USERS = 8;
+const USERS = 12;
 
 /** Two questions of each user; the users at `wrong` have their first one wrong. */
 function turnsOf(arm: string, wrong: readonly number[], more: Partial<HandmadeTurn> = {}): HandmadeTurn[] {
@@ -63,19 +63,20 @@ describe('differences', () => {
     const oracle = found(comparison, 'oracle', 'exactMatch');
     expect(oracle).toMatchObject({
       meanA: 1,
-      meanB: 0.625,
-      delta: 0.375,
-      n: 16,
-      users: 8,
+      meanB: 0.75,
+      delta: 0.25,
+      n: 24,
+      users: 12,
       wins: 6,
       losses: 0,
-      ties: 10,
+      ties: 18,
     });
     // Six users differ, all one way: two of 2⁶ flips are as extreme.
     expect(oracle.p).toBe(2 / 64);
     expect(oracle.pAdjusted).toBe(4 / 64);
-    expect(oracle.low).toBeGreaterThan(0.15);
-    expect(oracle.high).toBeLessThanOrEqual(0.5);
+    expect(oracle.low).toBeGreaterThan(0.02);
+    expect(oracle.high).toBeLessThan(0.55);
+    expect(oracle.pKept).toBeLessThan(0.025);
     expect(oracle.verdict).toBe('kept');
     expect(found(comparison, 'full', 'exactMatch')).toMatchObject({ delta: 0, p: 1, pAdjusted: 1, wins: 1, losses: 1 });
     expect(found(comparison, 'full', 'exactMatch').low).toBeLessThan(0);
@@ -84,13 +85,13 @@ describe('differences', () => {
   test('the other way round they have the other sign and verdict', () => {
     const [good, bad] = [turnsOf('oracle', []), turnsOf('oracle', [0, 1, 2, 3, 4, 5])];
     expect(found(compared({ turns: bad }, { turns: good }), 'oracle', 'taskSuccess')).toMatchObject({
-      ...{ delta: -0.375, verdict: 'lost', wins: 0, losses: 6 },
+      ...{ delta: -0.25, verdict: 'lost', wins: 0, losses: 6 },
     });
   });
 
   test('runs that gave the same from the same bits are identical', () => {
     const comparison = compared({ turns: turnsOf('oracle', [3]) }, { turns: turnsOf('oracle', [3]) });
-    expect(found(comparison, 'oracle', 'exactMatch')).toMatchObject({ verdict: 'identical', low: 0, high: 0, n: 16 });
+    expect(found(comparison, 'oracle', 'exactMatch')).toMatchObject({ verdict: 'identical', low: 0, high: 0, n: 24 });
     const other = compareStoredRuns(
       database,
       {
@@ -105,7 +106,13 @@ describe('differences', () => {
   test('times are compared on one machine only, as ratios without a verdict', () => {
     const [slow, fast] = [{ firstTokenMs: 20 }, { firstTokenMs: 5 }].map((more) => turnsOf('oracle', [], more));
     const ratio = found(compared({ turns: fast! }, { turns: slow! }), 'oracle', 'ttftLogRatio');
-    expect(ratio).toMatchObject({ meanA: 5, meanB: 20, wins: 16, verdict: 'not judged', p: null });
+    expect(ratio).toMatchObject({
+      meanA: expect.closeTo(5, 9),
+      meanB: expect.closeTo(20, 9),
+      wins: 24,
+      verdict: 'not judged',
+      p: null,
+    });
     expect(Math.exp(ratio.delta)).toBeCloseTo(0.25, 12);
     const rows = {
       a: storeRun(database, { name: 'here', turns: fast! }),
@@ -123,7 +130,7 @@ describe('differences', () => {
     const both = [...turnsOf('oracle', []), ...turnsOf('full', [0])];
     const { differences, flips } = compared({ turns: both }, { turns: both }, { arms: ['oracle/full'] });
     expect(new Set(differences.map(({ arms }) => `${arms.a}/${arms.b}`))).toEqual(new Set(['oracle/full']));
-    expect(flips[0]).toMatchObject({ wins: 1, losses: 0, ties: 15 });
+    expect(flips[0]).toMatchObject({ wins: 1, losses: 0, ties: 23 });
   });
 });
 
@@ -133,7 +140,7 @@ describe('flips', () => {
     const { flips } = compared({ turns: twice([2]) }, { turns: twice([5]) });
     expect(flips).toEqual([
       {
-        ...{ arms: { a: 'oracle', b: 'oracle' }, wins: 1, losses: 1, ties: 14 },
+        ...{ arms: { a: 'oracle', b: 'oracle' }, wins: 1, losses: 1, ties: 22 },
         items: [
           {
             ...{
@@ -159,7 +166,7 @@ describe('flips', () => {
   test('absent items flip by abstention; random weights flip nothing', () => {
     const absent = (wrong: readonly number[]) => turnsOf('oracle', wrong, { gold: null });
     const comparison = compared({ turns: absent([]) }, { turns: absent([1]) });
-    expect(found(comparison, 'oracle', 'abstention')).toMatchObject({ n: 16, wins: 1, losses: 0 });
+    expect(found(comparison, 'oracle', 'abstention')).toMatchObject({ n: 24, wins: 1, losses: 0 });
     expect(comparison.differences.some(({ metric }) => metric === 'exactMatch')).toBe(false);
     expect(comparison.flips[0]!.items[0]).toMatchObject({ itemId: 'u1-q0', gold: null, outcome: 'won' });
     const rows = ['r1', 'r2'].map((name) =>
@@ -188,7 +195,7 @@ describe('what stands against a comparison', () => {
     };
     const forced = compareStoredRuns(database, rows, { force: true, seed: 7, margin: 2 });
     expect(forced.forced.map(({ what }) => what)).toEqual(['data set', 'model']);
-    expect(forced.notes).toEqual(['oracle: 16 items have the same id and another answer']);
+    expect(forced.notes).toEqual(['oracle: 24 items have the same id and another answer']);
   });
 
   test('of several data sets each, by its own bytes', () => {
@@ -213,7 +220,7 @@ describe('what stands against a comparison', () => {
       { what: 'gitCommit', a: 'not set', b: 'abc' },
     ]);
     expect(notes).toEqual([
-      'oracle: 11 items in common; 5 only in first, 0 only in second',
+      'oracle: 11 items in common; 13 only in first, 0 only in second',
       'oracle: 0 failed turns in first, 1 in second, in no mean',
     ]);
     expect(b.failedChecks).toEqual(['errors']);

@@ -1,13 +1,14 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import type { Verdict } from '../../../records/results.ts';
-import { bootstrapDifference } from '../statistics/bootstrap.ts';
-import { holm } from '../statistics/holm.ts';
-import { differences, meanOf, type PairedObservation } from '../statistics/observations.ts';
+import { meanOf, type PairedObservation } from '../statistics/observations.ts';
+import { meanDifference } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
+import { pairedTotals } from '../statistics/paired-totals.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { asGain, judgeQuality, marginOf } from '../statistics/verdict.ts';
-import { differenceInterval, tally } from '../summary/comparisons.ts';
+import { judgeFamily, marginOf } from '../statistics/verdict.ts';
+import { asDifference, gainOf, pooledEffect } from '../summary/paired-quality.ts';
+import { tally } from '../summary/tally.ts';
 import type { ArmPair } from './comparability.ts';
 import type { ComparedRun, ComparedTurn } from './compared-run.ts';
 
@@ -16,6 +17,7 @@ export interface MetricDifference {
   readonly arms: ArmPair;
   /** The name of a metric of quality; or `evaluatedTokens`, or `ttftLogRatio`. */
   readonly metric: string;
+  /** For `ttftLogRatio` geometric, ms. */
   readonly meanA: number;
   readonly meanB: number;
   /** The first run's minus the second's; for `ttftLogRatio` ln(a ÷ b), of cache hits. */
@@ -28,8 +30,10 @@ export interface MetricDifference {
   readonly p: number | null;
   /** Holm over the arms compared, within this metric. */
   readonly pAdjusted: number | null;
+  /** One-sided p of "the loss is the margin or more", Holm over the same; null where no test is made. */
+  readonly pKept: number | null;
   readonly verdict: Verdict;
-  /** Items needed to decide, where undecided. */
+  /** Items with which arms that do not differ would be called kept four times in five; where undecided and known. */
   readonly neededItems?: number;
   /** Items by the first run against the second; the higher score and the lower cost win. */
   readonly wins: number;
@@ -94,28 +98,36 @@ function meansOf(pairs: readonly PairedObservation[]): { meanA: number; meanB: n
   };
 }
 
-function qualityDifference(
-  turns: PairedTurns,
+/** One metric of quality of all pairs of arms: a family of tests. */
+function qualityDifferences(
+  all: readonly PairedTurns[],
   metric: MetricDeclaration,
   { seed, margin }: DifferenceSettings,
-): MetricDifference | null {
-  const pairs = turns.pairs(({ values }) => values[metric.name] ?? null);
-  if (pairs.length === 0) return null;
-  const identical = turns.identical();
-  const delta = meanOf(differences(pairs));
-  const interval = identical ? { low: 0, high: 0 } : differenceInterval(pairs, seed, metric.unit);
-  const difference = { delta, ...interval, n: pairs.length, identical };
-  return {
+): MetricDifference[] {
+  const compared = all
+    .map((turns) => ({ turns, pairs: turns.pairs(({ values }) => values[metric.name] ?? null) }))
+    .filter(({ pairs }) => pairs.length > 0);
+  const effect = pooledEffect(compared.map(({ pairs }) => pairs)) ?? 1;
+  const measured = compared.map(({ turns, pairs }) => {
+    const counts = tally(pairs, metric.direction);
+    const gain = gainOf(pairs, metric, effect);
+    const p = signFlipP(pairedTotals(pairs).differences, seed);
+    const member = { gain, users: counts.users, identical: turns.identical(), p, effect: metric.unit === '%' ? effect : undefined }; // prettier-ignore
+    return { turns, pairs, counts, member };
+  });
+  const judged = judgeFamily(
+    measured.map(({ member }) => member),
+    marginOf(metric, margin),
+  );
+  return measured.map(({ turns, pairs, counts, member: { gain, identical, p } }, place) => ({
     arms: turns.arms,
     metric: metric.name,
     ...meansOf(pairs),
-    delta,
-    ...interval,
-    ...tally(pairs, metric.direction),
-    p: signFlipP(pairs, seed),
-    pAdjusted: null,
-    ...judgeQuality(asGain(difference, metric), marginOf(metric, margin)),
-  };
+    ...asDifference(identical ? { delta: 0, interval: { low: 0, high: 0 } } : gain, metric),
+    ...counts,
+    p,
+    ...judged[place]!,
+  }));
 }
 
 /** A quantity without a margin: its difference and interval, and no verdict. */
@@ -124,33 +136,30 @@ function plainDifference(
   metric: string,
   pairs: readonly PairedObservation[],
   better: 'higher' | 'lower',
-  seed: number,
 ): MetricDifference | null {
   if (pairs.length === 0) return null;
+  const { delta, interval } = meanDifference(pairedTotals(pairs));
   return {
     arms: turns.arms,
     metric,
     ...meansOf(pairs),
-    delta: meanOf(differences(pairs)),
-    ...bootstrapDifference(pairs, seed),
+    delta,
+    ...interval,
     ...tally(pairs, better),
     p: null,
     pAdjusted: null,
+    pKept: null,
     verdict: 'not judged',
   };
 }
 
 /** No verdict: runs follow one another in time, and no twin measures the noise between them. */
-function latencyDifference(turns: PairedTurns, seed: number): MetricDifference | null {
+function latencyDifference(turns: PairedTurns): MetricDifference | null {
   const pairs = turns.hitPairs(({ firstTokenMs }) => firstTokenMs);
-  const plain = plainDifference(turns, 'ttftLogRatio', pairs, 'lower', seed);
-  return plain === null ? null : { ...plain, ...pairedLatency(pairs, seed) };
-}
-
-/** Each metric is a family of its own: the arms compared. */
-function adjusted(compared: readonly MetricDifference[]): MetricDifference[] {
-  const values = holm(compared.map(({ p }) => p!));
-  return compared.map((difference, index) => ({ ...difference, pAdjusted: values[index]! }));
+  const plain = plainDifference(turns, 'ttftLogRatio', pairs, 'lower');
+  if (plain === null) return null;
+  const { delta, interval, means } = pairedLatency(pairs);
+  return { ...plain, delta, ...interval, meanA: means.a, meanB: means.b };
 }
 
 /** Every metric of every pair of arms, paired by item, metric by metric. */
@@ -160,7 +169,7 @@ export function metricDifferences(
   pairs: readonly ArmPair[],
   settings: DifferenceSettings,
 ): MetricDifference[] {
-  const { seed, quality, latency } = settings;
+  const { quality, latency } = settings;
   const both = pairs.map((arms) => new PairedTurns(arms, a, b));
   const of = (compare: (turns: PairedTurns) => MetricDifference | null): MetricDifference[] =>
     both.flatMap((turns) => compare(turns) ?? []);
@@ -168,22 +177,20 @@ export function metricDifferences(
   const compared = [primary, ...known.filter(({ name }) => COMPARED.includes(name))];
   const goldLogProbability = (turns: PairedTurns): MetricDifference | null => {
     const values = turns.pairs((turn) => turn.values['goldLogProbability'] ?? null);
-    return plainDifference(turns, 'goldLogProbability', values, 'higher', seed);
+    return plainDifference(turns, 'goldLogProbability', values, 'higher');
   };
   const evaluatedTokens = (turns: PairedTurns): MetricDifference | null => {
     const values = turns.hitPairs((turn) => turn.evaluatedTokens);
-    return plainDifference(turns, 'evaluatedTokens', values, 'lower', seed);
+    return plainDifference(turns, 'evaluatedTokens', values, 'lower');
   };
   return [
     ...(quality
       ? [
-          ...[...new Set(compared)].flatMap((metric) =>
-            adjusted(of((turns) => qualityDifference(turns, metric, settings))),
-          ),
+          ...[...new Set(compared)].flatMap((metric) => qualityDifferences(both, metric, settings)),
           ...of(goldLogProbability),
         ]
       : []),
     ...of(evaluatedTokens),
-    ...(latency ? of((turns) => latencyDifference(turns, seed)) : []),
+    ...(latency ? of((turns) => latencyDifference(turns)) : []),
   ];
 }

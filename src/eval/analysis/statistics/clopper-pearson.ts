@@ -1,4 +1,4 @@
-import type { Interval } from './bootstrap.ts';
+import type { Interval } from './interval.ts';
 import { betaQuantile } from './incomplete-beta.ts';
 
 /**

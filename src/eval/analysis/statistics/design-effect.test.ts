@@ -1,49 +1,46 @@
 import { expect, test } from 'vitest';
-import { designEffect, effectiveItems } from './design-effect.ts';
+import { designEffect, pairedDesignEffect } from './design-effect.ts';
+import { unitTotals } from './observations.ts';
 
-const items = (users: readonly (readonly number[])[]) =>
-  users.flatMap((values, user) => values.map((value) => ({ userId: `u${user}`, value })));
+/** Users of four items, each with so many right. */
+const users = (...right: readonly number[]) =>
+  unitTotals(
+    right.flatMap((count, user) =>
+      Array.from({ length: 4 }, (_, item) => ({ userId: `u${user}`, value: item < count ? 1 : 0 })),
+    ),
+  );
 
-test('follows the analysis of variance by hand', () => {
-  // Between 0.5 ÷ 1, within 1 ÷ 6, so ICC = (1/2 − 1/6) ÷ (1/2 + 3/6) = 1/3 and 1 + 3 · 1/3 = 2.
-  const sample = items([
-    [1, 1, 0, 0],
-    [1, 1, 1, 1],
-  ]);
-  expect(designEffect(sample)).toBeCloseTo(2, 12);
-  expect(effectiveItems(sample)).toBeCloseTo(4, 12);
+test('nears the size of users who agree within and differ between, and is 1 where these do not differ', () => {
+  const alternating = Array.from({ length: 40 }, (_, user) => (user % 2) * 4);
+  expect(designEffect([users(...alternating)])).toBeCloseTo(4, 0);
+  expect(designEffect([users(...alternating.map(() => 2))])).toBe(1);
 });
 
-test('is the size of the users where they agree within and differ between, and 1 where they do not differ', () => {
-  expect(
-    designEffect(
-      items([
-        [1, 1, 1],
-        [0, 0, 0],
-        [1, 1, 1],
-      ]),
-    ),
-  ).toBeCloseTo(3, 12);
-  expect(
-    designEffect(
-      items([
-        [1, 0],
-        [0, 1],
-        [1, 0],
-      ]),
-    ),
-  ).toBe(1);
+test('takes the worst case where nothing differs, and little less where one answer does', () => {
+  expect(designEffect([users(4, 4, 4, 4, 4)])).toBe(4);
+  const one = designEffect([users(4, 4, 3, 4, 4)]);
+  expect(one).toBeGreaterThan(1);
+  expect(one).toBeLessThan(4);
 });
 
-test('takes the worst case where nothing can be estimated', () => {
-  expect(
-    effectiveItems(
-      items([
-        [1, 1, 1],
-        [1, 1, 1],
-      ]),
-    ),
-  ).toBe(2);
-  expect(effectiveItems(items([[1, 0, 1]]))).toBe(1);
-  expect(effectiveItems(items([[1], [0], [1]]))).toBe(3);
+test('another arm of the run tells what this one does not', () => {
+  const spread = users(4, 1, 3, 2, 3, 4, 2, 1, 3, 2);
+  const allRight = users(...Array.from({ length: 10 }, () => 4));
+  const pooled = designEffect([spread, allRight]);
+  expect(pooled).toBeLessThan(designEffect([allRight]));
+  expect(designEffect([allRight], pooled)).toBeCloseTo(pooled, 12);
+  // Never more than there are items of a user.
+  expect(designEffect([allRight], 99)).toBe(4);
+});
+
+test('of pairs it is that of the values or of the differences, whichever is larger', () => {
+  const values = users(4, 1, 3, 2, 3, 4, 2, 1, 3, 2);
+  const none = users(...Array.from({ length: 10 }, () => 0));
+  const clustered = users(4, 0, 0, 0, 0, 4, 0, 0, 0, 0);
+  expect(pairedDesignEffect([values, values], [none])).toBe(designEffect([values, values]));
+  expect(pairedDesignEffect([values, values], [clustered])).toBeGreaterThan(2);
+});
+
+test('one item a user has no design', () => {
+  expect(designEffect([unitTotals([0, 1, 1].map((value, user) => ({ userId: `u${user}`, value })))])).toBe(1);
 });

@@ -1,30 +1,35 @@
-import { totalsByUser, type Observations } from './observations.ts';
+import { clusteredMean } from './clustered-mean.ts';
+import type { UnitTotals } from './observations.ts';
+
+/** What is believed before any item tells: half an answer that differs, in a user who always answers alike. */
+const PRIOR_EVENTS = 0.5;
 
 /**
- * Design effect, by which a sample tells less because its items come in users: 1 + (m₀ − 1) · ICC, at least 1, with the
- * intraclass correlation of a one-way analysis of variance and m₀ = (n − Σ mᵢ² ÷ n) ÷ (users − 1). Where the correlation cannot be
- * estimated (all values equal, one user, or one item a user) the worst case is taken, ICC = 1: n ÷ users.
- * @see Kish 1965; Donner and Klar 2000, §1.4
+ * Design effect of shares or of their differences, by which items of the same units tell less than as many of different ones:
+ * the variance over units by that of independent items, pooled over the arms, at least 1. Few answers that differ from the
+ * others do not show how units differ, and none shows nothing: half an answer counts for the effect `prior`, by default the
+ * worst, items ÷ units.
+ * @param arms totals of the same items by arm, one or more
+ * @see Kish 1965; of a single arm with everything right the worst case is all that is left
  */
-export function designEffect(observations: Observations): number {
-  const { sums, counts } = totalsByUser(observations);
-  const n = observations.length;
-  const users = sums.length;
-  const worst = n / users;
-  if (users < 2 || n === users) return worst;
-  const grand = sums.reduce((total, sum) => total + sum, 0) / n;
-  let squares = 0;
-  for (const { value } of observations) squares += (value - grand) ** 2;
-  if (squares === 0) return worst;
-  const between = sums.reduce((total, sum, user) => total + counts[user]! * (sum / counts[user]! - grand) ** 2, 0);
-  const betweenMean = between / (users - 1);
-  const withinMean = (squares - between) / (n - users);
-  const size = (n - counts.reduce((total, count) => total + count ** 2, 0) / n) / (users - 1);
-  const correlation = (betweenMean - withinMean) / (betweenMean + (size - 1) * withinMean);
-  return Math.max(1, 1 + (size - 1) * correlation);
+export function designEffect(arms: readonly UnitTotals[], prior = Infinity): number {
+  let [within, between, worst] = [0, 0, 1];
+  for (const totals of arms) {
+    const { items, units, variance, independent } = clusteredMean(totals);
+    if (units < 2) continue;
+    between += (variance * items ** 2) / arms.length;
+    within += (independent * items ** 2) / arms.length;
+    worst = Math.max(worst, items / units);
+  }
+  return Math.max(1, (between + PRIOR_EVENTS * Math.min(prior, worst)) / (within + PRIOR_EVENTS));
 }
 
-/** The number of independent items that would tell as much: n ÷ design effect. */
-export function effectiveItems(observations: Observations): number {
-  return observations.length / designEffect(observations);
+/**
+ * Design effect of paired differences in a run: that of the arms' own values or that of their differences, whichever is larger.
+ * Where nothing differs the values still tell how users do, so that more agreement never makes an interval wider.
+ * @param values of every arm that is compared, the baseline included @param differences of these to the baseline
+ */
+export function pairedDesignEffect(values: readonly UnitTotals[], differences: readonly UnitTotals[]): number {
+  const ofValues = designEffect(values);
+  return Math.max(ofValues, designEffect(differences, ofValues));
 }

@@ -16,25 +16,37 @@ export interface PairedObservation {
   readonly b: number;
 }
 
-/** Sums and counts by user, the unit of resampling; both arrays have one entry a user. */
-export interface UserTotals {
+/** Sums and counts by unit of sampling; both arrays have one entry a unit. */
+export interface UnitTotals {
   readonly sums: Float64Array;
   readonly counts: Float64Array;
+  /** Sum of the squares of all values. */
+  readonly squares: number;
 }
 
-/** Users in the order of their ids, so that a result does not depend on the order in which rows are read. */
-export function totalsByUser(observations: Observations): UserTotals {
+/**
+ * Totals of the units that were drawn: the users, in the order of their ids, so that a result does not depend on the order in
+ * which rows are read. A single user is no sample of users: then each observation is a unit, and nothing is said beyond that user.
+ */
+export function unitTotals(observations: Observations): UnitTotals {
   const totals = new Map<string, { sum: number; count: number }>();
+  let squares = 0;
   for (const { userId, value } of observations) {
     const total = totals.get(userId) ?? { sum: 0, count: 0 };
     total.sum += value;
     total.count++;
     totals.set(userId, total);
+    squares += value ** 2;
+  }
+  if (totals.size === 1) {
+    const sums = Float64Array.from(observations, ({ value }) => value);
+    return { sums, counts: new Float64Array(sums.length).fill(1), squares };
   }
   const ids = [...totals.keys()].sort();
   return {
     sums: Float64Array.from(ids, (id) => totals.get(id)!.sum),
     counts: Float64Array.from(ids, (id) => totals.get(id)!.count),
+    squares,
   };
 }
 

@@ -1,47 +1,62 @@
 import type { Verdict } from '../../../records/results.ts';
-import { bootstrapMean } from './bootstrap.ts';
-import { meanOf, type PairedObservation } from './observations.ts';
+import type { Interval } from './interval.ts';
+import { meanOf, type PairedObservation, unitTotals } from './observations.ts';
+import { type PairedDifference, meanDifference } from './paired-difference.ts';
+import { LEAST_USERS, LEVEL } from './verdict.ts';
 
-/** The mean of ln(a ÷ b) over paired turns, with its 95 % interval over users. */
-export interface LatencyRatio {
-  readonly delta: number;
-  readonly low: number;
-  readonly high: number;
-  readonly n: number;
-  readonly users: number;
+/** The mean of ln(a ÷ b) over paired turns, and the geometric means of both that it is the ratio of. */
+export interface LatencyRatio extends PairedDifference {
+  /** By user, for a test. */
+  readonly sums: Float64Array;
+  /** Geometric, ms. */
+  readonly means: { readonly a: number; readonly b: number };
 }
 
 /**
- * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from none, and the
- * exponential of the mean is the ratio of geometric means.
+ * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from none.
  * @throws RangeError without pairs, or on a duration that is not positive: a failed turn must not count as a fast one
  */
-export function pairedLatency(pairs: readonly PairedObservation[], seed: number): LatencyRatio {
+export function pairedLatency(pairs: readonly PairedObservation[]): LatencyRatio {
   if (pairs.length === 0) throw new RangeError('no paired turns to compare');
   const logs = pairs.map(({ userId, a, b }) => {
     if (!(a > 0 && b > 0)) throw new RangeError(`a duration of user ${userId} is not positive: ${a} ms, ${b} ms`);
-    return { userId, value: Math.log(a / b) };
+    return { userId, a: Math.log(a), b: Math.log(b) };
   });
+  const differences = unitTotals(logs.map(({ userId, a, b }) => ({ userId, value: a - b })));
+  const geometric = (side: 'a' | 'b'): number =>
+    Math.exp(meanOf(logs.map((log) => ({ userId: log.userId, value: log[side] }))));
   return {
-    delta: meanOf(logs),
-    ...bootstrapMean(logs, seed),
-    n: pairs.length,
-    users: new Set(pairs.map((pair) => pair.userId)).size,
+    ...meanDifference({ differences }),
+    sums: differences.sums,
+    means: { a: geometric('a'), b: geometric('b') },
   };
 }
 
 /** The largest log-ratio that the A/A twin's interval allows between two arms that do the same work. */
-export function noiseFloor(twin: LatencyRatio): number {
-  return Math.max(Math.abs(twin.low), Math.abs(twin.high));
+export function noiseFloor({ low, high }: Interval): number {
+  return Math.max(Math.abs(low), Math.abs(high));
 }
 
-/** Judges a against b: differences inside the A/A floor are noise, others need an interval on one side of zero. */
-export function judgeLatency(
-  ratio: LatencyRatio,
-  floor: number,
-): Extract<Verdict, 'within A/A noise' | 'faster' | 'slower' | 'undecided'> {
-  if (!Number.isFinite(floor)) return 'undecided';
-  if (Math.abs(ratio.delta) <= floor) return 'within A/A noise';
-  if (ratio.high < 0) return 'faster';
-  return ratio.low > 0 ? 'slower' : 'undecided';
+/** A log-ratio that was planned to be tested. */
+export interface TestedRatio {
+  readonly delta: number;
+  readonly users: number;
+  /** Two-sided, adjusted over the family. */
+  readonly pAdjusted: number;
+  /** Of the A/A twin; undefined where none ran. */
+  readonly floor: number | undefined;
+}
+
+/** Judges a against b: a difference within the A/A floor is noise, any other is one if the test shows it. */
+export function judgeLatency({
+  delta,
+  users,
+  pAdjusted,
+  floor,
+}: TestedRatio): Extract<Verdict, 'within A/A noise' | 'faster' | 'slower' | 'undecided' | 'too few users'> {
+  if (users < LEAST_USERS) return 'too few users';
+  if (floor === undefined || !Number.isFinite(floor)) return 'undecided';
+  if (Math.abs(delta) <= floor) return 'within A/A noise';
+  if (pAdjusted >= LEVEL) return 'undecided';
+  return delta < 0 ? 'faster' : 'slower';
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { pairedTotals } from './paired-totals.ts';
 import { signFlipP } from './sign-flip.ts';
 
-const paired = (differences: readonly number[]) => differences.map((a, user) => ({ userId: `u${user}`, a, b: 0 }));
+const paired = (differences: readonly number[]) => ({ sums: Float64Array.from(differences) });
 
 test('counts all flips for few users', () => {
   expect(signFlipP(paired([1, 2, 3, 1, 2]), 1)).toBe(2 / 32);
@@ -20,7 +21,7 @@ test("agrees with Fisher's test of Darwin's maize: 1,726 of 2^15 (The Design of 
 
 test('flips users, not items, and is 1 where nobody differs', () => {
   const items = [0, 1, 2, 3].flatMap((user) => Array.from({ length: 25 }, () => ({ userId: `u${user}`, a: 1, b: 0 })));
-  expect(signFlipP(items, 1)).toBe(2 / 16);
+  expect(signFlipP(pairedTotals(items).differences, 1)).toBe(2 / 16);
   expect(signFlipP(paired([0, 0, 0]), 1)).toBe(1);
 });
 

@@ -1,31 +1,53 @@
 import { expect, test } from 'vitest';
-import { judgeQuality } from './verdict.ts';
+import type { PairedDifference } from './paired-difference.ts';
+import { type FamilyMember, judgeFamily, marginOf } from './verdict.ts';
 
-const difference = { delta: -0.01, low: -0.015, high: -0.005, n: 400, identical: false };
-
-test('kept above the margin, even where a small loss is certain', () => {
-  expect(judgeQuality(difference, 0.02)).toEqual({ verdict: 'kept' });
-  expect(judgeQuality({ ...difference, low: -0.02 }, 0.02).verdict).toBe('lost');
+const gain = (delta: number, pLoss: number): PairedDifference => ({
+  ...{ delta, interval: { low: delta - 0.05, high: delta + 0.05 }, error: 0.025, items: 400, pAbove: () => pLoss },
 });
 
-test('undecided says how many items would decide at the same difference', () => {
-  // To be kept, the half-width 0.04 must shrink to −0.01 + 0.02 = 0.01: sixteen times the items.
-  const kept = { ...difference, delta: -0.01, low: -0.05, high: 0.03 };
-  expect(judgeQuality(kept, 0.02)).toEqual({ verdict: 'undecided', neededItems: 6400 });
-  // To be lost, the half-width 0.06 must shrink to 0.05.
-  const lost = { ...difference, delta: -0.05, low: -0.11, high: 0.01 };
-  expect(judgeQuality(lost, 0.02)).toEqual({ verdict: 'undecided', neededItems: 576 });
+const member = (changes: Partial<FamilyMember>): FamilyMember => ({
+  ...{ gain: gain(0, 0.5), users: 40, identical: false, p: 1, effect: 1 },
+  ...changes,
 });
 
-test('no number is named where none would decide', () => {
-  expect(judgeQuality({ ...difference, delta: 0, low: -0.1, high: 0.1 }, 0)).toEqual({ verdict: 'undecided' });
-  expect(judgeQuality({ ...difference, low: -Infinity, high: Infinity }, 0.02)).toEqual({ verdict: 'undecided' });
+const verdicts = (...members: readonly FamilyMember[]) => judgeFamily(members, 0.02).map(({ verdict }) => verdict);
+
+test('kept where a loss of the margin is refuted, even where a small one is certain; lost where one is shown', () => {
+  expect(verdicts(member({ gain: gain(-0.01, 0.02), p: 0.001 }))).toEqual(['kept']);
+  expect(verdicts(member({ gain: gain(-0.04, 0.9), p: 0.04 }))).toEqual(['lost']);
+  expect(verdicts(member({ gain: gain(-0.04, 0.9), p: 0.06 }))).toEqual(['undecided']);
+  expect(verdicts(member({ gain: gain(0.04, 0.03), p: 0.04 }))).toEqual(['undecided']);
 });
 
-test('no number is named where a bound lies on the border', () => {
-  expect(judgeQuality({ ...difference, delta: -0.05, low: -0.1, high: 0 }, 0.02)).toEqual({ verdict: 'undecided' });
+test('both are adjusted over the arms', () => {
+  const [lost, kept] = [member({ gain: gain(-0.04, 0.9), p: 0.04 }), member({ gain: gain(0, 0.02) })];
+  expect(verdicts(lost, lost)).toEqual(['undecided', 'undecided']);
+  expect(verdicts(kept, kept)).toEqual(['undecided', 'undecided']);
+  expect(judgeFamily([kept, member({})], 0.02)[0]).toMatchObject({ pKept: 0.04, pAdjusted: 1 });
 });
 
-test('identical bits need no interval', () => {
-  expect(judgeQuality({ ...difference, identical: true }, 0.02)).toEqual({ verdict: 'identical' });
+test('arms that no test was planned for are in no family, and are not judged', () => {
+  const unplanned = member({ gain: gain(-0.5, 1), p: null });
+  expect(judgeFamily([unplanned, member({ gain: gain(0, 0.02) })], 0.02)).toMatchObject([
+    { verdict: 'not judged', pAdjusted: null, pKept: null },
+    { verdict: 'kept' },
+  ]);
+});
+
+test('fewer than ten users give no verdict, but bits that are the same', () => {
+  const few = { users: 9, gain: gain(0, 0.001) };
+  expect(verdicts(member(few), member({ ...few, identical: true }))).toEqual(['too few users', 'identical']);
+  expect(verdicts(member({ ...few, users: 10 }))).toEqual(['kept']);
+});
+
+test('undecided names the items that would decide, where there is such a number', () => {
+  expect(judgeFamily([member({})], 0.02)[0]!.neededItems).toBeGreaterThan(400);
+  expect(judgeFamily([member({ gain: { ...gain(-0.1, 1) } })], 0.02)[0]!.neededItems).toBeUndefined();
+});
+
+test('--margin is for metrics in %, and replaces their own', () => {
+  expect(marginOf({ unit: '%', margin: 2 }, 2)).toBe(0.02);
+  expect(marginOf({ unit: '%', margin: 2 }, 5)).toBe(0.05);
+  expect(marginOf({ unit: 'nats', margin: 0.05 }, 5)).toBe(0.05);
 });

@@ -1,24 +1,14 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import type { Verdict } from '../../../records/results.ts';
+import { holm } from './holm.ts';
+import { TAIL } from './interval.ts';
+import type { PairedDifference } from './paired-difference.ts';
+import { neededItems } from './power.ts';
 
-/** A paired difference of quality with its interval. */
-export interface QualityDifference {
-  readonly delta: number;
-  readonly low: number;
-  readonly high: number;
-  readonly n: number;
-  /** Every pair of answers came from the same bits. */
-  readonly identical: boolean;
-}
-
-/** A difference in which more is better, whichever way the metric goes. */
-export function asGain(
-  difference: QualityDifference,
-  { direction }: Pick<MetricDeclaration, 'direction'>,
-): QualityDifference {
-  const { delta, low, high } = difference;
-  return direction === 'higher' ? difference : { ...difference, delta: -delta, low: -high, high: -low };
-}
+/** Fewer users than these do not stand for others: numbers are given, and no verdict. */
+export const LEAST_USERS = 10;
+/** Two-sided level of a family. */
+export const LEVEL = 0.05;
 
 /** Points of `--margin` where it is not given. */
 const PRESET_MARGIN = 2;
@@ -29,31 +19,49 @@ export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'mar
   return (points === PRESET_MARGIN ? margin : points) / 100;
 }
 
-/** The verdict on a difference. */
+/** An arm of a family of tests, its difference so that more is better. */
+export interface FamilyMember {
+  readonly gain: PairedDifference;
+  readonly users: number;
+  /** Every pair of answers came from the same bits. */
+  readonly identical: boolean;
+  /** Two-sided p of "no difference"; null for an arm that no test was planned for. */
+  readonly p: number | null;
+  /** Design effect of shares; undefined for values of any range. */
+  readonly effect: number | undefined;
+}
+
+/** What the tests of a family say of one arm. */
 export interface Judgement {
-  readonly verdict: Extract<Verdict, 'identical' | 'kept' | 'lost' | 'undecided'>;
-  /** Items that would decide if the difference stayed as it is; absent where decided, or where no number would do. */
+  /** Over the family (Holm); null where nothing was planned. */
+  readonly pAdjusted: number | null;
+  /** One-sided p of "the loss is the margin or more", over the family (Holm); null where nothing was planned. */
+  readonly pKept: number | null;
+  readonly verdict: Extract<Verdict, 'identical' | 'kept' | 'lost' | 'undecided' | 'too few users' | 'not judged'>;
+  /** Items that would decide; absent where decided, or where no number means anything. */
   readonly neededItems?: number;
 }
 
-/** Items at which a half-width, which shrinks with √n, falls below `distance`. */
-function itemsFor(halfWidth: number, distance: number, n: number): number {
-  return distance > 0 ? n * (halfWidth / distance) ** 2 : Infinity;
-}
-
 /**
- * Judges a difference of quality (0 to 1) by its 95 % interval and a margin, 0.02 for two points: kept if the lower
- * bound is above −margin, else lost if the upper bound is below 0, else undecided.
+ * Judges the arms that were planned to be compared by one metric, as a family: kept if a loss of the margin or more is refuted
+ * (one-sided, 2.5 %), else lost if a loss is shown (two-sided, 5 %), else undecided; both adjusted over the arms.
+ * @param margin in the scale of the values: 0.02 for two points
  */
-export function judgeQuality(difference: QualityDifference, margin: number): Judgement {
-  const { delta, low, high, n } = difference;
-  if (difference.identical) return { verdict: 'identical' };
-  if (low > -margin) return { verdict: 'kept' };
-  if (high < 0) return { verdict: 'lost' };
-  // On the bound itself: one item more may decide, or none.
-  if (low === -margin || high === 0) return { verdict: 'undecided' };
-  const needed = Math.min(itemsFor(delta - low, delta + margin, n), itemsFor(high - delta, -delta, n));
-  return Number.isFinite(needed)
-    ? { verdict: 'undecided', neededItems: Math.max(n + 1, Math.ceil(needed)) }
-    : { verdict: 'undecided' };
+export function judgeFamily(members: readonly FamilyMember[], margin: number): Judgement[] {
+  const planned = members.filter(({ p }) => p !== null);
+  const differs = holm(planned.map(({ p }) => p!));
+  const kept = holm(planned.map(({ gain }) => gain.pAbove(-margin)));
+  return members.map((member): Judgement => {
+    const { gain, users, identical, effect } = member;
+    const place = planned.indexOf(member);
+    const [pAdjusted, pKept] = place === -1 ? [null, null] : [differs[place]!, kept[place]!];
+    const tested = { pAdjusted, pKept };
+    if (identical) return { ...tested, verdict: 'identical' };
+    if (pAdjusted === null || pKept === null) return { ...tested, verdict: 'not judged' };
+    if (users < LEAST_USERS) return { ...tested, verdict: 'too few users' };
+    if (pKept < TAIL) return { ...tested, verdict: 'kept' };
+    if (pAdjusted < LEVEL && gain.delta < 0) return { ...tested, verdict: 'lost' };
+    const needed = neededItems(gain, margin, { tests: planned.length, effect });
+    return { ...tested, verdict: 'undecided', ...(needed === undefined ? {} : { neededItems: needed }) };
+  });
 }

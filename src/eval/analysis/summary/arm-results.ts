@@ -1,19 +1,14 @@
 import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { ArmResults, BreakdownPart, Cost } from '../../../records/results.ts';
+import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../records/results.ts';
 import { funnelStages, wrongClasses } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { costByRetrieval, costOf } from './arm-cost.ts';
+import type { DesignEffects } from './design-effects.ts';
 import { fidelityTo, successDifference } from './fidelity.ts';
 import type { Regime } from './regime.ts';
-import { estimateOf, latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
-
-function cost(turns: readonly AnsweredResult[], seed: number): Cost | null {
-  const ttftMs = latencyOf(turns, 'firstToken', seed);
-  const totalMs = latencyOf(turns, 'total', seed);
-  if (ttftMs === null || totalMs === null) return null;
-  return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
-}
+import { estimateOf, latencyOf, qualityOf, tokenMeans } from './turn-means.ts';
 
 /** Metrics of the parts by language, beside those of all parts. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
@@ -23,7 +18,7 @@ function breakdown(
   turns: readonly AnsweredResult[],
   baseline: readonly AnsweredResult[],
   { all, primary }: RunMetrics,
-  seed: number,
+  effects: DesignEffects,
 ): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
     const groups = [...groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
@@ -32,8 +27,8 @@ function breakdown(
     return groups
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([value, some]) => {
-        const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateOf(metric, some, seed)]));
-        const difference = field === 'category' ? successDifference(baseline, some, seed) : undefined;
+        const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateOf(metric, some, effects)]));
+        const difference = field === 'category' ? successDifference(baseline, some) : undefined;
         return {
           ...{ field, value, n: some.length, metrics: metrics as BreakdownPart['metrics'] },
           ...(difference === undefined ? {} : { difference }),
@@ -62,7 +57,10 @@ interface ResultsSettings {
   readonly baseline: readonly AnsweredResult[];
   readonly metrics: RunMetrics;
   readonly regime: Regime;
-  readonly seed: number;
+  /** Pooled over the arms of the run. */
+  readonly effects: DesignEffects;
+  /** By user. */
+  readonly kinds: ReadonlyMap<string, RetrievalKind>;
   /** The scores of the turns say something; if not, they are null and nothing is counted. */
   readonly judged: boolean;
 }
@@ -72,10 +70,10 @@ export function armResults(
   arm: ArmTraits,
   answered: readonly AnsweredResult[],
   errors: number,
-  { baseline, metrics, regime, seed, judged }: ResultsSettings,
+  { baseline, metrics, regime, effects, kinds, judged }: ResultsSettings,
 ): ArmResults {
   const others = arm.comparison === 'baseline' || !judged ? [] : baseline;
-  const fidelity = fidelityTo(others, answered, seed);
+  const fidelity = fidelityTo(others, answered);
   const hits = answered.filter(regime.isHit);
   const misses = answered.filter(regime.isMiss);
   const injects = arm.injects !== 'nothing';
@@ -99,17 +97,18 @@ export function armResults(
     n: answered.length,
     errors,
     metrics: {
-      ...qualityOf(answered, metrics, seed),
-      ttftMs: latencyOf(hits, 'firstToken', seed),
-      totalMs: latencyOf(hits, 'total', seed),
+      ...qualityOf(answered, metrics, effects),
+      ttftMs: latencyOf(hits, 'firstToken'),
+      totalMs: latencyOf(hits, 'total'),
     },
-    breakdown: breakdown(answered, others, metrics, seed),
+    breakdown: breakdown(answered, others, metrics, effects),
     ...(fidelity === undefined ? {} : { fidelity }),
     tokens: hits.length === 0 ? null : tokenMeans(hits),
     turns,
-    costHit: cost(hits, seed),
-    costMiss: cost(misses, seed),
-    costAll: cost(answered, seed),
+    costHit: costOf(hits),
+    costMiss: costOf(misses),
+    costAll: costOf(answered),
+    ...costByRetrieval(answered, regime, kinds),
     ...aheadOf(answered),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
     wrong: judged

@@ -3,6 +3,7 @@ import type { ConditionResults } from '../../../records/results.ts';
 import type { FailedTurn } from '../../../records/turn-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { DesignEffects } from './design-effects.ts';
 import { latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
 
 const PLACES = [null, 'early', 'middle', 'late'] as const;
@@ -21,12 +22,12 @@ function results(
   of: Pick<ConditionResults, 'arm' | 'condition' | 'place' | 'errors'>,
   turns: readonly AnsweredResult[],
   runMetrics: RunMetrics,
-  seed: number,
+  effects: DesignEffects,
 ): ConditionResults {
   return {
     ...of,
     n: turns.length,
-    metrics: { ...qualityOf(turns, runMetrics, seed), ttftMs: latencyOf(turns, 'firstToken', seed) },
+    metrics: { ...qualityOf(turns, runMetrics, effects), ttftMs: latencyOf(turns, 'firstToken') },
     phasesMs: phaseMeans(turns),
     tokens: tokenMeans(turns),
     memories: {
@@ -49,7 +50,7 @@ export function conditionResults(
   failed: readonly FailedTurn[],
   arms: readonly string[],
   runMetrics: RunMetrics,
-  seed: number,
+  effects: DesignEffects,
 ): ConditionResults[] {
   const conditions = [...new Set(answered.flatMap(({ item }) => item.condition ?? []))].sort((a, b) => a - b);
   const conditionOf = new Map(answered.map(({ itemId, item }) => [itemId, item.condition]));
@@ -60,7 +61,7 @@ export function conditionResults(
       const errors = failed.filter((turn) => turn.arm === arm && conditionOf.get(turn.itemId) === condition).length;
       return PLACES.flatMap((place) => {
         const there = place === null ? turns : turns.filter((turn) => placeOf(turn) === place);
-        return there.length === 0 ? [] : [results({ arm, condition, place, errors }, there, runMetrics, seed)];
+        return there.length === 0 ? [] : [results({ arm, condition, place, errors }, there, runMetrics, effects)];
       });
     }),
   );

@@ -1,10 +1,10 @@
 import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { differences, meanOf } from '../statistics/observations.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
 import { pairKey } from '../turns-of-run.ts';
-import { differenceInterval, tally } from './comparisons.ts';
+import { shareGain } from './paired-quality.ts';
+import { tally } from './tally.ts';
 
 const success = ({ scores }: AnsweredResult): number | null => scores.taskSuccess;
 
@@ -19,14 +19,13 @@ function isRight(turn: AnsweredResult): number | null {
 export function fidelityTo(
   baseline: readonly AnsweredResult[],
   turns: readonly AnsweredResult[],
-  seed: number,
 ): ArmResults['fidelity'] {
   const others = new Map(baseline.map((turn) => [pairKey(turn), turn.answer.text]));
   const same = perItem(turns, (turn) => {
     const other = others.get(pairKey(turn));
     return other === undefined ? null : Number(other === turn.answer.text);
   });
-  const sameAnswer = estimateShare(same, seed);
+  const sameAnswer = estimateShare(same);
   const flips = paired(perItem(turns, isRight), perItem(baseline, isRight));
   if (sameAnswer === null || flips.length === 0) return undefined;
   const { n, wins, losses } = tally(flips, 'higher');
@@ -37,13 +36,12 @@ export function fidelityTo(
 export function successDifference(
   baseline: readonly AnsweredResult[],
   turns: readonly AnsweredResult[],
-  seed: number,
 ): BreakdownPart['difference'] {
   const pairs = paired(perItem(turns, success), perItem(baseline, success));
   if (pairs.length === 0) return undefined;
   const { n, users, wins, losses } = tally(pairs, 'higher');
   return {
-    ...{ against: baseline[0]!.arm, delta: meanOf(differences(pairs)), ...differenceInterval(pairs, seed) },
+    ...{ against: baseline[0]!.arm, ...shareGain(pairs) },
     ...{ n, users, wins, losses },
   };
 }

@@ -4,30 +4,32 @@ import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/per-item.ts';
+import type { DesignEffects } from './design-effects.ts';
 
 /** Mean and interval of one metric over some turns of one arm; null where it is defined of none of them. */
-export function estimateOf(metric: MetricDefinition, turns: readonly AnsweredResult[], seed: number): Estimate | null {
+export function estimateOf(
+  metric: MetricDefinition,
+  turns: readonly AnsweredResult[],
+  effects: DesignEffects,
+): Estimate | null {
   const values = perItem(turns, (turn) => metric.of(turn));
-  return metric.unit === '%' ? estimateShare(values, seed) : estimateMean(values, seed);
+  return metric.unit === '%' ? estimateShare(values, effects.get(metric.name)) : estimateMean(values);
 }
 
 /** All metrics of quality over some turns of one arm. */
-export function qualityOf(turns: readonly AnsweredResult[], { all }: RunMetrics, seed: number): QualityEstimates {
+export function qualityOf(
+  turns: readonly AnsweredResult[],
+  { all }: RunMetrics,
+  effects: DesignEffects,
+): QualityEstimates {
   return Object.fromEntries(
-    all.map((metric) => [metric.name, estimateOf(metric, turns, seed)]),
+    all.map((metric) => [metric.name, estimateOf(metric, turns, effects)]),
   ) as unknown as QualityEstimates;
 }
 
 /** Milliseconds over some turns of one arm. */
-export function latencyOf(
-  turns: readonly AnsweredResult[],
-  part: 'firstToken' | 'total',
-  seed: number,
-): Estimate | null {
-  return estimateLatency(
-    perItem(turns, (turn) => turn.timings[part]),
-    seed,
-  );
+export function latencyOf(turns: readonly AnsweredResult[], part: 'firstToken' | 'total'): Estimate | null {
+  return estimateLatency(perItem(turns, (turn) => turn.timings[part]));
 }
 
 /** Means a turn. */

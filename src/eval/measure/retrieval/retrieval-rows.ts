@@ -1,9 +1,10 @@
 import { groupBy } from '../../../config/group-by.ts';
 import type { RetrievalMeasurement } from '../../../records/results.ts';
-import { bootstrapDifference } from '../../analysis/statistics/bootstrap.ts';
 import { estimateShare } from '../../analysis/statistics/estimate.ts';
-import { differences, meanOf, type PairedObservation } from '../../analysis/statistics/observations.ts';
+import type { PairedObservation } from '../../analysis/statistics/observations.ts';
+import { pairedTotals } from '../../analysis/statistics/paired-totals.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
+import { shareGain } from '../../analysis/summary/paired-quality.ts';
 import type { Asked } from './ask-retriever.ts';
 import { BASE, type Strategy } from './strategies.ts';
 
@@ -26,7 +27,7 @@ export function retrievalRows(
       ...(dataset === undefined ? {} : { dataset }),
       ...identityOf(strategy),
       kind,
-      ...row(some, seed),
+      ...row(some),
       againstRouter: strategy.label === BASE ? null : againstRouter(some, base, seed),
     });
     return [of('all', asked), ...[...groupBy(asked, ({ kind }) => kind)].map(([kind, some]) => of(kind, some))];
@@ -51,18 +52,12 @@ function againstRouter(
     a: metrics.recallAt5,
     b: router.get(questionId)!.metrics.recallAt5,
   }));
-  return { delta: meanOf(differences(pairs)), ...bootstrapDifference(pairs, seed), p: signFlipP(pairs, seed) };
+  return { ...shareGain(pairs), p: signFlipP(pairedTotals(pairs).differences, seed) };
 }
 
-function row(
-  asked: readonly Asked[],
-  seed: number,
-): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
+function row(asked: readonly Asked[]): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
   const metric = (name: keyof RetrievalMeasurement['metrics']) =>
-    estimateShare(
-      asked.map(({ userId, metrics }) => ({ userId, value: metrics[name] })),
-      seed,
-    );
+    estimateShare(asked.map(({ userId, metrics }) => ({ userId, value: metrics[name] })));
   const budgeted = asked.every(({ budgetTokens }) => budgetTokens !== null);
   return {
     n: asked.length,

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { pairedDesignEffect } from './design-effect.ts';
+import { unitTotals } from './observations.ts';
+import { meanDifference, shareDifference } from './paired-difference.ts';
+import { pairedTotals } from './paired-totals.ts';
+
+/** 162 items of 20 users whose baseline is wrong in ten; `other` says where the arm differs from it. */
+const pairs = (other: (index: number) => number | undefined) =>
+  Array.from({ length: 162 }, (_, index) => {
+    const b = index % 17 === 0 ? 0 : 1;
+    return { userId: `u${index % 20}`, a: other(index) ?? b, b };
+  });
+
+function widthOf(some: ReturnType<typeof pairs>): number {
+  const side = (which: 'a' | 'b') => unitTotals(some.map((pair) => ({ userId: pair.userId, value: pair[which] })));
+  const totals = pairedTotals(some);
+  const effect = pairedDesignEffect([side('a'), side('b')], [totals.differences]);
+  const { low, high } = shareDifference(totals, effect).interval;
+  return high - low;
+}
+
+test('162 ties have a narrower interval than one win and one loss, and these than three of each', () => {
+  const ties = widthOf(pairs(() => undefined));
+  const two = widthOf(pairs((index) => ({ 17: 1, 18: 0 })[index]));
+  const six = widthOf(pairs((index) => ({ 17: 1, 34: 1, 51: 1, 18: 0, 35: 0, 52: 0 })[index]));
+  expect(ties).toBeGreaterThan(0.04);
+  expect(two).toBeGreaterThan(ties);
+  expect(six).toBeGreaterThan(two);
+});
+
+test('all tied refutes a loss of the margin only with items enough', () => {
+  const tied = (items: number) =>
+    Array.from({ length: items }, (_, index) => ({ userId: `u${index % 40}`, a: 1, b: 1 }));
+  expect(shareDifference(pairedTotals(tied(160)), 1).pAbove(-0.02)).toBeGreaterThan(0.025);
+  expect(shareDifference(pairedTotals(tied(800)), 1).pAbove(-0.02)).toBeLessThan(0.025);
+});
+
+test('p of a loss is that of the interval whose bound it is', () => {
+  const difference = shareDifference(pairedTotals(pairs((index) => (index % 11 === 0 ? 0 : undefined))), 1.4);
+  expect(difference.pAbove(difference.interval.low)).toBeCloseTo(0.025, 6);
+  expect(difference.pAbove(difference.interval.high)).toBeCloseTo(0.975, 6);
+});
+
+test('differences of a tenth have a tenth of the interval', () => {
+  const whole = pairs((index) => (index % 11 === 0 ? 0 : index % 17 === 0 ? 1 : undefined));
+  const tenth = whole.map(({ userId, a, b }) => ({ userId, a: b + (a - b) / 10, b }));
+  const [one, other] = [whole, tenth].map((some) => shareDifference(pairedTotals(some), 1.2));
+  expect(other!.delta).toBeCloseTo(one!.delta / 10, 12);
+  expect(other!.interval.low).toBeCloseTo(one!.interval.low / 10, 9);
+  // More than any pair differs by.
+  expect(other!.pAbove(-0.2)).toBe(0);
+});
+
+test("values of any range have Student's interval; without spread they bound themselves", () => {
+  const some = [1, 2, 3, 6].map((value, user) => ({ userId: `u${user}`, a: value, b: 0 }));
+  const { delta, interval, pAbove } = meanDifference(pairedTotals(some));
+  expect(delta).toBe(3);
+  expect(pAbove(interval.low)).toBeCloseTo(0.025, 9);
+  const same = meanDifference(pairedTotals(some.map((pair) => ({ ...pair, a: 0 }))));
+  expect(same.interval).toEqual({ low: 0, high: 0 });
+  expect([same.pAbove(-0.05), same.pAbove(0)]).toEqual([0, 1]);
+});
+
+test('one pair bounds nothing', () => {
+  const one = pairedTotals([{ userId: 'u', a: 1, b: 0 }]);
+  expect(shareDifference(one, 1)).toMatchObject({ delta: 1, interval: { low: -1, high: 1 } });
+  expect(meanDifference(one).interval).toEqual({ low: -Infinity, high: Infinity });
+  expect(shareDifference(one, 1).pAbove(-0.02)).toBe(1);
+});

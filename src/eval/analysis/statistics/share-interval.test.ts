@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { unitTotals } from './observations.ts';
+import { shareInterval } from './share-interval.ts';
+import { studentQuantile } from './student-t.ts';
+
+const of = (users: number, items: number, value: (index: number) => number) =>
+  unitTotals(
+    Array.from({ length: users * items }, (_, index) => ({ userId: `u${index % users}`, value: value(index) })),
+  );
+
+test("is Wilson's where every user has one item, with Student's t", () => {
+  const { low, high } = shareInterval(of(20, 1, (index) => (index < 15 ? 1 : 0)));
+  // Solutions of (p − 0.75)² = t² p (1 − p) ÷ 19.
+  for (const p of [low, high]) {
+    expect((p - 0.75) ** 2).toBeCloseTo((studentQuantile(0.025, 19) ** 2 * p * (1 - p)) / 19, 12);
+  }
+});
+
+test('is no point where all are right or all wrong, and narrows with users', () => {
+  const [ten, forty] = [10, 40].map((users) => shareInterval(of(users, 8, () => 1)));
+  expect(ten!.high).toBe(1);
+  // n₀ = 10, t = 2.262: 10 ÷ (10 + t²).
+  expect(ten!.low).toBeCloseTo(10 / (10 + 2.2622 ** 2), 4);
+  expect(forty!.low).toBeGreaterThan(ten!.low);
+  expect(shareInterval(of(10, 8, () => 0))).toEqual({ low: 0, high: expect.closeTo(1 - ten!.low, 12) });
+});
+
+test('what other arms show of the users makes it narrower, never wider than the worst case', () => {
+  const right = of(10, 8, () => 1);
+  expect(shareInterval(right, 1.5).low).toBeGreaterThan(shareInterval(right).low);
+  expect(shareInterval(right, 50)).toEqual(shareInterval(right));
+});
+
+test('scores between 0 and 1 that scatter less have a narrower one', () => {
+  const binary = shareInterval(of(20, 4, (index) => Number(index % 5 > 0)));
+  const scores = shareInterval(of(20, 4, (index) => (index % 5 > 0 ? 0.85 : 0.6)));
+  expect(scores.high - scores.low).toBeLessThan((binary.high - binary.low) / 2);
+  const constant = shareInterval(of(20, 4, () => 0.8));
+  expect(constant.low).toBeLessThan(0.8);
+});
+
+test('one answer bounds nothing but what a share is', () => {
+  expect(shareInterval(of(1, 1, () => 1))).toEqual({ low: 0, high: 1 });
+});

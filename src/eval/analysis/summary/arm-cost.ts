@@ -1,0 +1,33 @@
+import { groupBy } from '../../../config/group-by.ts';
+import type { ArmResults, Cost, RetrievalKind } from '../../../records/results.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { Regime } from './regime.ts';
+import { latencyOf, phaseMeans, tokenMeans } from './turn-means.ts';
+
+/** What a turn costs, over some turns of one arm; null without any. */
+export function costOf(turns: readonly AnsweredResult[]): Cost | null {
+  const ttftMs = latencyOf(turns, 'firstToken');
+  const totalMs = latencyOf(turns, 'total');
+  if (ttftMs === null || totalMs === null) return null;
+  return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
+}
+
+/** Turns by what retrieval did for their users, and which of these are cache hits of the primary arm. */
+export function costByRetrieval(
+  turns: readonly AnsweredResult[],
+  regime: Regime,
+  kinds: ReadonlyMap<string, RetrievalKind>,
+): Pick<ArmResults, 'byRetrieval'> {
+  const known = turns.filter(({ userId }) => kinds.has(userId));
+  if (known.length === 0) return {};
+  const usersOf = (some: readonly AnsweredResult[]): number => new Set(some.map(({ userId }) => userId)).size;
+  const parts = groupBy(known, ({ userId }) => kinds.get(userId)!);
+  return {
+    byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
+      const some = parts.get(kind) ?? [];
+      const hits = some.filter(regime.isHit);
+      const counts = { users: usersOf(some), usersWithHits: usersOf(hits), turns: some.length, hits: hits.length };
+      return some.length === 0 ? [] : [{ kind, ...counts, costHit: costOf(hits), costAll: costOf(some) }];
+    }),
+  };
+}

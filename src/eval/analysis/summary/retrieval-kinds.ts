@@ -1,0 +1,21 @@
+import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { RetrievalKind } from '../../../records/results.ts';
+import type { AnsweredResult } from '../../../records/turn-result.ts';
+
+/**
+ * What retrieval did for each user: it gave every memory of the time in all turns, so that the same set comes back, or it selected
+ * in some. Empty without a primary arm, whose cache hits are counted by it.
+ */
+export function retrievalKinds(
+  answered: readonly AnsweredResult[],
+  arms: readonly ArmTraits[],
+): ReadonlyMap<string, RetrievalKind> {
+  const primary = arms.find(({ comparison }) => comparison === 'primary')?.name;
+  const kinds = new Map<string, RetrievalKind>();
+  for (const { arm, userId, item, facts } of answered) {
+    if (arm !== primary) continue;
+    if (item.memories > facts.retrievedMemories) kinds.set(userId, 'selection');
+    else if (!kinds.has(userId)) kinds.set(userId, 'everything');
+  }
+  return kinds;
+}

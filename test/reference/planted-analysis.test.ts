@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { analyse } from '../../src/eval/analysis/analyse.ts';
+import type { EndedRun } from '../../src/eval/analysis/summary/describe-run.ts';
+import type { ArmTraits } from '../../src/records/arm-traits.ts';
+import type { AnsweredTurn } from '../../src/records/turn-record.ts';
+import { handmadeTraits } from '../fixtures/arm-traits.ts';
+import { newRun, turnOf } from '../fixtures/stored-runs.ts';
+import {
+  effectOf,
+  flipP,
+  holmOf,
+  pAbove,
+  type Row,
+  studentBounds,
+  tangoBounds,
+  wilsonBounds,
+} from './second-statistics.ts';
+
+const USERS = 12;
+const ARMS: readonly ArmTraits[] = [
+  handmadeTraits('rag'),
+  handmadeTraits('rag-cached', { comparison: 'planned' }),
+  handmadeTraits('dki', { injects: 'memories' }),
+  handmadeTraits('dki-blocks', { injects: 'memories', comparison: 'planned' }),
+  handmadeTraits('rag-twin', { control: 'twin' }),
+  handmadeTraits('none', { control: 'negative', retrieves: 'nothing' }),
+];
+
+/** A question of the planted world: of the last one of each user, abstaining is right. */
+interface Question {
+  readonly user: number;
+  readonly number: number;
+  readonly absent: boolean;
+}
+
+const questions: readonly Question[] = Array.from({ length: USERS }, (_, user) => {
+  const count = 4 + (user % 3);
+  return Array.from({ length: count }, (_, number) => ({ user, number, absent: number === count - 1 }));
+}).flat();
+
+/** The first question of a user misses; `dki-blocks` misses the second, too. */
+function cacheOf(arm: string, { number }: Question): 'hit' | 'miss' | 'bypass' {
+  if (!arm.startsWith('dki')) return 'bypass';
+  return number < (arm === 'dki' ? 1 : 2) ? 'miss' : 'hit';
+}
+
+/** Users 3 and 8 are hard for everybody; blocks lose two answers more, and win one. */
+function isRight(arm: string, { user, number }: Question): boolean {
+  if (arm === 'none') return (user + number) % 9 === 0;
+  const text = !((user === 3 || user === 8) && number < 2);
+  if (arm !== 'dki-blocks') return text;
+  return (text && !(user === 5 && number === 1) && !(user === 9 && number === 0)) || (user === 8 && number === 1);
+}
+
+/** Milliseconds: slow users take all arms longer, and a miss ten times the hit. */
+function millisecondsOf(arm: string, question: Question): number {
+  const base = { rag: 30, 'rag-cached': 11, dki: 10, 'dki-blocks': 12, 'rag-twin': 30.5, none: 8 }[arm]!;
+  const wobble = 1 + 0.03 * Math.sin(7 * question.user + 3 * question.number + arm.length);
+  const misses = question.number === 0 && ['dki', 'dki-blocks', 'rag-cached'].includes(arm);
+  return base * (1 + question.user / 20) * wobble * (misses ? 10 : 1);
+}
+
+function turn(arm: string, question: Question): AnsweredTurn {
+  const { user, number, absent } = question;
+  const made = {
+    ...{ itemId: `u${user}-q${number}`, userId: `user-${String(user).padStart(2, '0')}`, arm },
+    ...{ gold: absent ? null : 'Turin', right: isRight(arm, question), firstTokenMs: millisecondsOf(arm, question) },
+  };
+  const base = turnOf(made) as AnsweredTurn;
+  // Of other bits, so that nothing is identical.
+  return { ...base, account: { ...base.account, cache: cacheOf(arm, question) }, observed: { ...base.observed, parity: null } }; // prettier-ignore
+}
+
+const { plan, ...rest } = newRun({ name: 'planted', turns: [] });
+const run: EndedRun = {
+  ...{ schemaVersion: 1, id: 'run-1', status: 'finished', startedAt: 0, finishedAt: 1, ...rest },
+  plan: { ...plan, arms: ARMS },
+  probes: {
+    parity: { prompts: 1, cuts: 3, bitwiseEqual: false, largestDifference: 1e-6 },
+    metrics: { check: 'metrics', status: 'passed', evidence: 'by hand' },
+    profile: { wallMs: 1, modelMs: 1, embedderMs: 1, coldStartMs: 1 },
+    tokenisation: { prompts: 0, tokens: 0, differing: 0 },
+    ...{ notes: [], kvStores: {}, isolation: null, measured: null },
+  },
+};
+
+// Rows come as a run with several workers writes them: by no order of users.
+const turns = questions
+  .flatMap((question) => ARMS.map(({ name }) => turn(name, question)))
+  .sort((a, b) => (a.itemId + a.arm < b.itemId + b.arm ? 1 : -1));
+const results = analyse(run, { answered: turns, failed: [] });
+
+const rows = (
+  arm: string,
+  of: (arm: string, question: Question) => number,
+  some: (question: Question) => boolean,
+): Row[] => questions.filter(some).map((question) => ({ user: question.user, value: of(arm, question) }));
+const right = (arm: string, question: Question): number => Number(isRight(arm, question));
+const answerable = ({ absent }: Question): boolean => !absent;
+const hits = (question: Question): boolean => cacheOf('dki', question) === 'hit';
+const less = (a: readonly Row[], b: readonly Row[]): Row[] =>
+  a.map(({ user, value }, place) => ({ user, value: value - b[place]!.value }));
+const mean = (some: readonly Row[]): number => some.reduce((sum, { value }) => sum + value, 0) / some.length;
+
+const POOLED = ARMS.map(({ name }) => name).filter((name) => name !== 'none');
+const found = (arm: string) => results.arms.find((one) => one.arm === arm)!;
+const compared = (a: string, b: string, metric: string) =>
+  results.comparisons.find((one) => one.a === a && one.b === b && one.metric === metric)!;
+
+describe('a planted run, through the whole analysis and by a second implementation', () => {
+  it('has the planted shares, with intervals by user', () => {
+    const prior = effectOf(POOLED.map((arm) => rows(arm, right, answerable)));
+    expect(prior).toBeGreaterThan(1.2);
+    for (const { name } of ARMS) {
+      const own = rows(name, right, answerable);
+      const { exactMatch } = found(name).metrics;
+      const [low, high] = wilsonBounds(own, prior);
+      expect(exactMatch).toMatchObject({ n: own.length, users: USERS });
+      expect(exactMatch!.mean).toBeCloseTo(mean(own), 12);
+      expect(exactMatch!.low).toBeCloseTo(low, 5);
+      expect(exactMatch!.high).toBeCloseTo(high, 5);
+    }
+    // 48 answerable of 60; four of them are hard.
+    expect(found('rag').metrics.exactMatch!.mean).toBeCloseTo(44 / 48, 12);
+    expect(found('dki-blocks').metrics.exactMatch!.mean).toBeCloseTo(43 / 48, 12);
+    expect(found('rag').metrics.abstention).toMatchObject({ mean: 1, n: 12 });
+    expect(found('rag').metrics.abstention!.low).toBeLessThan(0.8);
+  });
+
+  it('divides every arm by the cache of the primary one, not by its own, and exchanges no regime', () => {
+    const misses = (question: Question): boolean => !hits(question);
+    for (const { name } of ARMS) {
+      const arm = found(name);
+      const of = (some: (question: Question) => boolean): Row[] => rows(name, millisecondsOf, some);
+      for (const [cost, some] of [
+        [arm.costHit, hits],
+        [arm.costMiss, misses],
+        [arm.costAll, () => true],
+      ] as const) {
+        const [low, high] = studentBounds(of(some));
+        expect(cost).toMatchObject({ turns: of(some).length });
+        expect(cost!.ttftMs.mean).toBeCloseTo(mean(of(some)), 9);
+        expect(cost!.ttftMs.low).toBeCloseTo(low, 3);
+        expect(cost!.ttftMs.high).toBeCloseTo(high, 3);
+      }
+    }
+    expect(found('dki').turns).toEqual({ hit: 48, miss: 12, bypass: 0 });
+    expect(found('dki-blocks').turns).toEqual({ hit: 36, miss: 24, bypass: 0 });
+    expect(found('dki').hitRate).toBe(0.8);
+  });
+
+  it('tests the planned arms as a family: p by all flips, Holm, and a bound on the loss', () => {
+    const planned = ['rag-cached', 'dki', 'dki-blocks'];
+    const base = rows('rag', right, answerable);
+    const differences = new Map(POOLED.slice(1).map((arm) => [arm, less(rows(arm, right, answerable), base)] as const));
+    const values = effectOf([...[...differences.keys()].map((arm) => rows(arm, right, answerable)), base]);
+    const effect = Math.max(values, effectOf([...differences.values()], values));
+    const [adjusted, kept] = [
+      holmOf(planned.map((arm) => flipP(differences.get(arm)!))),
+      holmOf(planned.map((arm) => pAbove(differences.get(arm)!, effect, -0.02))),
+    ];
+    planned.forEach((arm, place) => {
+      const one = compared(arm, 'rag', 'exactMatch');
+      const [low, high] = tangoBounds(differences.get(arm)!, effect);
+      expect(one.delta).toBeCloseTo(mean(differences.get(arm)!), 12);
+      expect(one.low).toBeCloseTo(low, 4);
+      expect(one.high).toBeCloseTo(high, 4);
+      expect(one.p).toBeCloseTo(flipP(differences.get(arm)!), 12);
+      expect(one.pAdjusted).toBeCloseTo(adjusted[place]!, 12);
+      expect(one.pKept).toBeCloseTo(kept[place]!, 4);
+      expect(one.verdict).toBe('undecided');
+    });
+    expect(compared('dki-blocks', 'rag', 'exactMatch')).toMatchObject({ wins: 1, losses: 2, ties: 45 });
+    // More agreement, a narrower interval.
+    const width = (arm: string): number =>
+      compared(arm, 'rag', 'exactMatch').high - compared(arm, 'rag', 'exactMatch').low;
+    expect(width('dki')).toBeLessThan(width('dki-blocks'));
+    expect(compared('none', 'rag', 'exactMatch')).toMatchObject({ p: null, verdict: 'not judged' });
+  });
+
+  it('tests costs against prefix caching, over cache hits, with the geometric means of the same turns', () => {
+    const logs = (arm: string): Row[] => rows(arm, (name, question) => Math.log(millisecondsOf(name, question)), hits);
+    const tested = ['dki', 'dki-blocks'];
+    const adjusted = holmOf(tested.map((arm) => flipP(less(logs(arm), logs('rag-cached')))));
+    tested.forEach((arm, place) => {
+      const one = compared(arm, 'rag-cached', 'ttftLogRatio');
+      const [low, high] = studentBounds(less(logs(arm), logs('rag-cached')));
+      expect([one.low, one.high]).toEqual([expect.closeTo(low, 5), expect.closeTo(high, 5)]);
+      expect(one.means!.a).toBeCloseTo(Math.exp(mean(logs(arm))), 9);
+      expect(one.means!.a / one.means!.b).toBeCloseTo(Math.exp(one.delta), 9);
+      expect(one.pAdjusted).toBeCloseTo(adjusted[place]!, 12);
+      expect(one.verdict).toBe(arm === 'dki' ? 'faster' : 'slower');
+    });
+    expect(compared('dki', 'rag', 'ttftLogRatio')).toMatchObject({ p: null, verdict: 'not judged', n: 48 });
+    expect(compared('dki', 'rag-cached', 'ttftLogRatioAll')).toMatchObject({ p: null, n: 60 });
+  });
+});
