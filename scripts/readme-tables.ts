@@ -56,11 +56,9 @@ function searchedBy(runs: readonly RunResults[]): string {
   return `Vector search: ${isOne ? backend : searches.map((search) => `${search.backend} (${search.model})`).join(', ')}.`;
 }
 
-/** The blocks of Table 1 on quality and cost. */
+/** Table 1, the hit rate included. */
 function mainTable(results: RunResults): string {
-  const table = tableOne(results);
-  const shown = bare({ ...table, blocks: table.blocks.filter(({ title }) => title !== 'Turns') });
-  return `${shown}\n\n${searchedBy([results])}`;
+  return `${bare(tableOne(results))}\n\n${searchedBy([results])}`;
 }
 
 /** A table with two columns or more for each model, and a row for text and every arm that injects K/V. */

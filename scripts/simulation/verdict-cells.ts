@@ -1,12 +1,12 @@
 import type { SeededRandom } from '../../src/config/seeded-random.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
 import { pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
-import { meanInterval } from '../../src/eval/analysis/statistics/mean-interval.ts';
 import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import type { PairedTotals } from '../../src/eval/analysis/statistics/paired-totals.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
+import { plainT } from './candidates.ts';
 import { itemsOfUser, userRate } from './samples.ts';
 
 /** One world in which a family of arms is judged against a baseline that is right in 90 %. */
@@ -110,7 +110,7 @@ export function tryVerdicts(cell: VerdictCell, trials: number, random: SeededRan
     counts.kept += verdicts.filter((verdict) => verdict === 'kept').length / ARMS;
     counts.lost += verdicts.filter((verdict) => verdict === 'lost').length / ARMS;
     counts.coverage += holds(members[0]!.gain.interval);
-    counts.coverageOfT += holds(meanInterval(arms[0]!.differences));
+    counts.coverageOfT += holds(plainT(arms[0]!.differences));
   }
   return Object.fromEntries(
     Object.entries(counts).map(([name, count]) => [name, count / trials]),

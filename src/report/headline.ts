@@ -30,13 +30,14 @@ function kept(rag: ArmResults, comparison: Comparison, primary: ShownMetric): st
   return `kept ${share} of RAG's right answers (lost ${losses} of ${right}, gained ${wins}: ${verdict})`;
 }
 
-/** `−81 %`, `+4 %` */
+/** `81 % fewer`, `4 % more`, `as many` */
 function change(own: number, other: number): string {
-  const percent = formatNumber((own / other - 1) * 100, 0);
-  return `${own > other && percent !== '0' ? '+' : ''}${percent} %`;
+  const percent = formatNumber(Math.abs(own / other - 1) * 100, 0);
+  if (percent === '0') return 'as many';
+  return `${percent} % ${own < other ? 'fewer' : 'more'}`;
 }
 
-/** `evaluated −81 % tokens on cache hits, −35 % over all turns (against prefix caching +19 %, +4 %)` */
+/** `evaluated 81 % fewer tokens than RAG on cache hits and 35 % fewer over all turns (than prefix caching 19 % more and 4 % more)` */
 function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined): string {
   const against = (other: ArmResults): readonly [string, string] | undefined =>
     other.tokens === null || arm.tokens === null || other.costAll === null || arm.costAll === null
@@ -47,8 +48,8 @@ function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined)
         ];
   const [text, prefixes] = [against(rag), cached === undefined ? undefined : against(cached)];
   if (text === undefined) return 'had no cache hit to save tokens on';
-  const beside = prefixes === undefined ? '' : `; against prefix caching ${prefixes[0]} and ${prefixes[1]}`;
-  return `evaluated ${text[0]} tokens against RAG on cache hits and ${text[1]} over all turns${beside}`;
+  const beside = prefixes === undefined ? '' : ` (than prefix caching ${prefixes[0]} and ${prefixes[1]})`;
+  return `evaluated ${text[0]} tokens than RAG on cache hits and ${text[1]} over all turns${beside}`;
 }
 
 /** `broke even against rag at turn 3 [2, 5]` */

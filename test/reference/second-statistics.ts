@@ -28,7 +28,7 @@ const quantile = (rows: readonly Row[]): number => jstat.studentt.inv(0.975, use
 
 /** Student's interval. */
 export function studentBounds(rows: readonly Row[]): Bounds {
-  const half = quantile(rows) * Math.sqrt(variance(rows));
+  const half = quantile(rows) * Math.sqrt(Math.max(variance(rows), independentVariance(rows)));
   return [mean(rows) - half, mean(rows) + half];
 }
 

@@ -3,17 +3,25 @@ import { costNames } from '../../records/results/comparison.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
 import { captionOf, type Cell, type Column, countCell, estimateCell, none, type Table, textCell } from '../table.ts';
 import { intervalsOver, tooFewUsers } from '../users-text.ts';
+import { primaryOf } from '../verdict.ts';
+
+interface ShownCost {
+  readonly title: string;
+  readonly over: string;
+  readonly unit: string;
+  /** Of the means beside a ratio. */
+  readonly meanUnit?: string;
+}
 
 /** Costs, which are no metric of quality. */
-const costs: Readonly<Record<CostName, { readonly title: string; readonly unit: string; readonly meanUnit?: string }>> =
-  {
-    ttftLogRatio: { title: 'Time to first token, cache hits', unit: '% of b', meanUnit: 'ms' },
-    evaluatedTokens: { title: 'Evaluated tokens a turn, cache hits', unit: 'tokens' },
-    ttftLogRatioAll: { title: 'Time to first token, all turns', unit: '% of b', meanUnit: 'ms' },
-    evaluatedTokensAll: { title: 'Evaluated tokens a turn, all turns', unit: 'tokens' },
-  };
+const costs: Readonly<Record<CostName, ShownCost>> = {
+  ttftLogRatio: { title: 'Time to first token', over: 'cache hits', unit: '% of b', meanUnit: 'ms' },
+  evaluatedTokens: { title: 'Evaluated tokens a turn', over: 'cache hits', unit: 'tokens' },
+  ttftLogRatioAll: { title: 'Time to first token', over: 'all turns', unit: '% of b', meanUnit: 'ms' },
+  evaluatedTokensAll: { title: 'Evaluated tokens a turn', over: 'all turns', unit: 'tokens' },
+};
 
-function costOf(metric: string): (typeof costs)[CostName] | undefined {
+function costOf(metric: string): ShownCost | undefined {
   const name = costNames.find((one) => one === metric);
   return name === undefined ? undefined : costs[name];
 }
@@ -86,7 +94,9 @@ function notesOf(metric: string, tested: boolean, results: RunResults): string[]
 function comparisonsTable(metric: string, results: RunResults): Table {
   const quality = metricNamed(results.run, metric);
   const cost = costOf(metric);
-  const title = cost?.title ?? quality?.title ?? metric;
+  // Without a primary arm nothing tells hits from other turns.
+  const over = cost === undefined || primaryOf(results.arms) === undefined ? '' : `, ${cost.over}`;
+  const title = `${cost?.title ?? quality?.title ?? metric}${over}`;
   const unit = cost?.unit ?? quality?.differenceUnit ?? '';
   const compared = results.comparisons.filter((comparison) => comparison.metric === metric);
   const tested = compared.some(({ p }) => p !== null);

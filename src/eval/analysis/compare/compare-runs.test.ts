@@ -58,24 +58,24 @@ describe('differences', () => {
   test('are paired by item and arm, tested over users, and adjusted over the arms', () => {
     const comparison = compared(
       { turns: [...turnsOf('oracle', []), ...turnsOf('full', [0])] },
-      { turns: [...turnsOf('full', [7]), ...turnsOf('oracle', [0, 1, 2, 3, 4, 5])] },
+      { turns: [...turnsOf('full', [7]), ...turnsOf('oracle', [0, 1, 2, 3, 4, 5, 6, 8])] },
     );
     const oracle = found(comparison, 'oracle', 'exactMatch');
     expect(oracle).toMatchObject({
       meanA: 1,
-      meanB: 0.75,
-      delta: 0.25,
+      meanB: expect.closeTo(2 / 3, 12),
+      delta: expect.closeTo(1 / 3, 12),
       n: 24,
       users: 12,
-      wins: 6,
+      wins: 8,
       losses: 0,
-      ties: 18,
+      ties: 16,
     });
-    // Six users differ, all one way: two of 2⁶ flips are as extreme.
-    expect(oracle.p).toBe(2 / 64);
-    expect(oracle.pAdjusted).toBe(4 / 64);
+    // Eight users differ, all one way: two of 2⁸ flips are as extreme.
+    expect(oracle.p).toBe(2 / 256);
+    expect(oracle.pAdjusted).toBe(4 / 256);
     expect(oracle.low).toBeGreaterThan(0.02);
-    expect(oracle.high).toBeLessThan(0.55);
+    expect(oracle.high).toBeLessThan(0.65);
     expect(oracle.pKept).toBeLessThan(0.025);
     expect(oracle.verdict).toBe('kept');
     expect(found(comparison, 'full', 'exactMatch')).toMatchObject({ delta: 0, p: 1, pAdjusted: 1, wins: 1, losses: 1 });

@@ -11,6 +11,12 @@ export interface ClusteredMean {
   readonly independent: number;
 }
 
+/** Mean square less square of the mean; what is left of equal values by rounding is nothing. */
+function spreadOf(square: number, mean: number): number {
+  const spread = square - mean ** 2;
+  return spread > 1e-12 * square ? spread : 0;
+}
+
 /**
  * The mean over items, each of equal weight, and its variance over the units that were drawn.
  * @see Efron and Tibshirani 1993, An Introduction to the Bootstrap, §11.5
@@ -33,6 +39,11 @@ export function clusteredMean({ sums, counts, squares }: UnitTotals): ClusteredM
     items,
     units,
     variance: units < 2 ? Infinity : (between * (units - 1)) / units,
-    independent: items < 2 ? Infinity : Math.max(0, squares / items - mean ** 2) / (items - 1),
+    independent: items < 2 ? Infinity : spreadOf(squares / items, mean) / (items - 1),
   };
+}
+
+/** Standard error of a mean: users never make it surer than as many independent items would. */
+export function standardError({ variance, independent }: ClusteredMean): number {
+  return Math.sqrt(Math.max(variance, independent));
 }

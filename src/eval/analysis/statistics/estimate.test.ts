@@ -12,6 +12,7 @@ test('carry mean, interval, items and users; latency its quantiles too', () => {
   expect(estimateLatency(items((index) => index + 1))).toMatchObject({
     ...{ mean: 50.5, p50: 50.5, p95: expect.closeTo(95.05, 9) },
   });
+  expect(estimateLatency([1, 90].map((value) => ({ userId: `u${value}`, value })))!.low).toBe(0);
   expect(Object.keys(estimateMean(items((index) => -index))!)).not.toContain('p50');
 });
 

@@ -15,10 +15,12 @@ export function estimateMean(observations: Observations): Estimate | null {
   };
 }
 
-/** As `estimateMean`, with p50, and p95 from 100 observations on; for durations in ms. */
+/** As `estimateMean`, at least 0, with p50, and p95 from 100 observations on; for durations in ms. */
 export function estimateLatency(observations: Observations): Estimate | null {
   const estimate = estimateMean(observations);
-  return estimate === null ? null : { ...estimate, ...quantiles(Array.from(observations, ({ value }) => value)) };
+  if (estimate === null) return null;
+  const found = quantiles(Array.from(observations, ({ value }) => value));
+  return { ...estimate, low: Math.max(0, estimate.low), ...found };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { clusteredMean } from './clustered-mean.ts';
+import { clusteredMean, standardError } from './clustered-mean.ts';
 import { type Interval, TAIL, unbounded } from './interval.ts';
 import { meanInterval } from './mean-interval.ts';
 import type { PairedTotals } from './paired-totals.ts';
@@ -44,8 +44,9 @@ export function shareDifference({ differences, gained, lost }: PairedTotals, eff
 
 /** The mean of a − b for values of any range: Student's t over units. Without any spread it bounds nothing but itself. */
 export function meanDifference({ differences }: Pick<PairedTotals, 'differences'>): PairedDifference {
-  const { mean: delta, items, units, variance } = clusteredMean(differences);
-  const error = Math.sqrt(variance);
+  const found = clusteredMean(differences);
+  const { mean: delta, items, units } = found;
+  const error = standardError(found);
   if (units < 2) return { delta, interval: unbounded, error, items, pAbove: () => 1 };
   return {
     delta,

@@ -22,7 +22,8 @@ test('a difference inside the A/A floor is noise, and any other needs the test',
   expect(judged(0.5, 0.01)).toBe('slower');
   expect(judged(0.5, 0.06)).toBe('undecided');
   expect(judged(-0.5, 0.01, 9)).toBe('too few users');
-  expect(judgeLatency({ delta: -0.5, users: 20, pAdjusted: 0.01, floor: undefined })).toBe('undecided');
+  expect(judgeLatency({ delta: -0.5, users: 20, pAdjusted: 0.01, floor: undefined })).toBe('not judged');
+  expect(judgeLatency({ delta: -0.5, users: 20, pAdjusted: 0.01, floor: Infinity })).toBe('undecided');
 });
 
 test('a duration of 0 ms is refused, not averaged', () => {

@@ -47,15 +47,19 @@ export interface TestedRatio {
   readonly floor: number | undefined;
 }
 
-/** Judges a against b: a difference within the A/A floor is noise, any other is one if the test shows it. */
+/** Judges a against b: a difference within the A/A floor is noise, any other is one if the test shows it; none without a twin. */
 export function judgeLatency({
   delta,
   users,
   pAdjusted,
   floor,
-}: TestedRatio): Extract<Verdict, 'within A/A noise' | 'faster' | 'slower' | 'undecided' | 'too few users'> {
+}: TestedRatio): Extract<
+  Verdict,
+  'within A/A noise' | 'faster' | 'slower' | 'undecided' | 'too few users' | 'not judged'
+> {
   if (users < LEAST_USERS) return 'too few users';
-  if (floor === undefined || !Number.isFinite(floor)) return 'undecided';
+  if (floor === undefined) return 'not judged';
+  if (!Number.isFinite(floor)) return 'undecided';
   if (Math.abs(delta) <= floor) return 'within A/A noise';
   if (pAdjusted >= LEVEL) return 'undecided';
   return delta < 0 ? 'faster' : 'slower';

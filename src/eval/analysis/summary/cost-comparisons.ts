@@ -116,10 +116,11 @@ function against(
  */
 export function costComparisons(arms: ComparedArms): Comparison[] {
   const { others, baseline, prefixCache } = arms;
-  const injecting = others.filter(({ injects }) => injects !== 'nothing');
+  const injecting = others.filter(({ injects, control }) => injects !== 'nothing' && control === null);
   const isTested = (arm: ArmTraits): boolean => isPlanned(arm) && arm.injects !== 'nothing';
   const never = (): boolean => false;
-  return costs.flatMap((cost) => [
+  const shown = costs.filter(({ over }) => over === 'hits' || arms.regime.divides);
+  return shown.flatMap((cost) => [
     ...(prefixCache === undefined ? [] : against(cost, prefixCache, injecting, arms, isTested)),
     ...against(cost, baseline, others, arms, prefixCache === undefined ? isTested : never),
   ]);
