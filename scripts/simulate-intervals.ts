@@ -19,7 +19,11 @@ import { tryVerdicts, type VerdictCell, verdictCells, type VerdictResult } from 
 const DOCUMENT = fileURLToPath(new URL('../docs/statistics.md', import.meta.url));
 
 /** A world and what came of it. */
-type Line<Cell, Result> = { readonly cell: Cell; readonly trials: number; readonly result: Result };
+interface Line<Cell, Result> {
+  readonly cell: Cell;
+  readonly trials: number;
+  readonly result: Result;
+}
 
 /** Simulates the worlds that the file lacks, one line each. */
 function simulated<Cell, Result>(

@@ -3,10 +3,11 @@ import jstat from 'jstat';
 import { expect, it } from 'vitest';
 import { clopperPearson } from '../../src/eval/analysis/statistics/clopper-pearson.ts';
 import { betaQuantile, incompleteBeta } from '../../src/eval/analysis/statistics/incomplete-beta.ts';
-import { type DiscordantPairs, tangoScore } from '../../src/eval/analysis/statistics/paired-score.ts';
+import { tangoScore } from '../../src/eval/analysis/statistics/paired-score.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { studentQuantile, studentTail } from '../../src/eval/analysis/statistics/student-t.ts';
+import { likeliestLosses } from './second-statistics.ts';
 
 const shape = fc.double({ min: 0.5, max: 300, noNaN: true });
 const share = fc.double({ min: 0.001, max: 0.999, noNaN: true });
@@ -57,31 +58,12 @@ it("gives jstat's t: tails and quantiles", () => {
   );
 });
 
-/** The likeliest share of losses at a given difference, found by trying shares ever closer together. */
-function likeliestLosses({ pairs, wins, losses }: DiscordantPairs, difference: number): number {
-  const likelihood = (loss: number): number => {
-    const shares = [loss + difference, loss, 1 - 2 * loss - difference];
-    return [wins, losses, pairs - wins - losses].reduce(
-      (sum, count, place) => sum + (count === 0 ? 0 : count * Math.log(Math.max(1e-300, shares[place]!))),
-      0,
-    );
-  };
-  let [low, high] = [Math.max(0, -difference), (1 - difference) / 2];
-  for (let step = 0; step < 60; step++) {
-    const tried = Array.from({ length: 5 }, (_, place) => low + ((high - low) * place) / 4);
-    const best = tried.reduce((one, other) => (likelihood(other) > likelihood(one) ? other : one));
-    const width = (high - low) / 4;
-    [low, high] = [Math.max(low, best - width), Math.min(high, best + width)];
-  }
-  return (low + high) / 2;
-}
-
 it("scores paired shares by Tango's likelihood, maximised without his formula", () => {
   const counts = fc.record({ wins: fc.nat(12), losses: fc.nat(12), ties: fc.integer({ min: 5, max: 60 }) });
   fc.assert(
     fc.property(counts, fc.double({ min: -0.5, max: 0.5, noNaN: true }), ({ wins, losses, ties }, difference) => {
       const pairs = wins + losses + ties;
-      const loss = likeliestLosses({ pairs, wins, losses }, difference);
+      const loss = likeliestLosses(pairs, wins, losses, difference);
       const variance = (2 * loss + difference - difference ** 2) / pairs;
       if (variance < 1e-6) return;
       const score = ((wins - losses) / pairs - difference) / Math.sqrt(variance);

@@ -67,12 +67,11 @@ function difference({ meanA, meanB, delta, interval, n, users }: SuccessDifferen
   const bounds =
     interval === null
       ? ', answers and probabilities of the gold alike on every item'
-      : Number.isFinite(interval.low)
-        ? ` [${points(interval.low)}, ${points(interval.high)}]`
-        : ', of one user: no interval';
+      : ` [${points(interval.low)}, ${points(interval.high)}]`;
+  const over = users === 1 ? 'the questions of one user' : `${users} users`;
   return html`<p>
     Task success: A ${points(meanA)} %, B ${points(meanB)} %; difference <b>${points(delta)} points</b>${bounds}
-    <span class="soft">(mean over ${n} ${n === 1 ? 'item' : 'items'} paired; 95 % interval over ${users} users)</span>
+    <span class="soft">(mean over ${n} ${n === 1 ? 'item' : 'items'} paired; 95 % interval over ${over})</span>
   </p>`;
 }
 

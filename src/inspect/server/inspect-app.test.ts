@@ -140,7 +140,8 @@ describe('pages', () => {
   it('compare two arms, flips first, and refuse what cannot be compared', async () => {
     const text = await page('/compare?a=group/main&b=group/main');
     expect(text).toContain('0 won, 12 lost, 108 tied');
-    expect(text).toContain('difference <b>−10.0 points</b>, of one user: no interval');
+    expect(text).toContain('difference <b>−10.0 points</b> [−16.7, −5.8]');
+    expect(text).toContain('(mean over 120 items paired; 95 % interval over the questions of one user)');
     expect(text.indexOf('− lost')).toBeLessThan(text.indexOf('same'));
     expect(await page('/compare?a=group/main&b=other', 400)).toContain('differ in data set');
     expect(await page('/compare?a=group/main&b=other&force=1')).toContain('FORCED: the runs differ in data set');

@@ -54,13 +54,14 @@ export function judgeFamily(members: readonly FamilyMember[], margin: number): J
   return members.map((member): Judgement => {
     const { gain, users, identical, effect } = member;
     const place = planned.indexOf(member);
-    const [pAdjusted, pKept] = place === -1 ? [null, null] : [differs[place]!, kept[place]!];
-    const tested = { pAdjusted, pKept };
+    if (place === -1) {
+      return { pAdjusted: null, pKept: null, verdict: identical ? 'identical' : 'not judged' };
+    }
+    const tested = { pAdjusted: differs[place]!, pKept: kept[place]! };
     if (identical) return { ...tested, verdict: 'identical' };
-    if (pAdjusted === null || pKept === null) return { ...tested, verdict: 'not judged' };
     if (users < LEAST_USERS) return { ...tested, verdict: 'too few users' };
-    if (pKept < TAIL) return { ...tested, verdict: 'kept' };
-    if (pAdjusted < LEVEL && gain.delta < 0) return { ...tested, verdict: 'lost' };
+    if (tested.pKept < TAIL) return { ...tested, verdict: 'kept' };
+    if (tested.pAdjusted < LEVEL && gain.delta < 0) return { ...tested, verdict: 'lost' };
     const needed = neededItems(gain, margin, { tests: planned.length, effect });
     return { ...tested, verdict: 'undecided', ...(needed === undefined ? {} : { neededItems: needed }) };
   });
