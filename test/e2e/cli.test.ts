@@ -119,7 +119,7 @@ describe('a run', () => {
     const { code, stdout } = await dkiBench(['tables', '--run', 'first', '--table', '1', '--format', 'csv']);
     expect(code).toBe(0);
     expect(stdout).toBe(readFileSync(join(folder, 'reports/first/tables/table-1.csv'), 'utf8'));
-    expect(JSON.parse((await dkiBench(['tables', '--format', 'json'])).stdout)).toHaveLength(2);
+    expect(JSON.parse((await dkiBench(['tables', '--format', 'json'])).stdout)).toHaveLength(3);
   });
 
   it('names what was changed in a report afterwards', async () => {
