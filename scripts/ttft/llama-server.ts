@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { BenchError } from '../../src/config/bench-error.ts';
-import { freePort } from '../../test/fixtures/free-port.ts';
+import { freePort } from '../../src/config/free-port.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const LOOK_AGAIN_MS = 100;

@@ -1,4 +1,4 @@
-import { type BenchConfig, type EngineChoice, engineOptionNames } from '../config/bench-config.ts';
+import { type BenchConfig, type EngineChoice, engineOptionNames, enginePlaceNames } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
@@ -32,9 +32,13 @@ export function composeEngine(choice: EngineChoice = {}): EngineOpener {
 }
 
 /** Chooses engines by the settings of stored runs; one that was named takes the place of the run's own. */
-export function composeForRuns({ engine, given }: Pick<BenchConfig, 'engine' | 'given'>): ComposeEngine {
+export function composeForRuns(
+  config: Pick<BenchConfig, 'engine' | 'given' | (typeof enginePlaceNames)[number]>,
+): ComposeEngine {
+  const { engine, given } = config;
+  const places = Object.fromEntries(enginePlaceNames.flatMap((key) => (key in config ? [[key, config[key]]] : [])));
   return (choice) =>
-    composeEngine({ ...choice, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
+    composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
 /**

@@ -39,10 +39,23 @@ export type GpuName = (typeof gpuNames)[number];
 export const onOff = ['off', 'on'] as const;
 
 /** Options that only some engines have: each adapter says which are its own. */
-export const engineOptionNames = ['gpu', 'gpuLayers', 'flashAttention'] as const;
+export const engineOptionNames = [
+  'gpu',
+  'gpuLayers',
+  'flashAttention',
+  'engineUrl',
+  'slotsFolder',
+  'llamaServer',
+] as const;
+
+/** Of these, where an engine is: no number depends on them. */
+export const enginePlaceNames = ['engineUrl', 'slotsFolder', 'llamaServer'] as const;
 
 /** An engine and its own options, as far as they are known. */
 export type EngineChoice = Partial<Pick<BenchConfig, 'engine' | (typeof engineOptionNames)[number] | 'given'>>;
+
+/** The model that a server has loaded, whichever it is. */
+export const servedModel = 'served';
 
 /** Prefix of models with random weights: the rest of the name is a shape. */
 export const randomModelPrefix = 'random:';
@@ -92,6 +105,18 @@ export const benchConfigSchema = z.strictObject({
     help: 'engine that runs the language model',
     allowed: 'the name of an engine',
   }).default('llama-cpp'),
+  engineUrl: describe(z.string().min(1), {
+    value: '<url>',
+    help: 'address of the server that has loaded the model; --model then names what it has loaded, or its file',
+    preset: 'none',
+    allowed: 'an address',
+  }).exactOptional(),
+  slotsFolder: path(
+    '<dir>',
+    'folder that a llama-server saves slots to: K/V goes in and out of it there, if --model is the file that it serves',
+    'none',
+  ).exactOptional(),
+  llamaServer: path('<program>', 'llama-server to start for the run, and to end with it', 'none').exactOptional(),
   embedder: path(
     '<dir>',
     'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',

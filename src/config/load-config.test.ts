@@ -139,6 +139,15 @@ describe('the configuration', () => {
     });
   });
 
+  it('leaves the model to a server that is named: what it has loaded, a name of its own, or a file', () => {
+    const modelOf = (flags: Readonly<Record<string, string>>): string => load(flags).model;
+    const engineUrl = 'http://127.0.0.1:8080';
+    expect(modelOf({ engineUrl })).toBe('served');
+    expect(modelOf({ engineUrl, model: 'my-model' })).toBe('my-model');
+    expect(modelOf({ engineUrl, model: './my-model.gguf' })).toBe(resolve(workingFolder, 'my-model.gguf'));
+    expect(failure({ flags: { model: 'my-model' } }).message).toContain('--model: unknown name "my-model"');
+  });
+
   it('refuses an option of another retrieval strategy', () => {
     const { message, hint } = failure({ flags: { retriever: 'hinted', retrievalTokens: '9' } });
     expect(message).toBe('--retrieval-tokens: has no effect in this run');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { cacheVariable } from './cache-folder.ts';
-import { type BenchConfig, benchConfigSchema } from './bench-config.ts';
+import { type BenchConfig, benchConfigSchema, servedModel } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
 import { judgeAddress, judgeKeyVariable } from './judge-address.ts';
 import { didYouMean } from './nearest-name.ts';
@@ -149,6 +149,15 @@ function datasetPaths(given: string | readonly string[], workingFolder: string):
   return names.map((name) => datasetPath(name, workingFolder));
 }
 
+/** A server has its own names for models, and has loaded one where none is named. */
+function placeOfGivenModel(
+  { model, engineUrl }: { readonly model?: string; readonly engineUrl?: string },
+  workingFolder: string,
+): string {
+  if (model === undefined) return engineUrl === undefined ? presetModels.model : servedModel;
+  return placeOfModel(model, workingFolder, engineUrl === undefined ? 'refused' : 'kept');
+}
+
 /**
  * Loads the configuration of a run from four sources, each overriding the ones before: defaults, `dki-bench.config.json`,
  * `DKI_BENCH_…` variables, flags. Shipped files are resolved from the package, users' paths from the working folder.
@@ -189,7 +198,9 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
     ...(Object.keys(dataFile).length === 0 ? {} : { dataFile }),
     ...(data.judge === undefined ? {} : { judge: judgeAddress(data.judge) }),
     ...(data.errata === undefined ? {} : { errata: resolve(workingFolder, data.errata) }),
-    model: data.model === undefined ? presetModels.model : placeOfModel(data.model, workingFolder),
+    model: placeOfGivenModel(data, workingFolder),
+    ...(data.llamaServer === undefined ? {} : { llamaServer: resolve(workingFolder, data.llamaServer) }),
+    ...(data.slotsFolder === undefined ? {} : { slotsFolder: resolve(workingFolder, data.slotsFolder) }),
     embedder: data.embedder === undefined ? presetModels.embedder : placeOfEmbedder(data.embedder, workingFolder),
     out,
     db: data.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, data.db),

@@ -12,7 +12,7 @@ export interface GenerationLimits {
   /** For temperatures above 0. Default 0. */
   readonly seed?: number;
   /**
-   * Called after each token with its id and the text so far, without thoughts, and without an end that may still be cut off;
+   * Called after each token with its id, −1 where a server has not told it yet, and the text so far, without thoughts, and without an end that may still be cut off;
    * once with null where generation ends at its first token.
    */
   readonly onToken?: (id: TokenId | null, text: string) => void;

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
 import type { AnsweredTurn } from '../../src/records/turn-record.ts';
-import { freePort } from '../fixtures/free-port.ts';
+import { freePort } from '../../src/config/free-port.ts';
 import { PostgresServer } from '../fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
 import { failedChecks, smallConfig, TestFolder } from '../model/bench-fixture.ts';

@@ -10,11 +10,12 @@ import { embedders, type ModelEntry, languageModels, shippedPathOf } from './reg
 /**
  * What `--model` stands for: the path of a model that ships, the `hf:` address of another one of the registry, `hf:` and
  * `random:` names as they are, what was imported; any other name is a path of the user's.
- * @throws BenchError `bad-option` for a word that is neither a name nor a file
+ * @param others what becomes of a word that is neither a name nor a file: a server may know it
+ * @throws BenchError `bad-option` for such a word, where it is refused
  */
-export function placeOfModel(name: string, workingFolder: string): string {
+export function placeOfModel(name: string, workingFolder: string, others: 'refused' | 'kept' = 'refused'): string {
   const all = { option: '--model', kind: 'language-model', entries: languageModels } as const;
-  return placeOf(name, workingFolder, all, ({ source }) => source);
+  return placeOf(name, workingFolder, all, ({ source }) => source, others);
 }
 
 /** As `placeOfModel`, for `--embedder`; an embedder of the registry that does not ship keeps its name. */
@@ -35,6 +36,7 @@ function placeOf(
   workingFolder: string,
   { option, kind, entries }: NamedModels,
   elsewhere: (entry: ModelEntry) => string,
+  others: 'refused' | 'kept' = 'refused',
 ): string {
   const entry = entries.find((known) => known.name === name);
   if (entry !== undefined) return shippedPathOf(entry) ?? elsewhere(entry);
@@ -44,6 +46,7 @@ function placeOf(
   const kept = imported.find((model) => model.name === name);
   if (kept !== undefined && !existsSync(path)) return kept.path;
   if (/[/\\.]/.test(name) || existsSync(path)) return path;
+  if (others === 'kept') return name;
   const known = [...entries, ...imported].map((other) => other.name);
   throw new BenchError(
     'bad-option',

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { ChatServer } from '../../../test/fixtures/chat-server.ts';
-import { freePort } from '../../../test/fixtures/free-port.ts';
+import { freePort } from '../../config/free-port.ts';
 import { judgeAddress } from '../../config/judge-address.ts';
 import { type BenchDatabase, openDatabase } from '../../db/database.ts';
 import type { ChatServer as Route } from './chat-completion.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
-import { benchConfigSchema, engineOptionNames } from '../../config/bench-config.ts';
+import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../config/bench-config.ts';
 import { openDatabase } from '../../db/database.ts';
 import { optionEffects } from './option-effects.ts';
 import { resumedConfig } from './run-record.ts';
@@ -14,7 +14,10 @@ it('is said of every option; those that change no number are named here, so that
   expect(withEffect('free').sort()).toEqual(
     ['databaseEcho', 'db', 'eventsPort', 'json', 'out', 'quiet', 'resume', 'run'].sort(),
   );
-  expect(withEffect('kept')).toEqual(expect.arrayContaining(['retrievalTokens', ...engineOptionNames]));
+  const places: readonly string[] = enginePlaceNames;
+  const ofEngines = engineOptionNames.filter((name) => !places.includes(name));
+  expect(withEffect('kept')).toEqual(expect.arrayContaining(['retrievalTokens', ...ofEngines]));
+  expect(withEffect('verified')).toEqual(expect.arrayContaining([...places]));
 });
 
 it('decides with what a run goes on: what changes numbers is that of its beginning, whatever the command says', () => {

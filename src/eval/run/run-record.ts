@@ -89,10 +89,10 @@ export async function checkSame(
   const { backend } = parts.backend;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
-    ['model', run.model.sha256, parts.engine.info.modelSha256],
+    ['model', run.model.sha256, parts.engine.info.modelSha256 ?? ''],
     ['embedder', run.embedder.sha256, embedder.sha256],
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
-    ['number of threads', run.environment.threads, parts.engine.info.threads],
+    ['number of threads', run.environment.threads, parts.engine.info.threads ?? 0],
     ['device', JSON.stringify(placeOf(run.environment.compute)), JSON.stringify(placeOf(parts.engine.info.compute))],
     ['vector backend', run.retriever.backend, backend.name],
     ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],

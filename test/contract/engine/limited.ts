@@ -13,9 +13,10 @@ import type { EngineSession } from '../../../src/engine/engine-session.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
+import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-opener.ts';
 import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
 import { scaledModel } from '../../fixtures/scaled-model.ts';
-import { filler } from './subjects.ts';
+import { filler, ofServer } from './subjects.ts';
 
 interface LimitedSubject {
   readonly name: string;
@@ -27,6 +28,7 @@ interface LimitedSubject {
 const fake = (options: object): EngineOpener => fakeAdapter.opener(fakeAdapter.options.parse(options));
 const withdrawn = 'the fake engine was opened without it';
 const none = 'the fake engine has none';
+const noFolder = 'the server moves K/V by files alone: name the folder of its --slot-save-path with --slots-folder';
 const scaled = 'keys of a model with yarn RoPE scaling cannot be re-positioned';
 const fakeCells: NonNullable<EngineCapabilities['cells']> = {
   layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
@@ -58,6 +60,16 @@ const subjects: readonly LimitedSubject[] = [
         shift: scaled,
       },
     },
+  },
+  {
+    name: 'llama-server, without the folder of its slots',
+    opener: fakeServerOpener(false),
+    model: () => 'fake',
+    capabilities: ofServer({
+      checkpoints: false,
+      sessions: 1,
+      missing: { checkpoints: noFolder, cells: noFolder, sharedPositions: noFolder },
+    }),
   },
   {
     name: 'fake, without K/V',

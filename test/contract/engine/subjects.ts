@@ -4,6 +4,7 @@ import type { EngineOpener } from '../../../src/engine/engine-request.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
+import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-opener.ts';
 
 /** An adapter with a model, and what the port shall show of them. */
 export interface Subject {
@@ -20,6 +21,12 @@ export interface Subject {
   readonly readsBack: boolean;
   /** From this seed on, answers at a high temperature are tried until one ends: here the first does. */
   readonly endsAtSeed: number;
+  /** Ids of tokens that leave a character unfinished are known when the answer is, and −1 until then. */
+  readonly tellsIdsLater?: true;
+  /** The engine does not show the model's file. */
+  readonly hidesModel?: true;
+  /** Cuts are exact, though the adapter, which does not know the arithmetic of its server, does not claim it. */
+  readonly isExactAnyway?: true;
 }
 
 export const WINDOW = 1280;
@@ -106,6 +113,23 @@ const ofShippedModel = (endsAtSeed: number, flashAttention: 'on' | 'off'): Subje
     flashAttention,
   );
 
+/** A server, with two sessions. */
+export const ofServer = (
+  own: Pick<EngineCapabilities, 'checkpoints' | 'missing'> & Partial<EngineCapabilities>,
+): EngineCapabilities => ({
+  tokenIds: true,
+  logProbabilities: { next: 'all', continuation: 'steps' },
+  prefixCache: { span: 'session', blockTokens: 1 },
+  cells: null,
+  shift: false,
+  sessions: SESSIONS,
+  leastTokens: 2,
+  exactCuts: false,
+  ...own,
+  missing: { ...own.missing, shift: 'the server moves no tokens within a slot' },
+});
+const noFile = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
+
 /** Each kind of engine, in the smallest model that shows it. */
 export const subjects: readonly Subject[] = [
   ofLlamaCpp(
@@ -166,6 +190,16 @@ export const subjects: readonly Subject[] = [
         shift: withdrawn,
       },
     },
+  },
+  {
+    name: 'llama-server, its wire over the fake engine',
+    opener: fakeServerOpener(true),
+    ...ofFake,
+    capabilities: ofServer({ checkpoints: true, missing: { cells: noFile, sharedPositions: noFile } }),
+    readsBack: false,
+    tellsIdsLater: true,
+    hidesModel: true,
+    isExactAnyway: true,
   },
 ];
 

@@ -1,0 +1,121 @@
+import { isAbsolute } from 'node:path';
+import { BenchError } from '../../config/bench-error.ts';
+import { randomModelPrefix } from '../../config/bench-config.ts';
+import type { DownloadOptions } from '../../config/hub/hub-file.ts';
+import { hubPrefix } from '../../config/hub/hub-reference.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { EngineAdapter } from '../engine-adapter.ts';
+import type { EngineRequest } from '../engine-request.ts';
+import { readGgufHeader } from '../gguf/gguf-header.ts';
+import { checkModelFile } from '../gguf/model-check.ts';
+import { modelFileOf } from '../gguf/model-file.ts';
+import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
+import { type LlamaServerOptions, llamaServerOptions } from './llama-server-options.ts';
+import { OwnServer, type OwnServerSettings } from './own-server.ts';
+import { probeServer } from './probed-server.ts';
+import { ServerConnection } from './server-connection.ts';
+import { LONGEST_DEFAULT_CONTEXT_TOKENS } from './server-info.ts';
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; K/V goes through the
+ * files of its slots.
+ *
+ * @example
+ * const opener = llamaServer.opener({ engineUrl: 'http://127.0.0.1:8080' });
+ * await using engine = await opener.open({ model: 'served', sessions: 2 });
+ */
+export const llamaServer: EngineAdapter<LlamaServerOptions> = {
+  name: 'llama-server',
+  summary: "llama.cpp's own server: --engine-url, with K/V by --slots-folder and --model FILE",
+  options: llamaServerOptions,
+  opener: (options) => ({
+    async inspect(model) {
+      const place = await placeOf({ model }, options);
+      try {
+        const { served, capabilities } = await probeServer(place.connection, place);
+        return { model: served.description, missing: capabilities.missing };
+      } finally {
+        await place.close();
+      }
+    },
+    fetch: fileOf,
+    async open(request, callOptions) {
+      const place = await placeOf(request, options, callOptions);
+      try {
+        return await LlamaServerEngine.open(place, request, callOptions);
+      } catch (error) {
+        await place.close();
+        throw error;
+      }
+    },
+    accelerators: async () => [],
+  }),
+};
+
+async function placeOf(
+  request: EngineRequest,
+  { engineUrl, slotsFolder, llamaServer: program }: LlamaServerOptions,
+  options: CallOptions = {},
+): Promise<ServerPlace> {
+  const name = request.model;
+  const file = await fileOf(name);
+  if (program === undefined) {
+    const connection = new ServerConnection(requireLoopback(engineUrl));
+    return { connection, name, file, slotsFolder, close: () => Promise.resolve() };
+  }
+  const other = engineUrl === undefined ? (slotsFolder === undefined ? undefined : '--slots-folder') : '--engine-url';
+  if (other !== undefined) {
+    const message = `${other}: a server that is started for the run has an address and a folder of its own`;
+    throw new BenchError('bad-option', message, `drop ${other}, or --llama-server`);
+  }
+  if (file === undefined) {
+    throw new BenchError(
+      'bad-option',
+      `--model ${name}: no file to start a server with`,
+      'name a GGUF file: --model FILE',
+    );
+  }
+  const server = await OwnServer.start(settingsOf(program, file, request), options);
+  return {
+    connection: new ServerConnection(server.url),
+    ...{ name, file, slotsFolder: server.slotsFolder },
+    close: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function settingsOf(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
+  checkModelFile(modelPath, process.availableMemory());
+  const { trainContextTokens } = readGgufHeader(modelPath);
+  const { sessions = 1, cellsPerPosition = 1, kvType = 'F16', threads } = request;
+  const contextTokens = request.contextTokens ?? Math.min(trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
+  return { program, modelPath, slots: sessions, slotTokens: contextTokens * cellsPerPosition, kvType, threads };
+}
+
+/** The file of this machine that `--model` names; undefined for what the server has loaded, and for a name of its own. */
+async function fileOf(model: string, download?: DownloadOptions): Promise<string | undefined> {
+  const isFile = isAbsolute(model) || [hubPrefix, randomModelPrefix].some((prefix) => model.startsWith(prefix));
+  return isFile ? await modelFileOf(model, download) : undefined;
+}
+
+/** @throws BenchError `bad-option` for an address that is missing, is none, or is not of this machine */
+function requireLoopback(engineUrl: string | undefined): string {
+  if (engineUrl === undefined) {
+    throw new BenchError(
+      'bad-option',
+      '--engine llama-server: no server is named',
+      'add --engine-url http://127.0.0.1:8080',
+    );
+  }
+  const url = URL.canParse(engineUrl) ? new URL(engineUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new BenchError('bad-option', `--engine-url ${engineUrl}: no address`, 'write http://127.0.0.1:8080');
+  }
+  if (LOOPBACK.includes(url.hostname)) return engineUrl;
+  throw new BenchError(
+    'bad-option',
+    `--engine-url ${engineUrl}: not an address of this machine`,
+    'prompts hold what users said: reach the server through a tunnel, such as ssh -L 8080:localhost:8080',
+  );
+}

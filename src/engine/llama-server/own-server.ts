@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchError } from '../../config/bench-error.ts';
+import { freePort } from '../../config/free-port.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { NumberType } from '../kv-layout.ts';
+import { PrivateFolder } from '../llama-state/private-folder.ts';
+
+const START_LIMIT_MS = 120_000;
+const LOOK_AGAIN_MS = 50;
+/** Length of the end of the server's log that is kept, for the message where it does not start. */
+const LOG_CHARACTERS = 4000;
+
+/**
+ * Runs a program and ends it when standard input ends: this process holds the other end, which the system closes with it,
+ * however it is killed.
+ */
+const WITH_PARENT = `
+exec 3<&0
+"$@" </dev/null &
+program=$!
+(cat <&3 >/dev/null; kill -9 $program 2>/dev/null) &
+wait $program
+`;
+
+/** A server to start. */
+export interface OwnServerSettings {
+  /** The program of llama-server. */
+  readonly program: string;
+  readonly modelPath: string;
+  readonly slots: number;
+  /** Tokens of one slot. */
+  readonly slotTokens: number;
+  readonly kvType: NumberType;
+  readonly threads: number | undefined;
+}
+
+/** A llama-server of this process alone, on a free port of 127.0.0.1; it ends with this process, whatever happens. */
+export class OwnServer implements AsyncDisposable {
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #folder: PrivateFolder;
+
+  private constructor(process: ChildProcess, url: string, folder: PrivateFolder) {
+    this.#process = process;
+    this.url = url;
+    this.#folder = folder;
+  }
+
+  /** Where it saves slots. */
+  get slotsFolder(): string {
+    return this.#folder.path;
+  }
+
+  /** Starts it, and waits until the model is loaded. @throws BenchError `not-found` where that fails, with its last words */
+  static async start(settings: OwnServerSettings, { signal }: CallOptions = {}): Promise<OwnServer> {
+    const { program } = settings;
+    const folder = new PrivateFolder();
+    const port = await freePort();
+    const child = spawn('sh', ['-c', WITH_PARENT, 'llama-server', program, ...flagsOf(settings, port, folder.path)], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let log = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
+    }
+    // What is written to a program that has ended already.
+    child.stdin.on('error', () => undefined);
+    const server = new OwnServer(child, `http://127.0.0.1:${port}`, folder);
+    try {
+      const why = await server.#ready(signal);
+      if (why === undefined) return server;
+      const lastLine = log.trimEnd().split('\n').at(-1) ?? '';
+      throw new BenchError(
+        'not-found',
+        `--llama-server ${program}: no server came up: ${why}${lastLine === '' ? '' : `: ${lastLine}`}`,
+        'name the llama-server of a llama.cpp build, or bring one: scripts/engines/llama-server.sh',
+      );
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#hasEnded()) {
+      const exit = once(this.#process, 'exit');
+      this.#process.stdin!.end();
+      await exit;
+    }
+    this.#folder[Symbol.dispose]();
+  }
+
+  #hasEnded(): boolean {
+    const { exitCode, signalCode, pid } = this.#process;
+    return pid === undefined || exitCode !== null || signalCode !== null;
+  }
+
+  /** Undefined once it answers; otherwise why not. */
+  async #ready(signal: AbortSignal | undefined): Promise<string | undefined> {
+    const deadline = performance.now() + START_LIMIT_MS;
+    while (performance.now() < deadline) {
+      signal?.throwIfAborted();
+      if (this.#hasEnded()) return `it ended with ${this.#process.exitCode ?? this.#process.signalCode}`;
+      const isHealthy = await fetch(`${this.url}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (isHealthy) return undefined;
+      await sleep(LOOK_AGAIN_MS);
+    }
+    return `not ready after ${START_LIMIT_MS / 1000} s`;
+  }
+}
+
+function flagsOf(
+  { modelPath, slots, slotTokens, kvType, threads }: OwnServerSettings,
+  port: number,
+  folder: string,
+): string[] {
+  const type = kvType.toLowerCase();
+  const settings = {
+    '--model': modelPath,
+    '--host': '127.0.0.1',
+    '--port': port,
+    '--parallel': slots,
+    '--ctx-size': slots * slotTokens,
+    '--slot-save-path': join(folder, '/'),
+    '--cache-ram': 0,
+    '--cache-type-k': type,
+    '--cache-type-v': type,
+    ...(threads === undefined ? {} : { '--threads': threads }),
+  };
+  return [...Object.entries(settings).flat().map(String), '--slots', '--metrics'];
+}

@@ -1,0 +1,72 @@
+import { BenchError } from '../../config/bench-error.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { TokenId } from '../token-id.ts';
+import type { ServerConnection } from './server-connection.ts';
+import { protocol } from './server-errors.ts';
+import { completionShape } from './server-shapes.ts';
+
+const EVALUATED = /^llamacpp:prompt_tokens_total (\S+)/m;
+const REUSED = /^llamacpp:prompt_tokens_cached_total (\S+)/m;
+
+/** Prompt tokens that a server evaluated and reused. */
+interface Counts {
+  readonly evaluated: number;
+  /** Null where the build does not count them. */
+  readonly reused: number | null;
+}
+
+/**
+ * Proves that a slot answers from what it holds and from nothing else: of a prompt, another one with another first token, and
+ * the first again, the third must find nothing, though it was evaluated before; sent once more, it must be found. What the
+ * server says of each must be what its counters say of all.
+ * @param prompts two lists of ids with other first ids
+ * @throws BenchError `bad-option` where a cache of the server's own answered; `protocol` where its numbers do not agree
+ */
+export async function proveReuse(
+  connection: ServerConnection,
+  [first, second]: readonly [readonly TokenId[], readonly TokenId[]],
+  options: CallOptions,
+): Promise<void> {
+  const { url } = connection;
+  const ask = (ids: readonly TokenId[]): Promise<Counts> => askOnce(connection, ids, options);
+  const before = await readCounters(connection, options);
+  const answers = [await ask(first), await ask(second), await ask(first), await ask(first)];
+  const after = await readCounters(connection, options);
+  const [, , third, fourth] = answers;
+  if (third!.reused !== 0) {
+    throw new BenchError(
+      'bad-option',
+      `${url}: a cache of the server's own answered: ${third!.reused} tokens reused that the slot did not hold`,
+      'start it with --cache-ram 0',
+    );
+  }
+  if (fourth!.reused !== first.length - 1) {
+    throw protocol(url, `says that it reused ${fourth!.reused} of ${first.length - 1} tokens that a slot held`);
+  }
+  const evaluated = answers.reduce((sum, answer) => sum + answer.evaluated, 0);
+  if (after.evaluated - before.evaluated !== evaluated) {
+    const counted = after.evaluated - before.evaluated;
+    throw protocol(
+      url,
+      `says that it evaluated ${evaluated} tokens, and its counters say ${counted}; is it used by others?`,
+    );
+  }
+  const reused = answers.reduce((sum, answer) => sum + answer.reused!, 0);
+  if (after.reused !== null && before.reused !== null && after.reused - before.reused !== reused) {
+    const counted = after.reused - before.reused;
+    throw protocol(url, `says that it reused ${reused} tokens, and its counters say ${counted}; is it used by others?`);
+  }
+}
+
+async function askOnce(connection: ServerConnection, ids: readonly TokenId[], options: CallOptions): Promise<Counts> {
+  const body = { prompt: ids, id_slot: 0, n_predict: 0, cache_prompt: true, n_cache_reuse: 0, return_tokens: true };
+  const { timings } = await connection.post('/completion', body, completionShape, options);
+  return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };
+}
+
+async function readCounters(connection: ServerConnection, options: CallOptions): Promise<Counts> {
+  const text = await connection.text('/metrics', options);
+  const [evaluated, reused] = [EVALUATED.exec(text)?.[1], REUSED.exec(text)?.[1]];
+  if (evaluated === undefined) throw protocol(connection.url, 'has no counter prompt_tokens_total in /metrics');
+  return { evaluated: Number(evaluated), reused: reused === undefined ? null : Number(reused) };
+}

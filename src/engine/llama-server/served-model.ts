@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { servedModel } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { EngineInfo, ModelDescription } from '../engine-info.ts';
+import { controlTokensOf } from '../gguf/control-tokens.ts';
+import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
+import { describeModel } from '../gguf/model-description.ts';
+import type { ServerConnection } from './server-connection.ts';
+import { protocol } from './server-errors.ts';
+import { modelsShape, propsShape, type ServerProps } from './server-shapes.ts';
+import { ServerTokenizer } from './server-tokenizer.ts';
+
+/** A server and the model that it has loaded, as they say themselves and as the model's file says, where it is named. */
+export interface ServedModel {
+  readonly props: ServerProps;
+  /** As the server calls it in its answers. */
+  readonly alias: string;
+  readonly description: ModelDescription;
+  /** Of the model's file; undefined where none is named. */
+  readonly header: GgufHeader | undefined;
+  readonly tokenizer: ServerTokenizer;
+  readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
+}
+
+/** What a server shows of a model without a chat template. */
+const FALLBACK_TEMPLATE =
+  "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n" +
+  "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}";
+
+const NOT_SHOWN = 'not shown by the server';
+
+/**
+ * Asks a server what it has loaded.
+ * @param named the model as it was asked for, and its GGUF file where that is one
+ * @throws BenchError `bad-model` where it has loaded another one; `unreachable`, `protocol`
+ */
+export async function servedModelOf(
+  connection: ServerConnection,
+  { name, file }: { readonly name: string; readonly file: string | undefined },
+  options: CallOptions,
+): Promise<ServedModel> {
+  const props = await connection.get('/props', propsShape, options);
+  const { data } = await connection.get('/v1/models', modelsShape, options);
+  const [model] = data;
+  const meta = model?.meta;
+  if (model === undefined || meta === undefined || meta === null) {
+    throw protocol(connection.url, 'does not say in /v1/models which model it has loaded');
+  }
+  if (file === undefined && name !== servedModel && name !== model.id) {
+    const hint = `drop --model, or name what is served: ${model.id}`;
+    throw new BenchError('bad-model', `--model ${name}: ${connection.url} serves ${model.id}`, hint);
+  }
+  const header = file === undefined ? undefined : readGgufHeader(file);
+  if (header !== undefined) requireSame(connection.url, file!, header, meta);
+  const tokenizer = await ServerTokenizer.open(
+    connection,
+    props,
+    file === undefined ? [] : controlTokensOf(file),
+    options,
+  );
+  const special = { ...tokenizer.special, markers: { bos: props.bos_token ?? '', eos: props.eos_token ?? '' } };
+  const description: ModelDescription =
+    header !== undefined
+      ? describeModel(header, statSync(file!).size)
+      : {
+          name: basename(props.model_path, '.gguf'),
+          architecture: meta.architecture ?? NOT_SHOWN,
+          parameters: meta.n_params,
+          sizeBytes: meta.size,
+          trainContextTokens: meta.n_ctx_train,
+          vocabularySize: meta.n_vocab,
+          layers: null,
+          kvBytesPerToken: null,
+          attention: NOT_SHOWN,
+          rope: null,
+          stopTokens: tokenizer.ends,
+          chatTemplate: [undefined, '', FALLBACK_TEMPLATE].includes(props.chat_template) ? null : props.chat_template!,
+        };
+  return { props, alias: model.id, description, header, tokenizer, special };
+}
+
+type Meta = NonNullable<(typeof modelsShape)['_output']['data'][number]['meta']>;
+
+/** Neither the server nor its slot files hold the model's own hash: sizes must do, and the keys of the first layer. */
+function requireSame(url: string, file: string, header: GgufHeader, meta: Meta): void {
+  const pairs = [
+    ['parameters', header.parameters, meta.n_params],
+    ['tokens in the vocabulary', header.vocabularySize, meta.n_vocab],
+    ['tokens of context in training', header.trainContextTokens, meta.n_ctx_train],
+  ] as const;
+  const other = pairs.find(([, own, served]) => own !== served);
+  if (other === undefined) return;
+  const [what, own, served] = other;
+  throw new BenchError(
+    'bad-model',
+    `${file}: not the model that ${url} has loaded: ${own} ${what}, and the server says ${served}`,
+    'name the GGUF file that the server was started with: --model FILE',
+  );
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { BenchError } from '../../config/bench-error.ts';
+import { type KvLayout, numberBytes } from '../kv-layout.ts';
+import { type SessionCells, UNKNOWN_TOKEN } from '../llama-state/session-cells.ts';
+import type { StateCarrier } from '../llama-state/state-exchange.ts';
+import {
+  gatherCells,
+  type ParsedState,
+  parseState,
+  PLACEHOLDER_TOKEN,
+  stateParts,
+  writeParts,
+} from '../llama-state/state-file.ts';
+import type { ServerConnection } from './server-connection.ts';
+import { changed } from './server-errors.ts';
+import { restoredShape, savedShape } from './server-shapes.ts';
+import type { Slot } from './slot.ts';
+
+/**
+ * Moves the K/V of a slot by files in the folder that the server saves slots to. Names there cannot be guessed, and nothing
+ * is left behind.
+ */
+export class SlotCarrier implements StateCarrier {
+  readonly #connection: ServerConnection;
+  readonly #slot: Slot;
+  readonly #cells: Pick<SessionCells, 'nextPosition' | 'tokensByPosition'>;
+  readonly #folder: string;
+
+  /** @param cells what the session counts in the slot: what was truncated may still stand there */
+  constructor(
+    connection: ServerConnection,
+    slot: Slot,
+    cells: Pick<SessionCells, 'nextPosition' | 'tokensByPosition'>,
+    folder: string,
+  ) {
+    this.#connection = connection;
+    this.#slot = slot;
+    this.#cells = cells;
+    this.#folder = folder;
+  }
+
+  async save(path: string): Promise<number> {
+    const { name, place } = this.#newFile();
+    try {
+      const { n_written: written } = await this.#timed(() =>
+        this.#connection.post(this.#action('save'), { filename: name }, savedShape).catch((cause: unknown) => {
+          throw this.#notSaved(cause);
+        }),
+      );
+      const size = statSync(place, { throwIfNoEntry: false })?.size;
+      if (size === undefined) throw this.#otherFolder();
+      if (size !== written) throw this.#notSaved(new Error(`${size} of ${written} bytes written`));
+      chmodSync(place, 0o600);
+      const state = parseState(readFileSync(place), name);
+      this.#requireOwn(state);
+      if (state.tokens.length === this.#cells.nextPosition) {
+        moveFile(place, path);
+        return written;
+      }
+      const parts = upTo(this.#cells.nextPosition, state);
+      writeParts(path, parts);
+      return parts.reduce((bytes, part) => bytes + part.length, 0);
+    } finally {
+      rmSync(place, { force: true });
+    }
+  }
+
+  async load(path: string): Promise<void> {
+    const { name, place } = this.#newFile();
+    try {
+      sameFile(path, place);
+      await this.#timed(() => this.#connection.post(this.#action('restore'), { filename: name }, restoredShape));
+    } catch (cause) {
+      if (!(cause instanceof BenchError) || cause.code !== 'protocol') throw cause;
+      const hint = 'delete it; it will be computed again';
+      throw new BenchError('bad-state', `${basename(path)}: ${cause.message}`, hint, cause);
+    } finally {
+      rmSync(place, { force: true });
+    }
+  }
+
+  async truncate(): Promise<void> {
+    await this.#slot.erase({});
+  }
+
+  /** @throws BenchError `changed` where the slot holds another sequence */
+  #requireOwn({ tokens }: ParsedState): void {
+    const own = this.#cells.tokensByPosition().map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
+    if (own.length <= tokens.length && own.every((token, position) => token === tokens[position])) return;
+    throw changed(this.#connection.url, `slot ${this.#slot.id} holds other tokens than those that were left in it`);
+  }
+
+  #newFile(): { readonly name: string; readonly place: string } {
+    const name = `dki-bench-${randomUUID()}.bin`;
+    return { name, place: join(this.#folder, name) };
+  }
+
+  #action(action: 'save' | 'restore'): string {
+    return `/slots/${this.#slot.id}?action=${action}`;
+  }
+
+  async #timed<T>(call: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await call();
+    } finally {
+      this.#slot.spent(performance.now() - start);
+    }
+  }
+
+  #notSaved(cause: unknown): BenchError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const hint = 'free some space in the folder of --slots-folder';
+    return new BenchError('disk', `${this.#folder}: the server could not save a slot: ${why}`, hint, cause);
+  }
+
+  #otherFolder(): BenchError {
+    const hint = 'name the folder of its --slot-save-path: --slots-folder DIR';
+    return new BenchError('bad-option', `--slots-folder ${this.#folder}: the server saves slots elsewhere`, hint);
+  }
+}
+
+/** The parts of a state file of the cells below a position. */
+function upTo(end: number, state: ParsedState): Uint8Array[] {
+  const { layers, keyType, valueType, keyRowBytes, valuesTransposed } = state.tensors;
+  const headDimension = keyRowBytes / numberBytes(keyType);
+  const layout: KvLayout = { layers, heads: 1, headDimension, keyType, valueType, valuesTransposed };
+  const kept = [...state.positions.keys()].filter((cell) => state.positions[cell]! < end);
+  const tokens = [...state.tokens.subarray(0, end)];
+  const cut = {
+    ...gatherCells(state, kept, layout),
+    layout,
+    tokenIds: Int32Array.from(kept),
+    [Symbol.dispose]: nothing,
+  };
+  return stateParts(cut, tokens, state.streams, state.form);
+}
+
+function nothing(): void {
+  // The arrays are copies.
+}
+
+/** The same bytes under another name, not copied where both lie on one disk. */
+function sameFile(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
+
+function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    copyFileSync(from, to);
+    rmSync(from);
+  }
+}
