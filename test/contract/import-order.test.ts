@@ -68,12 +68,14 @@ describe('imports of src', () => {
     const testsThePort = (path: string) => isTest(path) && isIn(path, 'engine');
     const listsAdapters = (path: string) => path === 'engine/adapters.ts';
     const composes = (path: string) => path === 'cli/compose.ts';
+    /** What the package exports of one engine alone. */
+    const offers = (path: string) => path === 'llama-server.ts';
     const entries = readdirSync(`${root}/src/engine`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const adapters = entries.map(({ name }) => name).filter((name) => !engines.shared.includes(name));
     expect(adapters).toContain('llama-cpp');
     for (const name of adapters) {
       const inAdapter = (path: string) => isIn(path, `engine/${name}`);
-      const allowed = (from: string) => [inAdapter, listsAdapters, testsThePort].some((known) => known(from));
+      const allowed = (from: string) => [inAdapter, listsAdapters, testsThePort, offers].some((known) => known(from));
       expect(outside(allowed, inAdapter)).toEqual([]);
     }
     for (const name of engines.shared) {
@@ -84,6 +86,20 @@ describe('imports of src', () => {
     const inLlamaCpp = (path: string) => isIn(path, 'engine/llama-cpp');
     expect(outside(inLlamaCpp, (to) => /^@?node-llama-cpp(\/|$)/.test(to))).toEqual([]);
     expect(outside((from) => composes(from) || testsThePort(from), listsAdapters)).toEqual([]);
+  });
+
+  it('load neither the bench nor the engine in the process where one engine is exported alone', () => {
+    const loaded = new Set(['llama-server.ts']);
+    const packages = new Set<string>();
+    for (const from of loaded) {
+      for (const found of shipped.filter((one) => one.from === from)) {
+        (found.isPackage ? packages : loaded).add(found.to);
+      }
+    }
+    const outside = [...packages].filter((name) => !name.startsWith('node:')).map((name) => name.split('/')[0]!);
+    expect([...new Set(outside)].sort()).toEqual(['eventsource-parser', 'pure-rand', 'zod']);
+    const folders = new Set([...loaded].map((path) => path.split('/')[0]!));
+    expect([...folders].sort()).toEqual(['config', 'engine', 'kv', 'llama-server.ts']);
   });
 
   it('keep inspect and report away from what answers questions', () => {

@@ -1,0 +1,40 @@
+/** A llama-server as an engine, and what joins K/V blocks for it: `dki-bench/llama-server`, without the bench and its engine. */
+import { servedModel } from './config/bench-config.ts';
+import type { EngineRequest } from './engine/engine-request.ts';
+import type { Engine } from './engine/engine.ts';
+import { llamaServer } from './engine/llama-server/llama-server-adapter.ts';
+import type { LlamaServerOptions } from './engine/llama-server/llama-server-options.ts';
+
+export { BenchError, type BenchErrorCode } from './config/bench-error.ts';
+export type { Checkpoint } from './engine/checkpoint.ts';
+export type { EngineCapabilities } from './engine/engine-capabilities.ts';
+export type { EngineSession } from './engine/engine-session.ts';
+export type { Engine } from './engine/engine.ts';
+export type { Generation, GenerationLimits } from './engine/generation.ts';
+export type { SequenceState } from './engine/sequence-state.ts';
+export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
+
+/** A server, and the sessions that are wanted of it. */
+export interface ServerRequest extends LlamaServerOptions, Omit<EngineRequest, 'model'> {
+  /** The GGUF file that the server was started with: K/V goes in and out only if it is named. */
+  readonly model?: string;
+}
+
+/**
+ * Opens a llama-server: one that runs (`engineUrl`, and `slotsFolder` where K/V is to go in and out), or one of its own
+ * (`llamaServer`, the program). The server proves first that nothing but its slots answers, and that a restored slot is reused.
+ *
+ * @throws BenchError `bad-option` naming the flags that the server lacks; `unreachable`, `busy`, `protocol`, `bad-model`
+ * @example
+ * await using engine = await openLlamaServer({ engineUrl: 'http://127.0.0.1:8080', sessions: 2 });
+ * await using session = await engine.openSession('user-1');
+ */
+export function openLlamaServer({ model = servedModel, ...request }: ServerRequest): Promise<Engine> {
+  const { engineUrl, slotsFolder, llamaServer: program, ...sizes } = request;
+  const options = {
+    ...(engineUrl === undefined ? {} : { engineUrl }),
+    ...(slotsFolder === undefined ? {} : { slotsFolder }),
+    ...(program === undefined ? {} : { llamaServer: program }),
+  };
+  return llamaServer.opener(options).open({ model, ...sizes });
+}
