@@ -1,5 +1,6 @@
 import { meterDifference } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../records/prompt-info.ts';
+import type { PrefillRecord } from '../records/prefill-record.ts';
 import type { TurnAccount } from '../records/turn-account.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
@@ -13,7 +14,7 @@ import { systemPromptFor } from './prompt/system-prompt.ts';
 import { shownMemories } from './retrieve.ts';
 import type { OpenEngine, SystemParts } from './system-parts.ts';
 import { answerLimits, answerRecordOf, openingOf, withReserveWarning } from './turn-answer.ts';
-import { countTokens, timeOf, timingsOf } from './turn-costs.ts';
+import { countTokens, timed, timingsOf } from './turn-costs.ts';
 import type { TurnTrace } from './turn-trace.ts';
 
 /** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
@@ -89,8 +90,8 @@ export async function answerTurn(
   const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
   const generation = await session.generate(prefilled.suffix, limits, signalOf(request));
   const sessionTokens = session.tokens.slice(0, prompt.tokenIds.length);
-  const keepMs = await timeOf(prefilled.keep);
-  const after = { keepMs, answerMs: performance.now() - prefillStart };
+  const kept = await timed(prefilled.keep);
+  const after = { keepMs: kept.ms, answerMs: performance.now() - prefillStart };
   const timings = timingsOf({ retrieve: retrieved.elapsedMs, gate: gateMs, assemble }, prefilled, generation, after);
   const metered = meterDifference(await session.meter(), meterBefore);
   const account = accountOf(prefilled, prompt, gated, ahead);
@@ -99,7 +100,7 @@ export async function answerTurn(
     retrieved: retrieved.memories,
     retrieval: retrieved.record,
     ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
-    prefill: prefilled.record,
+    prefill: recordWith(prefilled.record, kept.value),
     account,
     gating: gated?.details ?? null,
     suffix: prefilled.suffix,
@@ -148,6 +149,11 @@ function accountOf(
     sharesPositions: account.positions < prompt.tokenIds.length,
     ...(ahead === undefined ? {} : { ahead }),
   };
+}
+
+/** A record with the bytes of what was kept behind the answer. */
+function recordWith(record: PrefillRecord | null, sizeBytes: number | undefined): PrefillRecord | null {
+  return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
 function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {

@@ -6,12 +6,14 @@ import type { TurnAccount } from '../records/turn-account.ts';
 import type { Prefilled } from './prefill/prefill-strategy.ts';
 import type { BuiltPrompt } from './prompt/build-prompt.ts';
 
-/** Milliseconds of an action; exactly 0 where there is none. */
-export async function timeOf(action: (() => Promise<void>) | undefined): Promise<number> {
-  if (action === undefined) return 0;
+/** The result of an action and its milliseconds; exactly 0 where there is none. */
+export async function timed<T>(
+  action: (() => Promise<T>) | undefined,
+): Promise<{ readonly value: T | undefined; readonly ms: number }> {
+  if (action === undefined) return { value: undefined, ms: 0 };
   const start = performance.now();
-  await action();
-  return performance.now() - start;
+  const value = await action();
+  return { value, ms: performance.now() - start };
 }
 
 /** The times of a turn, by phase. */

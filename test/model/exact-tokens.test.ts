@@ -119,3 +119,28 @@ it('a checkpoint that an engine restores as another is rejected and computed aga
   expect(again.trace.account.cache).toBe('miss');
   expect(rejected(system)).toBe(1);
 });
+
+it.each(['dki', 'rag-cached'])('%s answers first and keeps what it computed after that', async (mode) => {
+  const session = at.sessions[0]!;
+  const calls: string[] = [];
+  const seen = replacing(session, {
+    generate: async (...asked) => {
+      const given = await session.generate(...asked);
+      calls.push('answer');
+      return given;
+    },
+  });
+  const lies = (store: KvStore): KvStore =>
+    replacing(store, {
+      keepCheckpoint: async (...asked) => {
+        calls.push('keep');
+        return store.keepCheckpoint(...asked);
+      },
+    });
+  await using system = systemOn(mode, { session: seen, lies });
+  const alone = await at.oneByOne(mode, [first!]);
+  expect(said(await system.chat(first!))).toEqual(alone.get(nameOf(first!)));
+  expect(calls).toEqual(['answer', 'keep']);
+  const again = await system.chat(first!);
+  expect(again.tokens.evaluated).toBeLessThan(again.inputTokens);
+});

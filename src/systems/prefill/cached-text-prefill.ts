@@ -41,7 +41,10 @@ export class CachedTextPrefill implements PrefillStrategy {
       account: { cache: 'bypass', built: 0, recomputed: 0, resident: kept, positions: tokenIds.length },
       kvLoadMs: performance.now() - start,
       kvComputeMs: 0,
-      keep: () => this.#keep(session, userId, prompt),
+      keep: async () => {
+        await this.#keep(session, userId, prompt);
+        return undefined;
+      },
     };
   }
 

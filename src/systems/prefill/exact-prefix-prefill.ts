@@ -3,10 +3,10 @@ import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { computeExactly, isBadState, requireInSession, requireTokens } from './exact-tokens.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
+import { type Loaded, prefixRecord } from './prefix-record.ts';
 import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
 import { scalePrefix } from './scale-prefix.ts';
 
@@ -21,17 +21,16 @@ export interface ExactPrefixOptions {
   readonly keepsSession?: boolean;
 }
 
-/** K/V that is in the session, in front of the suffix. */
-interface Loaded {
-  readonly sizeBytes: number;
-  readonly tokens: number;
-  readonly origin: 'resident' | 'disk' | 'computed';
-}
-
 interface Resident extends Pick<Loaded, 'sizeBytes' | 'tokens'> {
   readonly key: string;
   readonly userId: string;
   readonly alpha: number;
+}
+
+/** K/V that was computed in the turn, and how it is kept where that waits for the answer. */
+interface Computed extends Pick<Prefilled, 'keep'> {
+  readonly loaded: Loaded;
+  readonly computeMs: number;
 }
 
 /**
@@ -59,13 +58,15 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const key = this.#key(prefix);
     const found =
       (await this.#goOn(resident, key, turn, prefix)) ?? (await this.#loadKept(key, turn, prefix, parts.header.length));
-    const { loaded, computeMs: kvComputeMs } =
-      found === undefined ? await this.#compute(key, turn, prefix, parts) : { loaded: found, computeMs: 0 };
+    const computed = found === undefined ? await this.#compute(key, turn, prefix, parts) : undefined;
+    const loaded = found ?? computed!.loaded;
+    const kvComputeMs = computed?.computeMs ?? 0;
     const { userId, alpha } = turn;
     if (this.#options.keepsSession === true) this.#resident = { ...loaded, key, userId, alpha };
     return {
+      ...(computed?.keep === undefined ? {} : { keep: computed.keep }),
       suffix: parts.suffix,
-      record: recordOf(key, loaded, turn, parts, kvComputeMs),
+      record: prefixRecord(key, loaded, turn, parts, kvComputeMs),
       account: {
         cache: found === undefined ? 'miss' : 'hit',
         built: found === undefined ? prefix.length : 0,
@@ -156,21 +157,67 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     if (alpha !== 1) await scalePrefix(session, headerTokens, alpha, engine, kv);
   }
 
-  /** Computes and keeps a prefix, and loads what was kept, before another process can find it and evict it. */
-  async #compute(
+  /** Computes a prefix in the session. It is kept behind the answer, unless its values are to be scaled for that. */
+  async #compute(key: string, turn: TurnContext, prefix: readonly TokenId[], parts: PrefixParts): Promise<Computed> {
+    const start = performance.now();
+    if (turn.alpha !== 1) return this.#computeScaled(key, turn, prefix, parts);
+    await computeExactly(
+      () => this.#evaluate(turn, prefix),
+      () => this.#options.store.countRejected(),
+    );
+    return {
+      loaded: { sizeBytes: 0, tokens: prefix.length, origin: 'computed' },
+      computeMs: performance.now() - start,
+      keep: () => this.#keep(key, turn, prefix, parts),
+    };
+  }
+
+  async #evaluate({ session, signal }: TurnContext, prefix: readonly TokenId[]): Promise<void> {
+    await session.clear();
+    await session.evaluate(prefix, { signal });
+    await requireInSession(session, prefix);
+  }
+
+  /** Cuts the session down to its prefix and keeps that; the answer is there, whatever becomes of it. */
+  async #keep(
+    key: string,
+    { session, userId }: TurnContext,
+    prefix: readonly TokenId[],
+    parts: PrefixParts,
+  ): Promise<number | undefined> {
+    const { store } = this.#options;
+    // Of a turn that was given up.
+    if (session.tokens.length < prefix.length) return undefined;
+    try {
+      await session.truncate(prefix.length);
+      await requireInSession(session, prefix);
+      const { bytes } = await store.keepCheckpoint(userId, key, memoryIdsOf(parts), async (id) => {
+        const checkpoint = await session.checkpoint({ id });
+        requireTokens(checkpoint.tokens, prefix);
+        return checkpoint;
+      });
+      if (this.#resident !== undefined) this.#resident = { ...this.#resident, sizeBytes: bytes };
+      return bytes;
+    } catch (error) {
+      if (!isBadState(error)) throw error;
+      store.countRejected();
+      return undefined;
+    }
+  }
+
+  /** Computes, keeps and scales a prefix: what is kept are values that were not scaled. */
+  async #computeScaled(
     key: string,
     turn: TurnContext,
     prefix: readonly TokenId[],
     parts: PrefixParts,
-  ): Promise<{ readonly loaded: Loaded; readonly computeMs: number }> {
+  ): Promise<Computed> {
     const { session, userId, signal } = turn;
     const start = performance.now();
     let loadMs = 0;
     const { store } = this.#options;
     const make = async (id: string): Promise<Checkpoint> => {
-      await session.clear();
-      await session.evaluate(prefix, { signal });
-      await requireInSession(session, prefix);
+      await this.#evaluate(turn, prefix);
       const checkpoint = await session.checkpoint({ id });
       const loadStart = performance.now();
       await this.#load(checkpoint, turn, prefix, parts.header.length);
@@ -194,14 +241,4 @@ export class ExactPrefixPrefill implements PrefillStrategy {
 
 function memoryIdsOf({ lines }: PrefixParts): string[] {
   return lines.map(({ memoryId }) => memoryId);
-}
-
-function recordOf(
-  key: string,
-  { sizeBytes, tokens, origin }: Loaded,
-  { alpha }: TurnContext,
-  parts: PrefixParts,
-  computeMs: number,
-): PrefillRecord {
-  return { strategy: 'prefix', alpha, key, memoryIds: memoryIdsOf(parts), tokens, origin, computeMs, sizeBytes };
 }

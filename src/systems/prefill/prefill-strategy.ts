@@ -28,8 +28,11 @@ export interface Prefilled {
   /** Milliseconds for loading K/V, and for computing K/V that was not in the store. */
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
-  /** Keeps what later turns may find; called after the answer, so that it counts in `total` and not in TTFT. */
-  readonly keep?: () => Promise<void>;
+  /**
+   * Keeps what later turns may find; called after the answer, so that it counts in `total` and not in TTFT. The session may
+   * be cut. Gives the bytes of the K/V that the record is of, where they are known only now.
+   */
+  readonly keep?: () => Promise<number | undefined>;
 }
 
 /** Puts the memories of a prompt in front of the question: as text, cached text, an exact K/V prefix or joined blocks. */
