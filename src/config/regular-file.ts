@@ -27,9 +27,13 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
   }
 }
 
-/** Deletes whatever has a name: of a link the link alone. */
+/** Deletes whatever has a name: of a link the link alone. Below a file there is nothing to delete. */
 export function removeWhatever(path: string): void {
-  rmSync(path, { recursive: true, force: true });
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
+  }
 }
 
 /** Moves a file to a name, in place of whatever has it. */

@@ -25,3 +25,10 @@ it.each(irregularFiles)('%s in place of a state is none, and is deleted as one',
   checkpoints.remove('one');
   expect(() => checkpoints.read(checkpoint)).toThrow('no such K/V state');
 });
+
+it('a file in place of its folder is named where a state is to be kept', async () => {
+  using folder = new TestFolder();
+  writeFileSync(folder.file('notes'), '');
+  const write = new CheckpointFolder(folder.file('notes/checkpoints')).write('one', () => Promise.resolve(0));
+  await expect(write).rejects.toMatchObject({ code: 'disk', message: expect.stringContaining('notes') as string });
+});

