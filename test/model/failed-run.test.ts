@@ -24,8 +24,8 @@ it('a run that ended in an error among its turns is failed, and can be gone on w
   expect(statusIn(folder)).toBe('failed');
   const [results] = await runBench(smallConfig(folder, { resume: 'broken' }));
   expect(results!.arms.map(({ arm, n }) => [arm, n])).toEqual([
-    ['none', 8],
-    ['rag', 8],
+    ['none', 10],
+    ['rag', 10],
   ]);
   expect(statusIn(folder)).toBe('finished');
 });

@@ -8,14 +8,25 @@ import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const colours = ['red', 'blue', 'green', 'white', 'black', 'brown'];
 const users = ['ann', 'bob'];
+const thingOf = (userId: string): string => (userId === 'ann' ? 'box' : 'bag');
 
 const memoriesOf = (userId: string): object[] =>
   colours.map((colour, index) => ({
-    ...{ type: 'memory', userId, memoryId: `${userId}-m${index}`, content: `My box number ${index} is ${colour}.` },
+    ...{
+      type: 'memory',
+      userId,
+      memoryId: `${userId}-m${index}`,
+      content: `My ${thingOf(userId)} number ${index} is ${colour}.`,
+    },
     ...{ createdAt: `2026-01-0${index + 1}T00:00:00Z`, value: colour },
   }));
 const item = (userId: string, number: number, more: object): object => ({
-  ...{ type: 'item', userId, itemId: `${userId}-q${number}`, query: `What colour is my box number ${number}?` },
+  ...{
+    type: 'item',
+    userId,
+    itemId: `${userId}-q${number}`,
+    query: `What colour is my ${thingOf(userId)} number ${number}?`,
+  },
   ...{ answer: colours[number], evidence: [`${userId}-m${number}`], askedAt: '2026-02-01T00:00:00Z', ...more },
 });
 const listed = (userId: string, ...numbers: number[]) => ({ passages: numbers.map((n) => `${userId}-m${n}`) });

@@ -46,6 +46,8 @@ describe('a run on random weights', () => {
     expect(comparisonsTables(results).map(({ id }) => id)).toEqual([
       'comparisons-ttft-log-ratio',
       'comparisons-evaluated-tokens',
+      'comparisons-ttft-log-ratio-all',
+      'comparisons-evaluated-tokens-all',
     ]);
   });
 
@@ -99,6 +101,6 @@ describe('a run on random weights', () => {
     const [before = '', checks = ''] = text.split('\nChecks\n');
     const verdicts = before + checks.slice(checks.indexOf('\nVerdict\n'));
     expect(verdicts).not.toMatch(/identical on|kept rag's|lost answers|undecided/);
-    expect(text).toContain('On cache hits dki evaluated ');
+    expect(text).toContain('Against rag, on cache hits: dki evaluated ');
   });
 });

@@ -34,6 +34,16 @@ test('no memory is donated that answers the question', async () => {
   expect(shown.filter(({ content }) => content.includes(question.answer))).toEqual([]);
 });
 
+test('no memory is donated that says what the asker has said', async () => {
+  const file = join(root, 'datasets/recall-en.jsonl');
+  const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
+  const [asker, donor] = [users[0]!, users[1]!];
+  const recalled = asker.memories.slice(0, 1).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
+  const same = { ...donor, memories: asker.memories };
+  expect(donated(recalled, [asker, same], asker, { ...asker.items[0]!, answer: null }, 7)).toEqual([]);
+  expect(donated(recalled, [asker, donor], asker, { ...asker.items[0]!, answer: null }, 7)).toHaveLength(1);
+});
+
 test('who is the only user of a language has donors of the data set that ships in it', async () => {
   const { parts } = await readAskedData({ dataset: [join(root, 'test/fixtures/hand-zh.jsonl')] });
   const [alone, other] = parts[0]!.users;
