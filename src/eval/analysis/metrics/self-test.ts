@@ -1,10 +1,10 @@
 import { SeededRandom } from '../../../config/seeded-random.ts';
-import { grammars } from '../../../config/grammar.ts';
 import type { Language } from '../../../config/language.ts';
 import { containsTokens, normalise } from '../../../data/normalise.ts';
 import type { CheckResult } from '../../../records/results.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { builtInMetrics } from './metrics.ts';
+import { foolingWays, misjudged, refusalIn } from './planted-answers.ts';
 import { type PlantedAnswer, plantedTurn } from './planted-turn.ts';
 import { textMetrics } from './text-metrics.ts';
 
@@ -30,9 +30,6 @@ const PROBES: Readonly<Record<Language, Probe>> = {
     ],
   },
 };
-
-/** Declines by every rule: the bench's own, and the phrases of LoCoMo. */
-const REFUSAL = `${grammars.en.unknownAnswer.replace(/\.$/, '')}, it is not mentioned.`;
 
 const LANGUAGES = ['en', 'zh'] as const;
 const MOST_BY_CHANCE = 0.02;
@@ -82,30 +79,6 @@ function shown(label: string, count: number, found: Rates): string {
   return `${label} (${count} golds): gold ${found.gold}, derangement ${chance}, empty ${found.empty}`;
 }
 
-/** Ways to hold the gold and not to answer, by which `contains` must not be fooled. */
-const FOOLING: Readonly<
-  Record<
-    string,
-    (gold: string, others: readonly string[], language: Language) => Omit<PlantedAnswer, 'gold' | 'language'>
-  >
-> = {
-  'all values recited': (gold, others, language) => ({
-    answer: [...others, gold].join(language === 'zh' ? '、' : ', '),
-    bystanders: others,
-  }),
-  'two of a relation': (gold, [other = ''], language) => ({
-    answer: language === 'zh' ? `${gold}和${other}。` : `${gold} and ${other}.`,
-    rivals: [other],
-  }),
-  'old and new together': (gold, [other = ''], language) => ({
-    answer: language === 'zh' ? `以前是${other}，现在是${gold}。` : `It was ${other} and is ${gold} now.`,
-    superseded: [other],
-  }),
-  'a negation': (gold, _others, language) => ({
-    answer: language === 'zh' ? `不是${gold}。` : `It is not ${gold}.`,
-  }),
-};
-
 /** A value without the mark that would end the planted sentence. */
 function bare(value: string): string {
   return value.replace(/[\s.!?。！？]+$/u, '');
@@ -115,13 +88,13 @@ function bare(value: string): string {
 function fooled(golds: readonly string[], language: Language, seed: number): { way: string; share: number } {
   const order = new SeededRandom(seed).shuffled(golds);
   const apart = (a: string, b: string): boolean => !containsTokens(a, b, language) && !containsTokens(b, a, language);
-  const shares = Object.entries(FOOLING).map(([way, plant]) => {
+  const shares = foolingWays.map(({ way, plant }) => {
     const scores = order.flatMap((gold, index) => {
       const next = [1, 2, 3].map((step) => order[(index + step) % order.length]!);
       const others = [...new Set(next)].filter((other) => apart(gold, other));
       if (others.length < 2) return [];
       const planted = plant(bare(gold), others.map(bare), language);
-      return plantedTurn({ ...planted, gold, language }, 'contains').scores.contains!;
+      return plantedTurn({ ...planted, gold }, 'contains').scores.contains!;
     });
     return { way, share: scores.length === 0 ? 0 : mean(scores) };
   });
@@ -144,7 +117,7 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
   const plant = (pairs: readonly { gold: string | null; answer: string }[], sure: boolean) =>
     meanOf(metric, pairs.map((pair) => ({ ...pair, language: 'en', sure }))); // prettier-ignore
   const absent = (answer: string) => ({ gold: null, answer });
-  const right = [...golds.map((gold) => ({ gold, answer: gold })), absent(REFUSAL)];
+  const right = [...golds.map((gold) => ({ gold, answer: gold })), absent(refusalIn('en'))];
   const wrong = [...deranged(golds, seed), ...golds.map(absent)];
   const silent = [...golds.map((gold) => ({ gold, answer: '' })), absent('')];
   const best = plant(right, true);
@@ -166,7 +139,8 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
 /**
  * The check `metrics`. Text metrics must give 1 to every gold, 0 to the empty answer, on average less than 2 % to golds exchanged
  * with each other; all but exact match more than 0 to a paraphrase. `contains` must give 0 to a recital of all values, to two values
- * of a relation, to old and new together and to a negation. Every metric in use, those of the calling program included, must tell
+ * of a relation, to old and new together and to a negation. Each metric that judges a text must give every planted answer its due
+ * (`planted-answers.ts`), in English and Chinese. Every metric in use, those of the calling program included, must tell
  * planted right answers from wrong ones. Tried on built-in golds in English and Chinese; exact match, memory recall and `contains`
  * also on the distinct golds of the data, in each language that has at least two of them.
  * @param options.own metrics of the calling program
@@ -200,17 +174,23 @@ export function metricsCheck(
     ),
   );
   const blind = [...builtInMetrics, ...own].flatMap((metric) => blindness(metric, seed) ?? []);
+  const undue = LANGUAGES.flatMap((language) => misjudged(PROBES[language].golds, language));
   const worst = tried.map((trial) => trial.fooled).reduce((a, b) => (b.share > a.share ? b : a));
   const passed =
-    paraphrase > 0 && worst.share < MOST_BY_CHANCE && blind.length === 0 && tried.every(({ found }) => holds(found));
+    paraphrase > 0 &&
+    undue.length === 0 &&
+    worst.share < MOST_BY_CHANCE &&
+    blind.length === 0 &&
+    tried.every(({ found }) => holds(found));
   return {
     check: 'metrics',
     status: passed ? 'passed' : 'failed',
     evidence: [
       ...tried.map((trial) => shown(trial.label, trial.golds.length, trial.found)),
       `least paraphrase ${paraphrase.toFixed(2)}`,
+      undue.length === 0 ? 'no planted answer is misjudged' : `misjudged: ${undue.slice(0, 3).join(', ')}`,
       worst.share === 0
-        ? `contains is fooled by none of ${Object.keys(FOOLING).join(', ')}`
+        ? `contains is fooled by none of ${foolingWays.map(({ way }) => way).join(', ')}`
         : `contains is fooled in ${(100 * worst.share).toFixed(1)} % by ${worst.way}`,
       blind.length === 0
         ? `${builtInMetrics.length + own.length} metrics tell right from wrong`
