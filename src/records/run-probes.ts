@@ -41,6 +41,17 @@ export const cellsSelfTest = z.union([
   z.object({ missing: z.string() }).readonly(),
 ]);
 
+/** Sentences of the bench that were embedded together, and each once more by itself, as a question. */
+const embedderProbe = z
+  .object({
+    sentences: z.number(),
+    /** Those whose vector is that of another. */
+    shared: z.array(z.string()).readonly(),
+    /** Those that are not nearest to themselves. */
+    lost: z.array(z.string()).readonly(),
+  })
+  .readonly();
+
 const answers = z.number();
 
 /** Answers of one arm about secrets that were planted: to the users who own them, and to those who do not. */
@@ -78,6 +89,8 @@ export const runProbes = z
     load: z.object({ cores: z.number(), average: z.number() }).readonly().exactOptional(),
     /** The check `metrics`. */
     metrics: checkResult,
+    /** Missing in older runs. */
+    embedder: embedderProbe.exactOptional(),
     tokenisation,
     notes: z.array(z.string()).readonly(),
     profile,
@@ -95,6 +108,7 @@ export const runProbes = z
   .readonly();
 
 export type CellsSelfTest = z.output<typeof cellsSelfTest>;
+export type EmbedderProbe = z.output<typeof embedderProbe>;
 export type ParitySelfTest = z.output<typeof paritySelfTest>;
 export type ArmIsolation = z.output<typeof armIsolation>;
 export type IsolationProbe = z.output<typeof isolationProbe>;

@@ -161,6 +161,7 @@ describe('a run with arms that lie', () => {
       expect(checkOf(results, check).evidence).not.toMatch(/\b(rag|dki|waits) on /);
     }
     expect(checkOf(results, 'cells')).toMatchObject({ status: 'passed' });
+    expect(checkOf(results, 'embedder')).toMatchObject({ status: 'passed' });
     expect(checkOf(results, 'errors')).toMatchObject({ status: 'passed' });
   });
 

@@ -78,6 +78,7 @@ const run: EndedRun = {
   probes: {
     parity: { prompts: 1, cuts: 3, bitwiseEqual: false, largestDifference: 1e-6 },
     metrics: { check: 'metrics', status: 'passed', evidence: 'by hand' },
+    embedder: { sentences: 8, shared: [], lost: [] },
     profile: { wallMs: 1, modelMs: 1, embedderMs: 1, coldStartMs: 1 },
     tokenisation: { prompts: 0, tokens: 0, differing: 0 },
     ...{ notes: [], kvStores: {}, isolation: null, measured: null },

@@ -27,6 +27,7 @@ function run(changes: Partial<EndedRun> = {}): EndedRun {
     probes: {
       parity: { prompts: 1, cuts: 3, bitwiseEqual: true, largestDifference: 0 },
       metrics: { check: 'metrics', status: 'passed', evidence: 'by hand' },
+      embedder: { sentences: 8, shared: [], lost: [] },
       profile: { wallMs: 1, modelMs: 1, embedderMs: 1, coldStartMs: 1 },
       tokenisation: { prompts: 0, tokens: 0, differing: 0 },
       notes: ['a note'],

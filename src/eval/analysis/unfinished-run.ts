@@ -28,6 +28,7 @@ const TURN_BY_TURN: readonly CheckResult['check'][] = [
   'same memories',
   'clock',
   'metrics',
+  'embedder',
   'errors',
 ];
 

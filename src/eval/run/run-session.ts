@@ -66,7 +66,7 @@ export class RunSession {
   async finish(config: BenchConfig, hooks: BenchHooks): Promise<RunResults> {
     const progress = hooks.onProgress ?? (() => undefined);
     const signal = hooks.signal ?? new AbortController().signal;
-    const { engine, users } = this.#bench;
+    const { users } = this.#bench;
     this.#runs.update(this.#run.id, { status: 'running' });
     const openUser = (position: number): UserRun =>
       new UserRun(this.#bench, users[position]!, users.slice(0, position).flatMap(({ items }) => items).length);
@@ -77,7 +77,7 @@ export class RunSession {
       const { planted } = this.#start;
       const settings = { ...config, rules: promptRules(config) };
       const tests = await this.#clock.time('checks', () =>
-        selfTests(engine, users, settings, { budgetOf: (wholeMs) => selfTestBudgetMs(wholeMs, total), signal }),
+        selfTests(this.#bench, users, settings, { budgetOf: (wholeMs) => selfTestBudgetMs(wholeMs, total), signal }),
       );
       this.#save({
         ...tests,

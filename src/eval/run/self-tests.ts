@@ -1,3 +1,4 @@
+import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { CallOptions } from '../../engine/call-options.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -12,6 +13,7 @@ import { groupBy } from '../../config/group-by.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
+import { probeEmbedder } from './embedder-probe.ts';
 import { cellsSelfTest } from './prove/cells-self-test.ts';
 import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';
 
@@ -82,13 +84,13 @@ async function cellsOfModel(
   return {};
 }
 
-/** Tests before any arm runs: the noise floor of exactness, the metrics, and the token ids at segment borders. */
+/** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and the token ids at segment borders. */
 export async function selfTests(
-  engine: Engine,
+  { engine, embeddings }: { readonly engine: Engine; readonly embeddings: EmbeddingService },
   users: readonly DatasetUser[],
   settings: { readonly rules: Omit<PromptRules, 'windowTokens'>; readonly topK: number; readonly seed: number },
   options: SelfTestOptions = {},
-): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'tokenisation'>> {
+): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'tokenisation'>> {
   const samples = await samplePrompts(engine, users, settings.rules, settings.topK);
   const asked = users.flatMap(({ items, languageProfile }) =>
     items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
@@ -111,6 +113,7 @@ export async function selfTests(
       options,
     ),
     metrics: metricsCheck(golds, { seed: settings.seed, own: registeredMetrics() }),
+    embedder: await probeEmbedder(embeddings, [...golds.keys()]),
     tokenisation: {
       prompts: samples.length,
       tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),

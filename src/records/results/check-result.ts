@@ -13,6 +13,7 @@ export const checkNames = [
   'negative controls',
   'isolation',
   'metrics',
+  'embedder',
   'effect',
   'errors',
 ] as const;

@@ -4,6 +4,7 @@ import { cells } from './cells.ts';
 import { type Check, type CheckInput, decided, examples } from './check.ts';
 import { clock } from './clock.ts';
 import { effect } from './effect.ts';
+import { embedder } from './embedder.ts';
 import { isolation } from './isolation.ts';
 import { negativeControls } from './negative-controls.ts';
 import { numericalParity } from './numerical-parity.ts';
@@ -40,6 +41,7 @@ const checks: readonly Check[] = [
   negativeControls,
   isolation,
   metrics,
+  embedder,
   effect,
   errors,
 ];

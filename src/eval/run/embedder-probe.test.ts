@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { checkInput } from '../../../test/fixtures/check-input.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
+import type { Embedder } from '../../embedding/embedder.ts';
+import { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import type { CheckResult } from '../../records/results.ts';
+import { decideChecks } from '../analysis/checks/decide-checks.ts';
+import { probeEmbedder } from './embedder-probe.ts';
+
+const honest = TransformersEmbedder.open(presetModels.embedder);
+
+/** What a run says of the shipped embedder where it embeds other than it is asked. */
+async function checked(embed: (embedder: Embedder, texts: readonly string[]) => Promise<Float32Array[]>) {
+  const embedder = await honest;
+  const lying: Embedder = { info: embedder.info, embed: (texts) => embed(embedder, texts) };
+  const found = await probeEmbedder(new EmbeddingService(() => Promise.resolve(lying)), ['en', 'zh']);
+  const { probes } = checkInput();
+  return decideChecks(checkInput({ probes: { ...probes, embedder: found } })).find(
+    ({ check }) => check === 'embedder',
+  )!;
+}
+
+test('the shipped embedder passes, in both languages', async () => {
+  expect(await checked((embedder, texts) => embedder.embed(texts))).toEqual<CheckResult>({
+    check: 'embedder',
+    status: 'passed',
+    evidence: '16 sentences: each has a vector of its own and finds itself among all',
+  });
+});
+
+test('one vector for all texts is found', async () => {
+  const { status, evidence } = await checked((embedder, texts) => embedder.embed(texts.map(() => 'I drink tea.')));
+  expect(status).toBe('failed');
+  expect(evidence).toMatch(
+    /^16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,
+  );
+});
+
+test("a batch in which each text has its neighbour's vector is found", async () => {
+  const { status, evidence } = await checked(async (embedder, texts) => {
+    const [first, ...rest] = await embedder.embed(texts);
+    return [...rest, first!];
+  });
+  expect(status).toBe('failed');
+  expect(evidence).toMatch(/^16 of 16 sentences do not find themselves: "My dog is called Brenko\."$/);
+});
+
+test("a text that always has another's vector is found, and only that pair", async () => {
+  const { evidence } = await checked((embedder, texts) =>
+    embedder.embed(texts.map((text) => (text.includes('violin') ? 'My passport expires next year.' : text))),
+  );
+  expect(evidence).toMatch(/^2 of 16 sentences have the vector of another: "We play the violin/);
+});
+
+test('a text without a vector is found', async () => {
+  const { evidence } = await checked(async (embedder, texts) =>
+    (await embedder.embed(texts)).map((vector, place) => (texts[place]!.includes('Leeds') ? vector.fill(0) : vector)),
+  );
+  expect(evidence).toMatch(/^1 of 16 sentences do not find themselves: "I moved to Leeds/);
+});
+
+test('a run of before is undecided', () => {
+  const { embedder: _, ...probes } = checkInput().probes;
+  expect(decideChecks(checkInput({ probes })).find(({ check }) => check === 'embedder')).toMatchObject({
+    status: 'undecided',
+  });
+});
