@@ -107,14 +107,27 @@ function cellsOf(
   };
 }
 
-/** `320 answerable and 80 absent items`, by the arm that answered most. */
-function itemCounts({ run, arms }: RunResults): string {
-  if (run.unknownQuality !== null) return `${run.dataset.items} items`;
+/** Items by the arm that answered most. */
+function itemsOf({ run, arms }: RunResults): { readonly answerable: number; readonly absent: number } {
   const { declared } = primaryMetric(run);
   const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
   const absent = most('abstention');
-  const answerable = most(declared.name) - (declared.ofAbsent ? absent : 0);
+  return { answerable: most(declared.name) - (declared.ofAbsent ? absent : 0), absent };
+}
+
+/** `320 answerable and 80 absent items`. */
+function itemCounts(results: RunResults): string {
+  if (results.run.unknownQuality !== null) return `${results.run.dataset.items} items`;
+  const { answerable, absent } = itemsOf(results);
   return `${answerable} answerable and ${absent} absent items`;
+}
+
+/** The task success of an arm that knows nothing and says so. */
+function successOfSilence(results: RunResults): string[] {
+  const { answerable, absent } = itemsOf(results);
+  if (absent === 0) return [];
+  const share = formatNumber((100 * absent) / (answerable + absent), 1);
+  return [`Task success counts a declined absent item as right: an arm that declines every question has ${share} %.`];
 }
 
 /** The items that arms with the evidence were asked, where it is not known of all. */
@@ -166,6 +179,7 @@ export function tableOne(results: RunResults): Table {
       primaryMetric(run).declared.ofAbsent
         ? `${primaryMetric(run).title} and task success are over all items, abstention over absent ones.`
         : `${primaryMetric(run).title} is over answerable items, abstention over absent ones, task success over both.`,
+      ...successOfSilence(results),
       ...evidenceNote(run, arms),
       regimeNote(arms),
       'A turn without memories is a bypass. p95 is given from 100 turns.',

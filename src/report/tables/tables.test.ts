@@ -64,6 +64,14 @@ describe('table 1', () => {
     });
   });
 
+  it('says what task success is worth that declining everything brings', () => {
+    expect(tableOne(runResults).notes).toContain(
+      'Task success counts a declined absent item as right: an arm that declines every question has 20.0 %.',
+    );
+    const answerable = runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, abstention: null } }));
+    expect(tableOne({ ...runResults, arms: answerable }).notes.join(' ')).not.toContain('declines every question');
+  });
+
   it('shows positions where an arm has fewer of them than cells, and nowhere else', () => {
     const [, dki] = runResults.arms;
     const parallel = { ...dki!, arm: 'dki-parallel', tokens: { ...dki!.tokens!, positions: 80.5 } };
