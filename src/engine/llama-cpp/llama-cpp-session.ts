@@ -1,33 +1,20 @@
-import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
-import { CallQueue } from '../call-queue.ts';
-import type { Checkpoint } from '../checkpoint.ts';
-import { type CapabilityName, type EngineCapabilities, missingCapability } from '../engine-capabilities.ts';
-import type { EngineInfo } from '../engine-info.ts';
-import type { CheckpointOptions, EngineSession, ScoreOptions } from '../engine-session.ts';
+import type { ScoreOptions } from '../engine-session.ts';
 import type { Generation, GenerationLimits } from '../generation.ts';
 import { type SequenceScore, toScore } from '../sequence-score.ts';
-import type { SequenceState } from '../sequence-state.ts';
-import { requireRange, type TokenId, type TokenRange } from '../token-id.ts';
+import type { TokenId, TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { BusyClock } from './busy-clock.ts';
 import { chunkTokens } from './chunk-tokens.ts';
 import { decodeTokens } from '../decode-tokens.ts';
 import type { NativeSequence } from './native-sequence.ts';
 import type { PrefillPace } from './prefill-pace.ts';
-import type { SessionCells } from '../llama-state/session-cells.ts';
-import type { StateExchange } from '../llama-state/state-exchange.ts';
-import { requireSpace } from '../window.ts';
+import { StateSession, type StateSessionParts } from '../llama-state/state-session.ts';
 
 /** The parts of a session, and what it needs of its engine. */
-export interface SessionParts {
+export interface SessionParts extends StateSessionParts {
   readonly sequence: NativeSequence;
-  readonly cells: SessionCells;
-  /** Null where the K/V of the model cannot leave llama.cpp. */
-  readonly exchange: StateExchange | null;
   readonly clock: BusyClock;
-  readonly info: EngineInfo;
-  readonly capabilities: EngineCapabilities;
   /** Of the model, whichever session is read. */
   readonly pace: PrefillPace;
   readonly detokenize: (tokens: readonly TokenId[]) => string;
@@ -36,27 +23,13 @@ export interface SessionParts {
 }
 
 /** One llama.cpp sequence, its calls one after the other. */
-export class LlamaCppSession implements EngineSession {
-  readonly #parts: SessionParts;
+export class LlamaCppSession extends StateSession<SessionParts> {
   #reused = 0;
   #decoded = 0;
-  readonly #queue = new CallQueue();
-
-  constructor(parts: SessionParts) {
-    this.#parts = parts;
-  }
-
-  get tokens(): readonly TokenId[] {
-    return this.#parts.cells.tokensByPosition();
-  }
-
-  get cells(): number {
-    return this.#parts.cells.count;
-  }
 
   /** The counts now, whatever call is under way. */
   reading(): TokenMeter {
-    const { sequence, clock } = this.#parts;
+    const { sequence, clock } = this.parts;
     return {
       evaluated: sequence.evaluated - this.#decoded,
       reused: this.#reused,
@@ -66,10 +39,10 @@ export class LlamaCppSession implements EngineSession {
   }
 
   evaluate(tokens: readonly TokenId[], { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, async () => {
+    return this.queue.add(signal, async () => {
       if (tokens.length === 0) return;
-      this.#requireSpace(tokens.length, 1);
-      const chunks = chunkTokens(tokens, this.#parts.pace.largestChunk(signal));
+      this.requireSpace(tokens.length, 1);
+      const chunks = chunkTokens(tokens, this.parts.pace.largestChunk(signal));
       this.#reused += this.cells;
       await this.#orAsBefore(() => this.#prefill(chunks, signal));
     });
@@ -77,11 +50,11 @@ export class LlamaCppSession implements EngineSession {
 
   generate(tokens: readonly TokenId[], limits: GenerationLimits, { signal }: CallOptions = {}): Promise<Generation> {
     const start = performance.now();
-    return this.#queue.add(undefined, async () => {
+    return this.queue.add(undefined, async () => {
       const { maxTokens } = limits;
       if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: one token at least is generated`);
-      this.#requireSpace(tokens.length, maxTokens);
-      const chunks = chunkTokens(tokens, this.#parts.pace.largestChunk(signal));
+      this.requireSpace(tokens.length, maxTokens);
+      const chunks = chunkTokens(tokens, this.parts.pace.largestChunk(signal));
       try {
         signal?.throwIfAborted();
         this.#reused += this.cells;
@@ -99,96 +72,44 @@ export class LlamaCppSession implements EngineSession {
     continuation: readonly TokenId[],
     { signal, distributions = false }: ScoreOptions = {},
   ): Promise<SequenceScore> {
-    return this.#queue.add(signal, async () => {
+    return this.queue.add(signal, async () => {
       if (tokens.length < 2) throw new RangeError(`${tokens.length} tokens to score after: two at least`);
       const forced = [...tokens, ...continuation.slice(0, -1)];
-      this.#requireSpace(forced.length, 1);
+      this.requireSpace(forced.length, 1);
       const positions = Math.max(1, continuation.length);
       // Alone, or among others: the number of positions read at once must not vary with the length of the prompt.
       const together = Math.max(2, positions);
-      const { pace } = this.#parts;
+      const { pace } = this.parts;
       const largest = Math.max(pace.largestChunk(signal), Math.min(together + 1, pace.batchTokens));
       const chunks = chunkTokens(forced, largest, together);
       this.#reused += this.cells;
       const probabilities = await this.#orAsBefore(async () => {
         await this.#prefill(chunks.slice(0, -1), signal);
         signal?.throwIfAborted();
-        return this.#parts.sequence.probabilities(chunks.at(-1)!, positions);
+        return this.parts.sequence.probabilities(chunks.at(-1)!, positions);
       });
-      return toScore(probabilities, continuation, this.#parts.info.model.vocabularySize, distributions);
+      return toScore(probabilities, continuation, this.parts.info.model.vocabularySize, distributions);
     });
-  }
-
-  truncate(length: number, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.#truncate(length));
-  }
-
-  erase({ start, end }: TokenRange, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, async () => {
-      const { cells, sequence } = this.#parts;
-      requireRange({ start, end }, cells.nextPosition, 'positions');
-      if (start === end) return;
-      if (end === cells.nextPosition) return this.#truncate(start);
-      this.#require('shift');
-      if (start <= cells.firstPosition) {
-        throw new RangeError(`cannot erase from position ${start} on: a session keeps its first cell`);
-      }
-      await sequence.shift(start, end);
-      cells.erase(start, end);
-    });
-  }
-
-  clear({ signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.#truncate(0));
-  }
-
-  meter({ signal }: CallOptions = {}): Promise<TokenMeter> {
-    return this.#queue.add(signal, () => this.reading());
-  }
-
-  readBack({ signal }: CallOptions = {}): Promise<readonly TokenId[] | null> {
-    return this.#queue.add(signal, () => null);
-  }
-
-  checkpoint({ id, signal }: CheckpointOptions = {}): Promise<Checkpoint> {
-    return this.#queue.add(signal, () => this.#exchange('checkpoints').checkpoint(id));
-  }
-
-  restore(checkpoint: Checkpoint, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.#exchange('checkpoints').restore(checkpoint));
-  }
-
-  exportCells(range?: TokenRange, { signal }: CallOptions = {}): Promise<SequenceState> {
-    return this.#queue.add(signal, () => {
-      const exchange = this.#exchange('cells');
-      const wanted = range ?? { start: 0, end: this.cells };
-      requireRange(wanted, this.cells, 'cells');
-      return exchange.export(wanted);
-    });
-  }
-
-  importCells(state: SequenceState, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.#exchange('cells').import(state));
   }
 
   /** Waits for the calls that were made before. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!(await this.#queue.close())) return;
+    if (!(await this.queue.close())) return;
     const last = this.reading();
-    await this.#parts.sequence.dispose();
-    this.#parts.onClose(last);
+    await this.parts.sequence.dispose();
+    this.parts.onClose(last);
   }
 
   /** Brings the session back to where it was, or empties it, where the evaluation of a call fails. */
   async #orAsBefore<T>(evaluation: () => Promise<T>): Promise<T> {
-    const { cells, sequence } = this.#parts;
+    const { cells, sequence } = this.parts;
     const before = cells.nextPosition;
     try {
       return await evaluation();
     } catch (error) {
       try {
         cells.follow(sequence.tokens);
-        await this.#truncate(before);
+        await this.truncateNow(before);
       } catch {
         await sequence.replace();
         cells.load([], []);
@@ -203,8 +124,8 @@ export class LlamaCppSession implements EngineSession {
     for (const chunk of chunks) {
       signal?.throwIfAborted();
       const start = performance.now();
-      await this.#parts.sequence.prefill(chunk);
-      this.#parts.pace.measured(chunk.length, performance.now() - start);
+      await this.parts.sequence.prefill(chunk);
+      this.parts.pace.measured(chunk.length, performance.now() - start);
       signal?.throwIfAborted();
     }
   }
@@ -215,7 +136,7 @@ export class LlamaCppSession implements EngineSession {
     start: number,
     signal: AbortSignal | undefined,
   ): Promise<Generation> {
-    const { sequence, detokenize } = this.#parts;
+    const { sequence, detokenize } = this.parts;
     const { temperature = 0, seed = 0 } = limits;
     await this.#prefill(chunks.slice(0, -1), signal);
     signal?.throwIfAborted();
@@ -231,32 +152,17 @@ export class LlamaCppSession implements EngineSession {
     return { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs: performance.now() - firstTokenAt, retries: [] };
   }
 
-  async #truncate(length: number): Promise<void> {
-    const { cells, sequence } = this.#parts;
-    const end = cells.nextPosition;
-    if (!Number.isInteger(length) || length < 0 || length > end) {
-      throw new RangeError(`cannot truncate a sequence of ${end} tokens to ${length}`);
+  protected async keepFirst(kept: number): Promise<void> {
+    await this.parts.sequence.truncate(kept);
+  }
+
+  protected async eraseWithin({ start, end }: TokenRange): Promise<void> {
+    this.require('shift');
+    const { cells, sequence } = this.parts;
+    if (start <= cells.firstPosition) {
+      throw new RangeError(`cannot erase from position ${start} on: a session keeps its first cell`);
     }
-    // llama.cpp evaluates directly behind the last cell alone, so that a gap at the end goes too.
-    const kept = cells.endBelow(length);
-    if (kept === end) return;
-    await sequence.truncate(kept);
-    cells.erase(kept, end);
-  }
-
-  #requireSpace(tokens: number, reserve: number): void {
-    const { cells, info } = this.#parts;
-    requireSpace(info, cells.count + tokens, cells.nextPosition + tokens, reserve);
-  }
-
-  #exchange(name: CapabilityName): StateExchange {
-    this.#require(name);
-    return this.#parts.exchange!;
-  }
-
-  #require(name: CapabilityName): void {
-    const missing = missingCapability(this.#parts.capabilities, [name]);
-    if (missing === undefined) return;
-    throw new BenchError('unsupported', `${name}: ${missing.why}`, 'choose another arm, model or engine');
+    await sequence.shift(start, end);
+    cells.erase(start, end);
   }
 }
