@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { lengthAndText, u32, u64 } from '../gguf-bytes.ts';
 
 /** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
 export type GgufValue =
@@ -39,10 +40,16 @@ const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array:
 export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
   const pairs = Object.entries(header);
   const parts = [Buffer.from('GGUF'), u32(VERSION), u64(tensors.length), u64(pairs.length)];
-  for (const [key, value] of pairs) parts.push(text(key), ...typed(value));
+  for (const [key, value] of pairs) parts.push(lengthAndText(key), ...typed(value));
   let offset = 0;
   for (const { name, dimensions, type, ...tensor } of tensors) {
-    parts.push(text(name), u32(dimensions.length), ...dimensions.map(u64), u32(TENSOR_TYPE[type]), u64(offset));
+    parts.push(
+      lengthAndText(name),
+      u32(dimensions.length),
+      ...dimensions.map(u64),
+      u32(TENSOR_TYPE[type]),
+      u64(offset),
+    );
     offset += aligned(tensorBytes({ name, dimensions, type, ...tensor }));
   }
   const head = Buffer.concat(parts);
@@ -84,25 +91,13 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 function typed(value: GgufValue): Buffer[] {
   if (typeof value === 'number') return [u32(VALUE_TYPE.uint32), u32(value)];
   if (typeof value === 'boolean') return [u32(VALUE_TYPE.bool), Buffer.from([value ? 1 : 0])];
-  if (typeof value === 'string') return [u32(VALUE_TYPE.string), text(value)];
+  if (typeof value === 'string') return [u32(VALUE_TYPE.string), lengthAndText(value)];
   if ('float' in value) return [u32(VALUE_TYPE.float32), Buffer.from(Float32Array.of(value.float).buffer)];
-  if ('texts' in value) return [...array(VALUE_TYPE.string, value.texts.length), Buffer.concat(value.texts.map(text))];
+  if ('texts' in value)
+    return [...array(VALUE_TYPE.string, value.texts.length), Buffer.concat(value.texts.map(lengthAndText))];
   return [...array(VALUE_TYPE.int32, value.integers.length), Buffer.from(Int32Array.from(value.integers).buffer)];
 }
 
 function array(elementType: number, length: number): Buffer[] {
   return [u32(VALUE_TYPE.array), u32(elementType), u64(length)];
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value);
-  return Buffer.concat([u64(bytes.length), bytes]);
-}
-
-function u32(value: number): Buffer {
-  return Buffer.from(Uint32Array.of(value).buffer);
-}
-
-function u64(value: number): Buffer {
-  return Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
 }
