@@ -49,6 +49,19 @@ function joining(
   };
 }
 
+/** An arm that recomputes a share of the memory tokens, which its argument names. */
+function selecting(
+  by: 'first' | 'random' | 'ranked',
+  argument: string,
+  traits: Pick<OwnTraits, 'summary' | 'mark'>,
+): ArmDefinition {
+  const recipeOf = (share: string | null): RecipeName => `${by}:${share}` as RecipeName;
+  return {
+    ...joining(`dki-${by}`, { equivalence: 'tokens', ...traits }, ['cells'], recipeOf),
+    argument: { example: '.3', pattern: new RegExp(`^${argument}$`) },
+  };
+}
+
 /** An arm whose values a gate scales in each turn by what it finds. */
 function scaledByTurn(definition: ArmDefinition): ArmDefinition {
   return {
@@ -146,46 +159,19 @@ export const injectingArms: readonly ArmDefinition[] = [
     ),
     argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
   },
-  {
-    ...joining(
-      'dki-first',
-      {
-        equivalence: 'tokens',
-        summary: 'as dki-blocks, a share of the memory tokens recomputed: the first of every block',
-        mark: { colour: '#7f5aa2', shape: 'triangle-left', dash: [3, 1] },
-      },
-      ['cells'],
-      (argument) => `first:${argument}` as RecipeName,
-    ),
-    argument: { example: '.3', pattern: new RegExp(`^${SHARE}$`) },
-  },
-  {
-    ...joining(
-      'dki-random',
-      {
-        equivalence: 'tokens',
-        summary:
-          'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
-        mark: { colour: '#6b6b6b', shape: 'square', dash: [1, 2] },
-      },
-      ['cells'],
-      (argument) => `random:${argument}` as RecipeName,
-    ),
-    argument: { example: '.3', pattern: new RegExp(`^(ranked:)?${SHARE}$`) },
-  },
-  {
-    ...joining(
-      'dki-ranked',
-      {
-        equivalence: 'tokens',
-        summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
-        mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
-      },
-      ['cells'],
-      (argument) => `ranked:${argument}` as RecipeName,
-    ),
-    argument: { example: '.3', pattern: new RegExp(`^${SHARE}$`) },
-  },
+  selecting('first', SHARE, {
+    summary: 'as dki-blocks, a share of the memory tokens recomputed: the first of every block',
+    mark: { colour: '#7f5aa2', shape: 'triangle-left', dash: [3, 1] },
+  }),
+  selecting('random', `(ranked:)?${SHARE}`, {
+    summary:
+      'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
+    mark: { colour: '#6b6b6b', shape: 'square', dash: [1, 2] },
+  }),
+  selecting('ranked', SHARE, {
+    summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
+    mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
+  }),
   joining(
     'dki-parallel',
     {
