@@ -4,6 +4,7 @@ import type { CheckName, RunResults } from '../../src/records/results.ts';
 import type { ArmDefinition, ArmParts } from '../../src/systems/arms/arm-definition.ts';
 import type { BenchSystem, ChatResponse } from '../../src/systems/contracts.ts';
 import { replacing } from '../fixtures/replacing.ts';
+import { twoFacedSession } from '../fixtures/two-faced-session.ts';
 import { checkOf, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
 
 const [rag, dki] = [shippedArm('rag'), shippedArm('dki')];
@@ -97,22 +98,7 @@ const arms: readonly ArmDefinition[] = [
           ...parts,
           open: async () => {
             const { engine, session } = await parts.open();
-            let restored = false;
-            const lying = replacing(session, {
-              restore: async (...asked) => {
-                await session.restore(...asked);
-                restored = true;
-              },
-              generate: async (...asked) => {
-                if (!restored) return session.generate(...asked);
-                const before = await session.checkpoint();
-                await session.truncate(2);
-                const given = await session.generate(...asked);
-                await session.restore(before);
-                return given;
-              },
-            });
-            return { engine, session: lying };
+            return { engine, session: twoFacedSession(session) };
           },
         },
         argument,

@@ -3,6 +3,7 @@ import { cellFaults } from '../fixtures/cell-faults.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 import { replacing } from '../fixtures/replacing.ts';
+import { twoFacedSession } from '../fixtures/two-faced-session.ts';
 
 let turns: ProvenTurns;
 beforeAll(async () => {
@@ -30,26 +31,7 @@ it.each(cellFaults)('$title are found in $arm', async ({ arm, fault, found }) =>
 });
 
 it('an answer from other K/V than the turn leaves behind does not come out again', async () => {
-  const [miss, hit] = await turns.of('dki', {
-    // It answers behind nothing but the question on hits, and puts the memories back before anybody looks.
-    session: (session) => {
-      let restored = false;
-      return replacing(session, {
-        restore: async (...asked) => {
-          await session.restore(...asked);
-          restored = true;
-        },
-        generate: async (...asked) => {
-          if (!restored) return session.generate(...asked);
-          const before = await session.checkpoint();
-          await session.truncate(2);
-          const given = await session.generate(...asked);
-          await session.restore(before);
-          return given;
-        },
-      });
-    },
-  });
+  const [miss, hit] = await turns.of('dki', { session: twoFacedSession });
   expect([miss!.wrongCells, hit!.wrongCells]).toEqual([null, null]);
   expect(hit!.sameAgain).toBe(false);
 });
