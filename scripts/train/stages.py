@@ -6,7 +6,7 @@ from typing import Dict, Optional, Tuple
 @dataclass(frozen=True)
 class Stage:
     """`steps` of 4,096 tokens a worker, the last `decay_share` of them at a rate that falls from the first of `rates` to the
-    other; `strange` of the documents hold strange words (`relabelling.py`); `start` names the stage that it goes on from."""
+    other; `strange` of the documents hold strange words (`token_substitution.py`); `start` names the stage that it goes on from."""
 
     layouts: str
     steps: int

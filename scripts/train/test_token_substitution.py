@@ -1,13 +1,13 @@
-"""Relabelling: what changes, what stays, and that nothing is said differently in two places."""
+"""TokenSubstitution: what changes, what stays, and that nothing is said differently in two places."""
 import re
 import unittest
 
 from packing import EncodedDocument
-from relabelling import Relabelling
+from token_substitution import TokenSubstitution
 from tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer.read()
-RELABELLING = Relabelling(TOKENIZER, 0.4)
+SUBSTITUTION = TokenSubstitution(TOKENIZER, 0.4)
 
 
 def document(number):
@@ -24,10 +24,10 @@ def document(number):
     }
 
 
-class RelabellingTest(unittest.TestCase):
+class TokenSubstitutionTest(unittest.TestCase):
     def setUp(self):
         self.documents = [document(number) for number in range(400)]
-        self.encoders = [RELABELLING.encoder(one) for one in self.documents]
+        self.encoders = [SUBSTITUTION.encoder(one) for one in self.documents]
 
     def test_some_documents_stay_as_they_are_and_the_others_differ(self):
         changed = sum(
@@ -59,9 +59,9 @@ class RelabellingTest(unittest.TestCase):
             after = [tuple(encode(TOKENIZER.decode([token]))) for token in before if self.is_word(token)]
             self.assertEqual(len(set(after)), len(after))
 
-    def test_a_document_is_relabelled_alike_each_time(self):
+    def test_a_document_is_substituted_alike_each_time(self):
         for one, encode in zip(self.documents, self.encoders):
-            again = RELABELLING.encoder(one)
+            again = SUBSTITUTION.encoder(one)
             self.assertEqual([encode(text) for text in one["memories"]], [again(text) for text in one["memories"]])
 
     def test_the_header_stays(self):

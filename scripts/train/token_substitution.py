@@ -30,7 +30,7 @@ def _texts(part: object) -> Iterable[str]:
             yield from _texts(inner)
 
 
-class Relabelling:
+class TokenSubstitution:
     """Draws the strange words of `share` of the documents; they depend on a document's text alone."""
 
     def __init__(self, tokenizer: Tokenizer, share: float):

@@ -22,7 +22,7 @@ from dialogue_stream import DialogueStream, dialogues
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from packing import IGNORED, Batch, Packer
-from relabelling import Relabelling
+from token_substitution import TokenSubstitution
 from stages import STAGES, Stage
 from tokenizer import Tokenizer
 
@@ -197,7 +197,7 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
     tokenizer, stage = Tokenizer.read(), STAGES[options.stage]
     team = Team(rank, stage.workers, meeting)
     run = Run(options.stage, tokenizer, options.seed, options.resume, team)
-    packer = Packer(tokenizer, encoder=Relabelling(tokenizer, stage.strange).encoder)
+    packer = Packer(tokenizer, encoder=TokenSubstitution(tokenizer, stage.strange).encoder)
     evaluate = Evaluation(tokenizer, stage.layouts, options.evaluation_documents) if rank == 0 else None
     log = Log(options.stage, options.resume, team)
     start = time.strftime("%FT%TZ", time.gmtime())
