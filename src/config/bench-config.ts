@@ -184,6 +184,12 @@ export const benchConfigSchema = z.strictObject({
     'approximate number of questions, of whole users drawn by seed',
     "the suite's",
   ).exactOptional(),
+  users: wholeFrom(
+    1,
+    '<n>',
+    'number of users to draw; --limit is divided among them',
+    'as many as --limit fills, 10 at least',
+  ).exactOptional(),
   seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
   repeats: wholeFrom(1, '<n>', 'number of times that each question is asked').default(1),
   systemPrompt: describe(z.string(), {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readAskedData } from '../../data/asked-data.ts';
+import type { DatasetUser } from '../../data/dataset.ts';
 import { drawUsers } from './draw-users.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -9,32 +10,48 @@ const chinese = join(root, 'test/fixtures/hand-zh.jsonl');
 
 const idsOf = (users: ReturnType<typeof drawUsers>): string[] => users.map(({ userId }) => userId);
 
+const draw = (asked: Parameters<typeof drawUsers>[0], limit: number | undefined, seed: number): DatasetUser[] =>
+  drawUsers(asked, { seed, ...(limit === undefined ? {} : { limit }) });
+
 test('draws whole users by seed, at least the ten that a verdict needs', async () => {
   const asked = await readAskedData({ dataset: [english] });
-  const fifty = drawUsers(asked, 50, 7);
+  const fifty = draw(asked, 50, 7);
   expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 5));
-  expect(idsOf(drawUsers(asked, 8, 7))).toEqual(idsOf(fifty));
-  expect(idsOf(drawUsers(asked, 8, 1))).not.toEqual(idsOf(fifty));
-  expect(drawUsers(asked, 8, 1)).toHaveLength(10);
-  expect(drawUsers(asked, 150, 7).length).toBeGreaterThan(10);
-  expect(drawUsers(asked, undefined, 7)).toEqual(asked.parts[0]!.users);
+  expect(idsOf(draw(asked, 8, 7))).toEqual(idsOf(fifty));
+  expect(idsOf(draw(asked, 8, 1))).not.toEqual(idsOf(fifty));
+  expect(draw(asked, 8, 1)).toHaveLength(10);
+  expect(draw(asked, 150, 7).length).toBeGreaterThan(10);
+  expect(draw(asked, undefined, 7)).toEqual(asked.parts[0]!.users);
 });
 
 test('several give users in turn, each of those that it would give alone', async () => {
-  const both = drawUsers(await readAskedData({ dataset: [english, chinese] }), 16, 7);
+  const both = draw(await readAskedData({ dataset: [english, chinese] }), 16, 7);
   expect(both.map(({ languageProfile }) => languageProfile.language)).toEqual([
     ...Array<string>(5).fill('en'),
     ...Array<string>(5).fill('zh'),
   ]);
   expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 2));
-  const alone = idsOf(drawUsers(await readAskedData({ dataset: [english] }), 16, 7));
+  const alone = idsOf(draw(await readAskedData({ dataset: [english] }), 16, 7));
   expect(idsOf(both.slice(0, 5)).filter((id) => !alone.includes(id))).toEqual([]);
 });
 
 test('a data set that has no more users leaves the rest to the others', async () => {
   const asked = await readAskedData({ dataset: [chinese, english] });
-  const users = drawUsers(asked, 120, 7);
+  const users = draw(asked, 120, 7);
   expect(users.filter(({ languageProfile }) => languageProfile.language === 'zh')).toHaveLength(5);
   expect(users.length).toBeGreaterThan(10);
-  expect(idsOf(drawUsers(asked, undefined, 7))).toHaveLength(25);
+  expect(idsOf(draw(asked, undefined, 7))).toHaveLength(25);
+});
+
+test('divides a limit among as many users as are wanted', async () => {
+  const asked = await readAskedData({ dataset: [english] });
+  const all = asked.parts[0]!.users;
+  const wide = drawUsers(asked, { limit: 2 * all.length, users: all.length, seed: 7 });
+  expect(wide.map(({ items }) => items.length)).toEqual(all.map(() => 2));
+  const three = drawUsers(asked, { users: 3, seed: 7 });
+  expect(three).toHaveLength(3);
+  expect(all).toEqual(expect.arrayContaining(three));
+  expect(() => drawUsers(asked, { users: all.length + 1, seed: 7 })).toThrow(
+    `--users ${all.length + 1}: ${all.length} users have questions`,
+  );
 });

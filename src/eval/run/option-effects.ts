@@ -33,6 +33,7 @@ export const optionEffects = {
   threshold: 'kept',
   alpha: 'kept',
   limit: 'kept',
+  users: 'kept',
   seed: 'kept',
   repeats: 'kept',
   systemPrompt: 'kept',

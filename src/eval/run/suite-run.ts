@@ -89,7 +89,7 @@ export async function runSuite(
   const reserveTokens = reserveFor(engine.info.contextTokens, settings.reserve);
   const dataset = given ?? (await madeData(suite.data!, folder, settings, engine));
   requirePrimaries(suite, dataset);
-  const users = drawUsers(dataset, settings.limit, settings.seed);
+  const users = drawUsers(dataset, settings);
   await requireFittingQueries(users, dataset, arms, { engine, rules: promptRules(settings) });
   if (begun !== undefined) await checkSame(begun, settings, dataset, parts);
   const gated = arms.some((arm) => arm.gated);
