@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { copyOf } from '../../test/fixtures/plain-states.ts';
+import { replacing } from '../../test/fixtures/replacing.ts';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import type { KvLayout } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
+import { BenchError } from '../config/bench-error.ts';
+import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
 import { ownedState } from './owned-state.ts';
 
@@ -37,12 +41,16 @@ function block(tokens: number, fill: number): SequenceState {
 
 const open = async (memoryBytes = 1e6): Promise<BlockStore> => new BlockStore(await folder.open(1e6), memoryBytes);
 
-it('gives a block back from memory, and to the next process from disk, as it was', async () => {
+it('gives a block back from memory at once, and when it is settled to the next process from disk, as it was', async () => {
   const store = await open();
-  await store.keep('ann', key(1), 3, ['m1'], block(3, 7));
+  store.keep('ann', key(1), 3, ['m1'], block(3, 7));
   expect(await store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
   expect(await store.find('bob', key(1))).toBeUndefined();
   const next = await open();
+  expect([folder.files(), await next.find('ann', key(1))]).toEqual([[], undefined]);
+  await store.settle();
+  const [file] = folder.files().filter((path) => path.endsWith('.block'));
+  expect(readFileSync(file!)).toEqual(Buffer.from(writeBlockFile(block(3, 7))));
   const found = (await next.find('ann', key(1)))!;
   expect(found.tier).toBe('disk');
   expect(copyOf(found.state)).toEqual(copyOf(block(3, 7)));
@@ -53,17 +61,38 @@ it('gives a block back from memory, and to the next process from disk, as it was
   });
 });
 
+it('writes a block once, and again where the disk was full', async () => {
+  const disk = await folder.open(1e6);
+  let [written, isFull] = [0, true];
+  const full = replacing(disk, {
+    keepBlock: async (...kept) => {
+      written++;
+      if (isFull) throw new BenchError('disk', 'no space', 'free some');
+      await disk.keepBlock(...kept);
+    },
+  });
+  const store = new BlockStore(full, 1e6);
+  store.keep('ann', key(1), 3, ['m1'], block(3, 7));
+  await expect(store.settle()).rejects.toMatchObject({ code: 'disk' });
+  isFull = false;
+  await store.settle();
+  await store.settle();
+  expect([written, disk.stats().entries]).toEqual([2, 1]);
+});
+
 it('keeps within its bound in memory, gives up cheap and long unused blocks first, and has them on disk still', async () => {
   // Two thirds are for blocks: ten cells.
   const store = await open(15 * CELL_BYTES);
-  await store.keep('ann', key(1), 6, [], block(6, 1));
-  await store.keep('ann', key(2), 2, [], block(2, 2));
+  store.keep('ann', key(1), 6, [], block(6, 1));
+  store.keep('ann', key(2), 2, [], block(2, 2));
   const found = (await store.find('ann', key(2)))!.state;
   // Rotated keys are kept when their distance comes a second time.
   for (let time = 1; time <= 2; time++) store.rotated.keep(found, 4, () => [new Uint8Array(9)]);
   expect(store.stats().memory.rotatedBytes).toBe(9);
   await store.find('ann', key(1));
-  await store.keep('ann', key(3), 4, [], block(4, 3));
+  store.keep('ann', key(3), 4, [], block(4, 3));
+  expect(store.stats().memory).toMatchObject({ evicted: 0, entries: 3, rotatedBytes: 9 });
+  await store.settle();
   expect(store.stats().memory).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 10 * CELL_BYTES, rotatedBytes: 0 });
   expect((await store.find('ann', key(1)))!.tier).toBe('memory');
   expect((await store.find('ann', key(2)))!.tier).toBe('disk');
@@ -71,16 +100,18 @@ it('keeps within its bound in memory, gives up cheap and long unused blocks firs
 
 it('does not keep in memory what is larger than its bound', async () => {
   const store = await open(3 * CELL_BYTES);
-  await store.keep('ann', key(1), 6, [], block(6, 1));
+  store.keep('ann', key(1), 6, [], block(6, 1));
+  await store.settle();
   expect(store.stats().memory).toMatchObject({ entries: 0, sizeBytes: 0 });
   expect((await store.find('ann', key(1)))!.tier).toBe('disk');
 });
 
 it('forgets a memory on both tiers, its rotated keys too, of that user alone', async () => {
   const store = await open();
-  await store.keep('ann', key(1), 3, ['m1'], block(3, 1));
-  await store.keep('ann', key(2), 3, ['m2'], block(3, 2));
-  await store.keep('bob', key(1), 3, ['m1'], block(3, 1));
+  store.keep('ann', key(1), 3, ['m1'], block(3, 1));
+  store.keep('ann', key(2), 3, ['m2'], block(3, 2));
+  store.keep('bob', key(1), 3, ['m1'], block(3, 1));
+  await store.settle();
   const { state } = (await store.find('ann', key(1)))!;
   for (let time = 1; time <= 2; time++) store.rotated.keep(state, 4, () => [new Uint8Array(9)]);
   expect(await store.forgetMemory('ann', 'm1')).toBe(1);
@@ -95,10 +126,13 @@ it('forgets a memory on both tiers, its rotated keys too, of that user alone', a
 
 it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
   const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
-  await store.keep('ann', key(1), 6, ['m1'], block(6, 1));
-  await store.keep('ann', key(2), 2, ['m2'], block(2, 2));
+  store.keep('ann', key(1), 6, ['m1'], block(6, 1));
+  store.keep('ann', key(2), 2, ['m2'], block(2, 2));
+  await store.settle();
   expect(store.stats().disk.entries).toBe(0);
-  await store.keep('ann', key(3), 4, ['m2', 'm3'], block(4, 3));
+  store.keep('ann', key(3), 4, ['m2', 'm3'], block(4, 3));
+  expect(store.stats().disk.entries).toBe(0);
+  await store.settle();
   expect(store.stats()).toMatchObject({ memory: { entries: 2, evicted: 1 }, disk: { entries: 1 } });
   expect((await store.find('ann', key(1)))!.tier).toBe('memory');
   const found = (await store.find('ann', key(2)))!;
@@ -121,28 +155,31 @@ it('rejects a file that is whole and no block, and counts it as no hit', async (
 it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', async () => {
   const store = await open(15 * CELL_BYTES);
   const fills = ({ keys, values }: SequenceState): number[] => [...keys, ...values].map((tensor) => tensor.at(-1)!);
-  const first = await store.keep('ann', key(1), 6, ['m1'], block(6, 1));
-  await store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  const first = store.keep('ann', key(1), 6, ['m1'], block(6, 1));
+  store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  await store.settle();
   expect([store.stats().memory.evicted, fills(first)]).toEqual([1, [1, 2, 1, 2]]);
   const second = (await store.find('ann', key(2)))!.state;
-  const replaced = await store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  const replaced = store.keep('ann', key(2), 10, ['m2'], block(10, 40));
   expect(fills(second)).toEqual([40, 41, 40, 41]);
   await store.forgetMemory('ann', 'm2');
   expect(() => replaced.keys).toThrow('was deleted while a turn was using it');
-  const third = await store.keep('ann', key(3), 4, ['m3'], block(4, 60));
+  const third = store.keep('ann', key(3), 4, ['m3'], block(4, 60));
   await store.clear();
   expect(() => third.values).toThrow('was deleted while a turn was using it');
 });
 
 it('finds nothing that is forgotten while a block is on its way to or from the disk', async () => {
   const store = await open();
-  const kept = store.keep('ann', key(1), 3, ['m1'], block(3, 1));
-  const forgotten = store.forgetMemory('ann', 'm1');
-  // The turn that computed it has it still.
-  expect(copyOf(await kept)).toEqual(copyOf(block(3, 1)));
-  expect(await forgotten).toBe(1);
+  store.keep('ann', key(1), 3, ['m1'], block(3, 1));
+  const settled = store.settle();
+  expect(await store.forgetMemory('ann', 'm1')).toBe(1);
+  await settled;
+  await store.settle();
   expect(await store.find('ann', key(1))).toBeUndefined();
-  await (await open()).keep('ann', key(2), 3, ['m2'], block(3, 2));
+  const before = await open();
+  before.keep('ann', key(2), 3, ['m2'], block(3, 2));
+  await before.settle();
   const next = await open();
   const found = next.find('ann', key(2));
   expect(await next.forgetMemory('ann', 'm2')).toBe(1);
@@ -154,7 +191,12 @@ it('finds nothing that is forgotten while a block is on its way to or from the d
 it('keeps both of two blocks that push each other out of memory at once', async () => {
   const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
   const ids = [1, 2, 3, 4, 5];
-  await Promise.all(ids.map((id) => store.keep('ann', key(id), 6, [`m${id}`], block(6, 10 * id))));
+  await Promise.all(
+    ids.map(async (id) => {
+      store.keep('ann', key(id), 6, [`m${id}`], block(6, 10 * id));
+      await store.settle();
+    }),
+  );
   expect(store.stats()).toMatchObject({ memory: { entries: 1, evicted: 4, sizeBytes: 6 * CELL_BYTES } });
   for (const id of ids) expect(copyOf((await store.find('ann', key(id)))!.state)).toEqual(copyOf(block(6, 10 * id)));
 });

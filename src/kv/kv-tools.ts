@@ -1,4 +1,6 @@
+import { readBlockFile } from './block-file.ts';
 import { BlockStore, type DiskTiming } from './block-store.ts';
+import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
 import type { KvStore } from './kv-store.ts';
@@ -6,13 +8,17 @@ import type { KvStore } from './kv-store.ts';
 /** Functions of this layer that take time within a turn, so that whoever times a turn can stand in front of them. */
 export interface KvTools {
   readonly join: typeof joinBlocks;
+  readonly cut: typeof cutCells;
   readonly key: typeof kvKey;
+  readonly readBlock: typeof readBlockFile;
   readonly openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming) => BlockStore;
 }
 
 /** The functions themselves. */
 export const kvTools: KvTools = {
   join: joinBlocks,
+  cut: cutCells,
   key: kvKey,
+  readBlock: readBlockFile,
   openBlocks: (store, memoryBytes, timing) => new BlockStore(store, memoryBytes, timing),
 };

@@ -5,6 +5,7 @@ import { auditLogs, conversations } from '../../src/db/conversation-schema.ts';
 import { openDatabase, type BenchDatabase } from '../../src/db/database.ts';
 import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
+import { writeBlockFile } from '../../src/kv/block-file.ts';
 import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
 import type { ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
@@ -253,6 +254,27 @@ export function dkiModePromises(opener: EngineOpener, model: string): void {
       await ask(resident, one);
       await resident.forgetMemory('ann', 'm1');
       expect(originOf(await ask(resident, one))).toBe('computed');
+    });
+  });
+
+  describe('an exact prefix with scaled values', () => {
+    it('is kept as it was before, byte by byte, and gives on a hit the bits of the miss', async () => {
+      await using half = dki({ alpha: 0.5 }, 'half');
+      const { promptInfo, trace } = await ask(half, three);
+      const ids = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds).slice(0, trace.prefixPositions);
+      const [block] = filesWith(folder.file('half'), '').filter((name) => name.endsWith('.block'));
+      const { session } = opened;
+      await session.clear();
+      await session.evaluate(ids);
+      using cells = await session.exportCells();
+      expect(readFileSync(folder.file(`half/${block}`)).equals(writeBlockFile(cells))).toBe(true);
+
+      const hit = await ask(half, three);
+      expect([hit.trace.account.cache, hit.tokens.evaluated]).toEqual(['hit', hit.tokens.prompt]);
+      const score = await scoreBehind(opened, hit, ANSWER);
+      const miss = await scoreWith(three, { alpha: 0.5 });
+      expect(compareScores(score, miss).bitwiseEqual).toBe(true);
+      expect(compareScores(score, await scoreWith(three, {})).largestDifference).toBeGreaterThan(FLOOR);
     });
   });
 

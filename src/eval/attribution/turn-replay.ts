@@ -10,7 +10,7 @@ import { KvStore } from '../../kv/kv-store.ts';
 import { commonLength } from '../../systems/prefill/common-length.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../systems/prefill/gather-blocks.ts';
 import { placeBlocks } from '../../systems/prefill/place-blocks.ts';
-import { scalePrefix } from '../../systems/prefill/scale-prefix.ts';
+import { exportPrefix, importScaled } from '../../systems/prefill/scale-prefix.ts';
 import { partsOf, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** Bound of the K/V that a replay keeps: that of a run. */
@@ -64,7 +64,9 @@ function scaledReplay(turn: StoredSequence, alpha: number, engine: Engine, sessi
       const { header, lines, suffix } = partsOf(turn, leftOut);
       await session.clear();
       await session.evaluate([...header, ...lines.flatMap(({ tokenIds }) => tokenIds)]);
-      if (lines.length > 0) await scalePrefix(session, header.length, alpha, engine);
+      if (lines.length > 0) {
+        await importScaled(session, await exportPrefix(session, header.length), alpha, engine);
+      }
       return suffix;
     },
   };

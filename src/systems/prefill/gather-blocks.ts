@@ -41,7 +41,8 @@ export interface GatheredBlocks {
 
 /**
  * Finds the header and the block of every memory line, and computes those that are not in the store: a line is evaluated
- * directly behind the header, so that it sees the header and itself, and its own cells alone are kept.
+ * directly behind the header, so that it sees the header and itself, and its own cells alone are kept. The store is to be
+ * settled behind the answer.
  */
 export async function gatherBlocks(
   context: BlockContext,
@@ -72,7 +73,7 @@ export async function gatherBlocks(
       sessionHoldsHeader = true;
       using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
       requireTokens(block.tokenIds, tokenIds);
-      return await store.keep(userId, key, tokenIds.length, [memoryId], block);
+      return store.keep(userId, key, tokenIds.length, [memoryId], block);
     };
     const state = await computeExactly(compute, () => store.countRejected());
     const elapsedMs = performance.now() - computeStart;
@@ -95,7 +96,7 @@ async function headerOf(context: BlockContext, userId: string, tokenIds: readonl
     await requireInSession(session, tokenIds);
     using cells = await session.exportCells();
     requireTokens(cells.tokenIds, tokenIds);
-    return await store.keep(userId, key, tokenIds.length, [], cells);
+    return store.keep(userId, key, tokenIds.length, [], cells);
   };
   const state = await computeExactly(compute, () => store.countRejected());
   return { key, state, origin: 'computed', computeMs: performance.now() - start };

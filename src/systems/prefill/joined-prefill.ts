@@ -46,7 +46,9 @@ export class JoinedPrefill implements PrefillStrategy {
     if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
     const joined = await this.#join(parts, turn);
     const { gathered } = joined;
+    const isSettled = [gathered.header, ...gathered.blocks].every(({ origin }) => origin === 'memory');
     return {
+      ...(isSettled ? {} : { keep: () => this.#settle() }),
       suffix: parts.suffix,
       record: recordOf(this.#options.recipe, turn.alpha, parts, joined),
       account: {
@@ -63,6 +65,7 @@ export class JoinedPrefill implements PrefillStrategy {
 
   async prepare(lines: LinesAhead, turn: TurnContext): Promise<void> {
     await gatherBlocks(this.#context(turn), turn.userId, lines);
+    await this.#settle();
   }
 
   forget(userId: string, memoryId: string): Promise<number> {
@@ -79,6 +82,11 @@ export class JoinedPrefill implements PrefillStrategy {
 
   async dispose(): Promise<void> {
     this.#options.store[Symbol.dispose]();
+  }
+
+  /** The record knows the bytes of what was joined. */
+  async #settle(): Promise<undefined> {
+    await this.#options.store.settle();
   }
 
   #context({ session, signal }: TurnContext): BlockContext {

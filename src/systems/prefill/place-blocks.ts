@@ -1,7 +1,6 @@
 import type { Rotary } from '../../engine/rotary.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
-import { cutCells } from '../../kv/cut-cells.ts';
 import { type BlockPlacement, contiguousPositions, type JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import { replaceCells } from '../../kv/replace-cells.ts';
@@ -77,7 +76,7 @@ function selectable({ state: { tokenIds }, rank }: RankedBlock): { tokenIds: Int
  * @returns the tokens that were evaluated
  */
 async function recomputeCells(
-  { engine, session, signal }: BlockContext,
+  { engine, session, signal, kv }: BlockContext,
   joined: SequenceState,
   ranges: readonly TokenRange[],
 ): Promise<number> {
@@ -87,7 +86,7 @@ async function recomputeCells(
     const ids = [...joined.tokenIds.subarray(start, Math.max(end, start + leastTokens))];
     // What stands behind a token does not change it.
     while (ids.length < leastTokens) ids.push(ids.at(-1)!);
-    await session.importCells(cutCells(joined, 0, start));
+    await session.importCells(kv.cut(joined, 0, start));
     await session.evaluate(ids, { signal });
     evaluated += ids.length;
     using computed = await session.exportCells({ start, end });
@@ -101,9 +100,9 @@ function scaled(
   header: SequenceState,
   alpha: number,
   rotary: Rotary,
-  kv: Pick<KvTools, 'join'>,
+  kv: Pick<KvTools, 'cut' | 'join'>,
 ): SequenceState {
   const start = header.positions.length;
-  const memories: BlockPlacement = { block: cutCells(joined, start, joined.positions.length), position: start, alpha };
+  const memories: BlockPlacement = { block: kv.cut(joined, start, joined.positions.length), position: start, alpha };
   return kv.join(header, [memories], { rotary });
 }

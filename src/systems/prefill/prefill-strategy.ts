@@ -29,8 +29,9 @@ export interface Prefilled {
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
   /**
-   * Keeps what later turns may find; called after the answer, so that it counts in `total` and not in TTFT. The session may
-   * be cut. Gives the bytes of the K/V that the record is of, where they are known only now.
+   * Keeps what later turns may find, on disk too; called after the answer, so that it counts in `total` and not in TTFT:
+   * nothing is written before. The session may be cut; the prefix stays in it, as it answered. Gives the bytes of the K/V that
+   * the record is of, where they are known only now.
    */
   readonly keep?: () => Promise<number | undefined>;
 }

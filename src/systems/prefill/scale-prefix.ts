@@ -1,31 +1,68 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
-import { cutCells } from '../../kv/cut-cells.ts';
+import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type KvTools, kvTools } from '../../kv/kv-tools.ts';
 
-/**
- * Multiplies the values of the memory lines in a session that holds a contiguous prefix; the header's stay untouched.
- * @throws BenchError `unsupported` where the engine gives no cells
- */
-export async function scalePrefix(
+type Capable = Pick<Engine, 'capabilities'>;
+
+/** A contiguous prefix from position 0 on, cut in front of its first memory, in plain memory; its values are not scaled. */
+export interface PrefixCut {
+  readonly header: SequenceState;
+  readonly memories: SequenceState;
+}
+
+/** Copies header and memories apart. */
+export function cutPrefix(
+  cells: SequenceState,
+  headerTokens: number,
+  { cut }: Pick<KvTools, 'cut'> = kvTools,
+): PrefixCut {
+  return { header: cut(cells, 0, headerTokens), memories: cut(cells, headerTokens, cells.positions.length) };
+}
+
+/** Copies the prefix that a session holds. */
+export async function exportPrefix(
   session: EngineSession,
   headerTokens: number,
+  kv: Pick<KvTools, 'cut'> = kvTools,
+): Promise<PrefixCut> {
+  using cells = await session.exportCells();
+  return cutPrefix(cells, headerTokens, kv);
+}
+
+/**
+ * Replaces a session by a prefix with the values of its memories multiplied by α; the header's stay untouched.
+ * @throws BenchError `unsupported` where the engine gives no cells
+ */
+export async function importScaled(
+  session: EngineSession,
+  prefix: PrefixCut,
   alpha: number,
-  engine: Pick<Engine, 'capabilities'>,
+  engine: Capable,
   kv: Pick<KvTools, 'join'> = kvTools,
 ): Promise<void> {
-  using cells = await session.exportCells();
-  const header = cutCells(cells, 0, headerTokens);
-  const memories = cutCells(cells, headerTokens, cells.positions.length);
-  using scaled = kv.join(header, [{ block: memories, position: headerTokens, alpha }], {
-    rotary: cellsOf(engine).rotary,
-  });
+  using scaled = joined(prefix, alpha, engine, kv);
   await session.importCells(scaled);
 }
 
+/** The prefix in one piece again, bit for bit. */
+export function wholePrefix(prefix: PrefixCut, engine: Capable, kv: Pick<KvTools, 'join'> = kvTools): SequenceState {
+  return joined(prefix, 1, engine, kv);
+}
+
+function joined(
+  { header, memories }: PrefixCut,
+  alpha: number,
+  engine: Capable,
+  kv: Pick<KvTools, 'join'>,
+): SequenceState {
+  const placement = { block: memories, position: header.positions.length, alpha };
+  return kv.join(header, [placement], { rotary: cellsOf(engine).rotary });
+}
+
 /** The engine's cells. @throws BenchError `unsupported`, with the reason, where it gives none */
-export function cellsOf({ capabilities }: Pick<Engine, 'capabilities'>): NonNullable<Engine['capabilities']['cells']> {
+export function cellsOf({ capabilities }: Capable): NonNullable<Engine['capabilities']['cells']> {
   if (capabilities.cells !== null) return capabilities.cells;
   throw new BenchError(
     'unsupported',

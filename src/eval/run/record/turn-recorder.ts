@@ -39,6 +39,7 @@ const STORE_CALLS = [
   ...(['findCheckpoint', 'findBlock', 'reject', 'discard'] as const),
   ...(['keepCheckpoint', 'keepBlock', 'forgetMemory', 'clear'] as const),
 ];
+const BLOCK_CALLS = ['find', 'keep', 'settle', 'reject', 'forgetMemory', 'clear'] as const;
 
 interface OpenWork {
   readonly stopwatch: TurnStopwatch;
@@ -104,9 +105,8 @@ export class TurnRecorder {
   }
 
   #recordedKv(tools: KvTools): KvTools {
-    return watched(tools, ['join', 'key'], this.#watch, {
-      openBlocks: (...asked) =>
-        watched(tools.openBlocks(...asked), ['find', 'keep', 'reject', 'forgetMemory', 'clear'], this.#watch),
+    return watched(tools, ['join', 'cut', 'key', 'readBlock'], this.#watch, {
+      openBlocks: (...asked) => watched(tools.openBlocks(...asked), BLOCK_CALLS, this.#watch),
     });
   }
 

@@ -1,0 +1,158 @@
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { KeptCells } from './kept-cells.ts';
+import type { AboutKv } from './kv-record.ts';
+import { kvBytes } from './owned-state.ts';
+import { RotatedKeys } from './rotated-keys.ts';
+
+/** Share of the memory for rotated keys: they are half of a block. */
+const ROTATED_SHARE = 1 / 3;
+
+/** A block to keep: its owner, the cost of computing it, and whether the disk has it too. */
+export interface Block extends AboutKv {
+  readonly userId: string;
+  readonly key: string;
+  readonly onDisk: boolean;
+}
+
+/** A block in memory. */
+export interface KeptBlock extends Block {
+  readonly state: KeptCells;
+  readonly sizeBytes: number;
+  readonly usedAt: number;
+}
+
+/** Counts of blocks in memory since it was opened. */
+export interface BlockMemoryStats {
+  readonly hits: number;
+  readonly evicted: number;
+  readonly entries: number;
+  readonly sizeBytes: number;
+  /** Of keys that were rotated before. */
+  readonly rotatedBytes: number;
+  readonly maxBytes: number;
+}
+
+/** Blocks of K/V in memory, by user and content key. It says which of them exceeds its bound, and evicts what it is told to. */
+export class BlockMemory {
+  /** Rotated keys of the blocks; they go with their block. */
+  readonly rotated: RotatedKeys;
+  readonly #maxBytes: number;
+  readonly #blocks = new Map<string, KeptBlock>();
+  #clock = 0;
+  #sizeBytes = 0;
+  #hits = 0;
+  #evicted = 0;
+
+  /** @param memoryBytes bound, rotated keys included */
+  constructor(memoryBytes: number) {
+    const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
+    this.rotated = new RotatedKeys(rotatedBytes);
+    this.#maxBytes = memoryBytes - rotatedBytes;
+  }
+
+  /** Those that are in memory alone. */
+  get unwritten(): KeptBlock[] {
+    return [...this.#blocks.values()].filter(({ onDisk }) => !onDisk);
+  }
+
+  /** Of more than its bound holds, what is cheap to recompute and long unused; undefined within the bound. */
+  get firstToGo(): KeptBlock | undefined {
+    if (this.#sizeBytes <= this.#maxBytes) return undefined;
+    const worth = ({ state, usedAt }: KeptBlock): number => state.positions.length / (this.#clock - usedAt + 1);
+    return [...this.#blocks.values()].reduce((least, block) => (worth(block) < worth(least) ? block : least));
+  }
+
+  find(userId: string, key: string): KeptCells | undefined {
+    const id = idOf({ userId, key });
+    const block = this.#blocks.get(id);
+    if (block === undefined) return undefined;
+    this.#hits++;
+    this.#blocks.set(id, { ...block, usedAt: ++this.#clock });
+    return block.state;
+  }
+
+  /** Keeps a copy, in place of one that it has under that key. */
+  keep(block: Block, state: SequenceState): KeptCells {
+    const before = this.#blocks.get(idOf(block));
+    if (before !== undefined) this.#moveOut(before);
+    const kept = new KeptCells(state);
+    this.#blocks.set(idOf(block), { ...block, state: kept, sizeBytes: kvBytes(kept), usedAt: ++this.#clock });
+    this.#sizeBytes += kvBytes(kept);
+    return kept;
+  }
+
+  /** True while this very copy is kept. */
+  holds(block: KeptBlock): boolean {
+    return this.#blocks.get(idOf(block))?.state === block.state;
+  }
+
+  /** Notes whether the disk has a block, while it is kept. */
+  note(block: KeptBlock, onDisk: boolean): void {
+    if (this.holds(block)) this.#blocks.set(idOf(block), { ...this.#blocks.get(idOf(block))!, onDisk });
+  }
+
+  /** Gives a block up, if it is kept still. */
+  evict(block: KeptBlock): void {
+    if (!this.holds(block)) return;
+    this.#moveOut(block);
+    this.#evicted++;
+  }
+
+  /** Erases a block that was found and cannot be used, which is no hit then. @returns false where it is not here */
+  reject(userId: string, key: string): boolean {
+    const block = this.#blocks.get(idOf({ userId, key }));
+    if (block === undefined) return false;
+    this.#hits--;
+    this.#erase(block);
+    return true;
+  }
+
+  /** Erases the blocks of a user that contain the memory; gives the number of those that were in memory alone. */
+  forget(userId: string, memoryId: string): number {
+    const affected = [...this.#blocks.values()].filter(
+      (block) => block.userId === userId && block.memoryIds.includes(memoryId),
+    );
+    affected.forEach((block) => this.#erase(block));
+    return affected.filter(({ onDisk }) => !onDisk).length;
+  }
+
+  /** Erases everything. */
+  clear(): void {
+    for (const { state } of this.#blocks.values()) state.erase();
+    this.#blocks.clear();
+    this.#sizeBytes = 0;
+    this.rotated.clear();
+  }
+
+  stats(): BlockMemoryStats {
+    return {
+      hits: this.#hits,
+      evicted: this.#evicted,
+      entries: this.#blocks.size,
+      sizeBytes: this.#sizeBytes,
+      rotatedBytes: this.rotated.sizeBytes,
+      maxBytes: this.#maxBytes,
+    };
+  }
+
+  /** Those who found the block before may read it still. */
+  #moveOut(block: KeptBlock): void {
+    this.#drop(block);
+    block.state.moveOut();
+  }
+
+  #erase(block: KeptBlock): void {
+    this.#drop(block);
+    block.state.erase();
+  }
+
+  #drop(block: KeptBlock): void {
+    this.#blocks.delete(idOf(block));
+    this.#sizeBytes -= block.sizeBytes;
+    this.rotated.forget(block.state);
+  }
+}
+
+function idOf({ userId, key }: Pick<Block, 'userId' | 'key'>): string {
+  return JSON.stringify([userId, key]);
+}

@@ -1,0 +1,49 @@
+import type { Engine } from '../../engine/engine.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
+import { requireInSession } from './exact-tokens.ts';
+import type { Loaded } from './prefix-record.ts';
+import type { Prefilled, TurnContext } from './prefill-strategy.ts';
+
+/** Header and memories as one token sequence, and the key under which its K/V is kept. */
+export interface ExactPrefix {
+  readonly key: string;
+  readonly tokenIds: readonly TokenId[];
+  /** Those ahead of the first memory. */
+  readonly headerTokens: number;
+  /** The memories that it contains, for forgetting. */
+  readonly memoryIds: readonly string[];
+}
+
+/** A prefix that was computed in the session of a turn, and is kept behind its answer. */
+export interface ComputedPrefix {
+  readonly loaded: Loaded;
+  readonly computeMs: number;
+  readonly keep: NonNullable<Prefilled['keep']>;
+}
+
+/** Where prefixes are kept, and what keeps them. */
+export interface KeptPrefixParts {
+  readonly engine: Engine;
+  readonly store: KvStore;
+  readonly kv: KvTools;
+}
+
+/** One form in which the K/V of exact prefixes is kept; its values are never scaled there. */
+export interface KeptPrefixes {
+  /** Brings a prefix into the session, scaled; undefined where none is kept, or what is kept cannot be used. */
+  load(prefix: ExactPrefix, turn: TurnContext): Promise<Loaded | undefined>;
+  /**
+   * Evaluates a prefix in the session and scales it there.
+   * @throws BenchError `bad-state` where the engine twice evaluates other tokens
+   */
+  compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix>;
+}
+
+/** Evaluates a prefix in an empty session. @throws BenchError `bad-state` where it has other tokens then */
+export async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signal }: TurnContext): Promise<void> {
+  await session.clear();
+  await session.evaluate(tokenIds, { signal });
+  await requireInSession(session, tokenIds);
+}
