@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { judgeKeyVariable } from '../../config/judge-address.ts';
 import { JudgeFailure } from './judge-failure.ts';
+import { quotedReply } from './quoted-reply.ts';
 
 /** A server with an OpenAI-compatible route for chats. */
 export interface ChatServer {
@@ -106,7 +107,7 @@ async function limitedText(response: Response): Promise<string> {
 
 interface Completion {
   readonly choices?: readonly { readonly message?: { readonly content?: unknown } }[];
-  readonly error?: { readonly message?: unknown } | string;
+  readonly error?: { readonly message?: unknown } | string | null;
 }
 
 function parsed(text: string): Completion {
@@ -128,13 +129,12 @@ function contentOf(text: string, { address }: ChatServer): string {
   );
 }
 
-/** What the server says of its error, in one line and without the key, which some repeat; empty where it says nothing. */
+/** What the server says of its error; empty where it says nothing. */
 function complaintOf(text: string, key: string | undefined): string {
   const { error } = parsed(text);
-  const said = typeof error === 'object' ? error.message : error;
+  const said = typeof error === 'object' ? error?.message : error;
   if (typeof said !== 'string' || said.trim() === '') return '';
-  const shown = key === undefined ? said : said.replaceAll(key, '…');
-  return `it says ${JSON.stringify(shown.replaceAll(/\s+/g, ' ').slice(0, SHOWN_CHARACTERS))}; `;
+  return `it says ${quotedReply(said, key, SHOWN_CHARACTERS)}; `;
 }
 
 function refused(status: number, text: string, { address, key }: ChatServer, model: string): JudgeFailure {

@@ -10,8 +10,10 @@ const AT_ONCE = 4;
 /** Failures in a row after which nobody else is asked. */
 const MOST_IN_A_ROW = 5;
 
-/** Failures after which the next answer fares no better. */
-const LASTING: readonly FailureReason[] = ['no server', 'no such route or model', 'key refused', 'time-out'];
+/** Failures that are not of one answer. An error of the server has been tried again by then. */
+const LASTING: readonly FailureReason[] = [
+  ...(['no server', 'no such route or model', 'key refused', 'time-out', 'error of the server'] as const),
+];
 
 /** One answer, and the turns that gave it to the same question. */
 interface AskedAnswer {

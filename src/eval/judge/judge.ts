@@ -5,6 +5,7 @@ import { VerdictRepository } from '../../db/verdict-repository.ts';
 import { chatReply, type ChatServer } from './chat-completion.ts';
 import { JudgeFailure } from './judge-failure.ts';
 import { type AnswerToJudge, promptAbout, verdictKey, verdictOf } from './judge-prompt.ts';
+import { quotedReply } from './quoted-reply.ts';
 
 const SHOWN_CHARACTERS = 60;
 
@@ -33,7 +34,7 @@ export class Judge {
     const reply = await chatReply(this.#server, this.model, promptAbout(answer), signal);
     const verdict = verdictOf(reply);
     if (verdict === null) {
-      const shown = JSON.stringify(reply.trim().slice(0, SHOWN_CHARACTERS));
+      const shown = quotedReply(reply, this.#server.key, SHOWN_CHARACTERS);
       throw new JudgeFailure(
         'neither yes nor no',
         'protocol',
