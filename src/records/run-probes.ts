@@ -65,8 +65,11 @@ export const armIsolation = z
     strangers: z.object({ answers, leaks: z.number() }).readonly(),
     /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
     doubles: z.object({ answers, reused: z.number() }).readonly(),
-    /** The same of those who asked at one moment; missing in older runs. */
-    atOnce: z.object({ answers, leaks: z.number() }).readonly().exactOptional(),
+    /**
+     * The same of those who asked at one moment; `lost`: owners who did not hear their own secret then, and do when nobody else
+     * asks. Missing in older runs.
+     */
+    atOnce: z.object({ answers, leaks: z.number(), lost: z.number().exactOptional() }).readonly().exactOptional(),
     /** And of a system that was opened anew on the same store, with doubles among those who ask; missing in older runs. */
     reopened: z.object({ answers, leaks: z.number(), reused: z.number() }).readonly().exactOptional(),
     /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */

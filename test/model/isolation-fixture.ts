@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 import { storeIn } from '../../scripts/open-parts.ts';
 import { openDatabase } from '../../src/db/database.ts';
@@ -16,6 +17,7 @@ import { RouterRetriever } from '../../src/retrieval/router/router-retriever.ts'
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
+import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
 import type { OpenStore } from '../../src/systems/prefill/arm-store.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { replacing } from '../fixtures/replacing.ts';
@@ -42,11 +44,38 @@ export function unscoped(store: KvStore): KvStore {
   });
 }
 
+/** A system that asks for the user who came last: right while one asks, wrong as soon as two do at one moment. */
+export function forgetful(system: BenchSystem): BenchSystem {
+  let last: ChatRequest;
+  return replacing(system, {
+    chat: async (request) => {
+      last = request;
+      await setImmediate();
+      return system.chat(last);
+    },
+  });
+}
+
+/** A system that answers a question once for all who ask it at one moment. */
+export function collapsing(system: BenchSystem): BenchSystem {
+  const underWay = new Map<string, Promise<ChatResponse>>();
+  return replacing(system, {
+    chat: (request) => {
+      const { query } = request;
+      const answer = underWay.get(query) ?? system.chat(request).finally(() => underWay.delete(query));
+      underWay.set(query, answer);
+      return answer;
+    },
+  });
+}
+
 /** What a probe asks: these arms, over an index and a store that are scoped by user unless a test takes others. */
 interface ProbedParts extends ProbeOptions {
   readonly arms: readonly string[];
   readonly Router?: new (embeddings: EmbeddingService, options: MemoryRouterOptions) => MemoryRouter;
   readonly leaks?: (store: KvStore) => KvStore;
+  /** Stands in front of an arm's systems. */
+  readonly lies?: (system: BenchSystem, arm: string) => BenchSystem;
 }
 
 /** Opens a model around the tests of a file. @returns probes, and gives what the check makes of it */
@@ -65,7 +94,10 @@ export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Che
     folder[Symbol.dispose]();
   });
 
-  return async (name, { arms, Router = MemoryRouter, leaks = (store) => store, ...options }) => {
+  return async (
+    name,
+    { arms, Router = MemoryRouter, leaks = (store) => store, lies = (system) => system, ...options },
+  ) => {
     using database = openDatabase({ path: ':memory:' });
     await using session = await engine.openSession(name);
     const router = new Router(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
@@ -86,7 +118,7 @@ export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Che
         const { store } = await openScoped(opened);
         return { store: leaks(store), diskTiming: 'at-once' };
       };
-      const reopen = () => open({ ...parts, openStore });
+      const reopen = () => lies(open({ ...parts, openStore }), traits.name);
       return { traits, system: reopen(), reopen };
     });
     const probe = await probeIsolation({ runId: name, engine, keeper, systems, topK: 5, threshold: -1 }, 3, options);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openedProbe, unscoped, UnscopedRouter } from './isolation-fixture.ts';
+import { collapsing, forgetful, openedProbe, unscoped, UnscopedRouter } from './isolation-fixture.ts';
 
 const judged = openedProbe();
 
@@ -22,4 +22,17 @@ it('the isolation check fails on an unscoped index', async () => {
 it('the isolation check fails on an unscoped store', async () => {
   const { status, evidence } = await judged('store', { ...few, leaks: unscoped });
   expect([status, evidence]).toEqual(['failed', expect.stringContaining('K/V of another user served by')]);
+});
+
+it('the isolation check fails on systems that mix two users only when they ask at one moment', async () => {
+  const { status, evidence } = await judged('moment', {
+    ...few,
+    lies: (system, arm) => (arm === 'rag-cached' ? collapsing(system) : forgetful(system)),
+  });
+  expect([status, evidence]).toEqual([
+    'failed',
+    expect.stringContaining(
+      "another's secret came out of rag-cached (asked at one moment), dki-blocks (asked at one moment); owners who ask at one moment do not hear their own from rag-cached, dki-blocks; ",
+    ),
+  ]);
 });

@@ -24,8 +24,26 @@ it('passes without a leak, and fails by a leak and by foreign K/V, at once, one 
   expect(judged({ doubles: { answers: 5, reused: 1 } })).toBe('failed');
   expect(judged({ owners: { answers: 25, right: 20 } })).toBe('passed');
   expect(judged({ atOnce: { answers: 6, leaks: 1 } })).toBe('failed');
+  expect(judged({ atOnce: { answers: 6, leaks: 0, lost: 1 } })).toBe('failed');
+  expect(judged({ atOnce: { answers: 6, leaks: 0, lost: 0 } })).toBe('passed');
   expect(judged({ reopened: { answers: 4, leaks: 1, reused: 0 } })).toBe('failed');
   expect(judged({ reopened: { answers: 4, leaks: 0, reused: 1 } })).toBe('failed');
+});
+
+it('says which arms leaked, and whether it took users who ask at one moment', () => {
+  const arms = [
+    { ...scoped, arm: 'dki', atOnce: { answers: 6, leaks: 2 } },
+    {
+      ...scoped,
+      arm: 'rag-cached',
+      strangers: { answers: 50, leaks: 1 },
+      reopened: { answers: 4, leaks: 1, reused: 0 },
+    },
+    scoped,
+  ];
+  expect(checked({ probes: { ...checkInput().probes, isolation: { arms } } }).evidence).toContain(
+    "; another's secret came out of dki (asked at one moment), rag-cached (asked one by one, opened anew); ",
+  );
 });
 
 it('fails where an arm that answers as the baseline tells owners less, and is undecided where no arm tells them', () => {
