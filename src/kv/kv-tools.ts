@@ -1,5 +1,6 @@
 import { readBlockFile } from './block-file.ts';
 import { BlockStore, type DiskTiming } from './block-store.ts';
+import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
@@ -11,6 +12,7 @@ export interface KvTools {
   readonly cut: typeof cutCells;
   readonly key: typeof kvKey;
   readonly readBlock: typeof readBlockFile;
+  readonly deviations: typeof cellDeviations;
   readonly openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming) => BlockStore;
 }
 
@@ -20,5 +22,6 @@ export const kvTools: KvTools = {
   cut: cutCells,
   key: kvKey,
   readBlock: readBlockFile,
+  deviations: cellDeviations,
   openBlocks: (store, memoryBytes, timing) => new BlockStore(store, memoryBytes, timing),
 };

@@ -77,6 +77,8 @@ export const armTraits = z
      * `exploratory`: compared, not tested.
      */
     comparison: z.enum(['baseline', 'primary', 'planned', 'exploratory']),
+    /** Missing, or false where it uses knowledge that no deployment has: its answers are a bound, its costs are nobody's. */
+    deployable: z.literal(false).exactOptional(),
     /** Keeps K/V in its session from turn to turn, so that it needs one of its own. */
     keepsSession: z.boolean(),
     /** One line, for `--help` and tables. */

@@ -2,6 +2,33 @@ import { z } from 'zod';
 
 const tokens = z.number().int().nonnegative();
 
+/** Tokens that are recomputed, by the rule of the arm. */
+const selection = z
+  .object({
+    /** Of blocks that did not see all that precedes them: those that the rule chooses among. */
+    selectable: tokens,
+    selected: tokens,
+    /** Runs of neighbours among them, each of which takes one import of the cells before it and one export. */
+    splices: tokens,
+    /** Of evaluating them and writing their cells. */
+    ms: z.number(),
+  })
+  .readonly();
+
+/** What was evaluated to select the tokens that are recomputed: its cost is layers × tokens. */
+const selector = z
+  .object({
+    /** `whole`: the model that answers, so that `evaluated` holds these tokens too. */
+    model: z.enum(['whole']),
+    tokens,
+    /** That they ran through. */
+    layers: tokens,
+    ms: z.number(),
+  })
+  .readonly();
+
+export type Selector = z.output<typeof selector>;
+
 /** A turn's own claims, in tokens; the engine's meter is compared with them. */
 export const turnAccount = z
   .object({
@@ -11,8 +38,12 @@ export const turnAccount = z
     evaluated: tokens,
     /** Evaluated to build K/V that was not in the store. */
     built: tokens,
-    /** Of blocks, evaluated again at their final place. */
+    /** Of blocks, evaluated again at their final place; more than are selected where the engine takes no fewer at once. */
     recomputed: tokens,
+    /** Missing where no rule selects tokens. */
+    selection: selection.exactOptional(),
+    /** Missing where nothing is evaluated to select them. */
+    selector: selector.exactOptional(),
     /** Evaluated to decide whether to inject. */
     gate: tokens,
     /** Cells filled without evaluation. */
@@ -27,3 +58,8 @@ export const turnAccount = z
   .readonly();
 
 export type TurnAccount = z.output<typeof turnAccount>;
+
+/** Tokens of the selector that the model which answers evaluated. */
+export function selectedByModel({ selector }: Pick<TurnAccount, 'selector'>): number {
+  return selector?.model === 'whole' ? selector.tokens : 0;
+}

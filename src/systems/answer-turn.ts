@@ -1,7 +1,7 @@
 import { meterDifference } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../records/prompt-info.ts';
 import type { PrefillRecord } from '../records/prefill-record.ts';
-import type { TurnAccount } from '../records/turn-account.ts';
+import { selectedByModel, type TurnAccount } from '../records/turn-account.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
@@ -145,7 +145,7 @@ function accountOf(
   return {
     ...account,
     gate,
-    evaluated: suffix.length + account.built + account.recomputed + gate,
+    evaluated: suffix.length + account.built + account.recomputed + selectedByModel(account) + gate,
     sharesPositions: account.positions < prompt.tokenIds.length,
     ...(ahead === undefined ? {} : { ahead }),
   };

@@ -14,7 +14,10 @@ afterAll(() => turns[Symbol.asyncDispose]());
 const proven = { sameAgain: true, wrongCells: null };
 
 const exact = ['dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-blocks@alpha=0.5', 'dki-parallel'];
-const recomputing = ['dki-link:3', 'dki-link:all', 'dki-link:3@alpha=0.5', 'dki-random:.5', 'dki-ranked:.5'];
+const recomputing = [
+  ...['dki-link:3', 'dki-link:all', 'dki-link:3@alpha=0.5', 'dki-random:.5', 'dki-random:0', 'dki-ranked:1'],
+  ...['dki-ranked:.5', 'dki-cacheblend-oracle:.4', 'dki-cacheblend-oracle:.4@alpha=0.5', 'dki-cacheblend-oracle:1'],
+];
 
 it.each([...exact, ...recomputing])(
   'the cells of %s are those of a fresh evaluation, on a miss and on a hit, and give the answer again',

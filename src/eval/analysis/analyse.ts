@@ -11,7 +11,14 @@ import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { designEffectsOf } from './summary/design-effects.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
-import { answerPrefixNotes, evidenceNotes, exactnessNotes, promptNotes, retrievalNotes } from './summary/notes.ts';
+import {
+  answerPrefixNotes,
+  boundNotes,
+  evidenceNotes,
+  exactnessNotes,
+  promptNotes,
+  retrievalNotes,
+} from './summary/notes.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { regimeOf } from './summary/regime.ts';
 import { retrievalKinds } from './summary/retrieval-kinds.ts';
@@ -52,6 +59,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       ...promptNotes(answered, names),
       ...answerPrefixNotes(answered, arms, plan.settings),
       ...exactnessNotes(probes.parity, arms),
+      ...boundNotes(answered, arms),
       ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
     ]),
     arms: arms.map((arm) =>

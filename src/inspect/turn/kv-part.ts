@@ -32,6 +32,9 @@ export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
     ...(prefill.strategy !== 'prefix' && prefill.recomputedTokens > 0
       ? [`${prefill.recomputedTokens} tokens recomputed`]
       : []),
+    ...(account.selector === undefined
+      ? []
+      : [`selected by ${account.selector.tokens} tokens through ${account.selector.layers} layers`]),
     ...(account.gate > 0 ? [`${account.gate} tokens evaluated by the gate`] : []),
   ];
   return `${parts.join(', ')}.`;

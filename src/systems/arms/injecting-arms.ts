@@ -1,6 +1,7 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
 import { type RecipeName, recipeNamed, SHARE } from '../prefill/join-recipe.ts';
+import type { TokenMeasure } from '../prefill/select-tokens.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
 type Difference = Partial<Omit<DKISystemParts, keyof ArmParts>>;
@@ -51,9 +52,9 @@ function joining(
 
 /** An arm that recomputes a share of the memory tokens, which its argument names. */
 function selecting(
-  by: 'first' | 'random' | 'ranked',
+  by: 'first' | 'random' | 'ranked' | TokenMeasure,
   argument: string,
-  traits: Pick<OwnTraits, 'summary' | 'mark'>,
+  traits: Pick<OwnTraits, 'summary' | 'mark' | 'deployable'>,
 ): ArmDefinition {
   const recipeOf = (share: string | null): RecipeName => `${by}:${share}` as RecipeName;
   return {
@@ -171,6 +172,12 @@ export const injectingArms: readonly ArmDefinition[] = [
   selecting('ranked', SHARE, {
     summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
     mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
+  }),
+  selecting('cacheblend-oracle', SHARE, {
+    deployable: false,
+    summary:
+      'as dki-first, tokens whose K/V deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
+    mark: { colour: '#9a5a3c', shape: 'cross', dash: [1, 3] },
   }),
   joining(
     'dki-parallel',

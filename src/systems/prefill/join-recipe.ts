@@ -1,4 +1,4 @@
-import type { TokenSelection } from './select-tokens.ts';
+import type { TokenMeasure, TokenSelection } from './select-tokens.ts';
 
 /** The placement of blocks, and what of them is evaluated again where it stands. */
 export interface JoinRecipe {
@@ -16,10 +16,7 @@ export type RecipeName =
   | 'parallel'
   | 'link:all'
   | `link:${number}`
-  | `first:${Share}`
-  | `random:${Share}`
-  | `random:ranked:${Share}`
-  | `ranked:${Share}`;
+  | `${'first' | 'random' | 'random:ranked' | 'ranked' | TokenMeasure}:${Share}`;
 
 /** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
@@ -58,7 +55,7 @@ export function recipeNamed(name: RecipeName): JoinRecipe {
   if (name === 'parallel' || name === 'blocks') {
     return { positions: name === 'parallel' ? 'parallel' : 'contiguous', recompute: null };
   }
-  const [by, argument, last] = name.split(':') as ['link' | 'first' | 'random' | 'ranked', string, string?];
+  const [by, argument, last] = name.split(':') as [TokenSelection['by'], string, string?];
   if (by === 'link') return { positions: 'contiguous', recompute: { by, tokens: tokensNamed(argument) } };
   const share = Number(last ?? argument);
   return {

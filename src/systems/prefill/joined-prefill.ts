@@ -10,7 +10,13 @@ import { requireInSession } from './exact-tokens.ts';
 import { type JoinRecipe, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
-import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
+import {
+  type PrefillAccount,
+  prefillAsText,
+  type Prefilled,
+  type PrefillStrategy,
+  type TurnContext,
+} from './prefill-strategy.ts';
 
 /** Settings of joined blocks. */
 export interface JoinedOptions {
@@ -23,7 +29,10 @@ export interface JoinedOptions {
 }
 
 /** Blocks that are in the session, and the cost of joining them. */
-interface Joined extends Pick<PlacedBlocks, 'positions' | 'recomputed' | 'recomputedTokens' | 'recomputeMs'> {
+interface Joined extends Pick<
+  PlacedBlocks,
+  'positions' | 'recomputed' | 'recomputedTokens' | 'recomputeMs' | 'selector'
+> {
   readonly gathered: GatheredBlocks;
   readonly sizeBytes: number;
   readonly joinMs: number;
@@ -45,7 +54,7 @@ export class JoinedPrefill implements PrefillStrategy {
     const parts = prefixParts(prompt);
     if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
     const joined = await this.#join(parts, turn);
-    const { gathered } = joined;
+    const { gathered, selector } = joined;
     const isSettled = [gathered.header, ...gathered.blocks].every(({ origin }) => origin === 'memory');
     return {
       ...(isSettled ? {} : { keep: () => this.#settle() }),
@@ -57,9 +66,11 @@ export class JoinedPrefill implements PrefillStrategy {
         recomputed: joined.recomputedTokens,
         resident: prompt.prefixTokens,
         positions: turn.session.tokens.length + parts.suffix.length,
+        ...(this.#options.recipe.recompute === null ? {} : { selection: selectionOf(joined) }),
+        ...(selector === null ? {} : { selector }),
       },
       kvLoadMs: gathered.findMs + joined.joinMs,
-      kvComputeMs: gathered.computeMs + joined.recomputeMs,
+      kvComputeMs: gathered.computeMs + (selector?.ms ?? 0) + joined.recomputeMs,
     };
   }
 
@@ -102,16 +113,26 @@ export class JoinedPrefill implements PrefillStrategy {
     const start = performance.now();
     const blocks = gathered.blocks.map(({ state }, index) => ({ state, rank: rankOf(parts, index) }));
     using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, { alpha, rotated: store.rotated });
-    const { state, positions, recomputed, recomputedTokens, recomputeMs } = placed;
+    const { state, positions, recomputed, recomputedTokens, recomputeMs, selector } = placed;
     const sizeBytes = kvBytes(state);
     await session.importCells(state);
     // Where blocks share positions a session has no list of its tokens.
     if (recipe.positions === 'contiguous') {
       await requireInSession(session, [...parts.header, ...parts.lines.flatMap(({ tokenIds }) => tokenIds)]);
     }
-    const joinMs = performance.now() - start - recomputeMs;
-    return { gathered, positions, recomputed, recomputedTokens, sizeBytes, recomputeMs, joinMs };
+    const joinMs = performance.now() - start - recomputeMs - (selector?.ms ?? 0);
+    return { gathered, positions, recomputed, recomputedTokens, sizeBytes, recomputeMs, selector, joinMs };
   }
+}
+
+function selectionOf({ gathered, recomputed, recomputeMs }: Joined): NonNullable<PrefillAccount['selection']> {
+  const later = gathered.blocks.slice(1);
+  return {
+    selectable: later.reduce((sum, { state }) => sum + state.positions.length, 0),
+    selected: recomputed.reduce((sum, { start, end }) => sum + end - start, 0),
+    splices: recomputed.length,
+    ms: recomputeMs,
+  };
 }
 
 /** The place of a line's memory among the retrieved. */

@@ -4,10 +4,13 @@ import type { TokenRange } from '../../engine/token-id.ts';
 import { type BlockPlacement, contiguousPositions, type JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import { replaceCells } from '../../kv/replace-cells.ts';
+import type { Selector } from '../../records/turn-account.ts';
+import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
+import { deviationsFromText } from './measure-tokens.ts';
 import { cellsOf } from './scale-prefix.ts';
-import { selectTokens } from './select-tokens.ts';
+import { isMeasured, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
 /** A block and the place of its memory among the retrieved, 0 for the best. */
 export interface RankedBlock {
@@ -31,6 +34,8 @@ export interface PlacedBlocks extends Disposable {
   /** Evaluated for them: more where the engine takes no fewer at once than there are in a range. */
   readonly recomputedTokens: number;
   readonly recomputeMs: number;
+  /** Null where nothing was evaluated to select them. */
+  readonly selector: Selector | null;
 }
 
 /** Gives every block its position, and evaluates the tokens again that the recipe selects. */
@@ -45,33 +50,46 @@ export async function placeBlocks(
   const start = header.positions.length;
   const states = blocks.map(({ state }) => state);
   const positions = scheme === 'parallel' ? states.map(() => start) : contiguousPositions(states, start);
-  const selected = recompute === null ? [] : selectTokens(recompute, blocks.map(selectable));
-  const recomputed = selected.map((range) => ({ start: start + range.start, end: start + range.end }));
-  const joinAlpha = recomputed.length === 0 ? alpha : 1;
+  const joinAlpha = recompute === null ? alpha : 1;
   const placements = states.map((block, index) => ({ block, position: positions[index]!, alpha: joinAlpha }));
   const { kv } = context;
   const joined = kv.join(header, placements, { rotary, ...rotated });
   try {
+    const { ranges, selector } = await selectedOf(recompute, context, joined, start, blocks);
+    const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));
     const begin = performance.now();
     const recomputedTokens = await recomputeCells(context, joined, recomputed);
     const recomputeMs = recomputed.length === 0 ? 0 : performance.now() - begin;
     const state = alpha === joinAlpha ? joined : scaled(joined, header, alpha, rotary, kv);
     const dispose = (): void => [joined, state].forEach((taken) => taken[Symbol.dispose]());
-    return { state, positions, recomputed, recomputedTokens, recomputeMs, [Symbol.dispose]: dispose };
+    return { state, positions, recomputed, recomputedTokens, recomputeMs, selector, [Symbol.dispose]: dispose };
   } catch (error) {
     joined[Symbol.dispose]();
     throw error;
   }
 }
 
-function selectable({ state: { tokenIds }, rank }: RankedBlock): { tokenIds: Int32Array; rank: number } {
-  return { tokenIds, rank };
+/** The tokens that a recipe selects, counted from the first one behind the header. */
+async function selectedOf(
+  recompute: TokenSelection | null,
+  context: BlockContext,
+  joined: SequenceState,
+  header: number,
+  blocks: readonly RankedBlock[],
+): Promise<{ readonly ranges: readonly TokenRange[]; readonly selector: Selector | null }> {
+  const selectable = blocks.map(({ state: { tokenIds }, rank }) => ({ tokenIds, rank }));
+  if (recompute === null) return { ranges: [], selector: null };
+  if (!isMeasured(recompute) || !leavesChoice(recompute.share, selectable)) {
+    return { ranges: selectTokens(recompute, selectable), selector: null };
+  }
+  const firstBlock = selectable[0]!.tokenIds.length;
+  const { scores, selector } = await deviationsFromText(context, { state: joined, header, firstBlock });
+  return { ranges: selectTokens(recompute, selectable, scores), selector };
 }
 
 /**
  * Evaluates ranges of positions again, each behind all cells before it, which are final by then, and writes the new cells
- * over the old ones. Engines evaluate only behind the last position, so that each range takes one import. Where a range is
- * shorter than an engine evaluates at once, tokens behind it are evaluated too, and not kept.
+ * over the old ones. Engines evaluate only behind the last position, so that each range takes one import.
  * @param joined contiguous, so that the cell of a position is the cell of that number
  * @returns the tokens that were evaluated
  */
@@ -82,15 +100,10 @@ async function recomputeCells(
 ): Promise<number> {
   const { leastTokens } = engine.capabilities;
   let evaluated = 0;
-  for (const { start, end } of ranges) {
-    const ids = [...joined.tokenIds.subarray(start, Math.max(end, start + leastTokens))];
-    // What stands behind a token does not change it.
-    while (ids.length < leastTokens) ids.push(ids.at(-1)!);
-    await session.importCells(kv.cut(joined, 0, start));
-    await session.evaluate(ids, { signal });
-    evaluated += ids.length;
-    using computed = await session.exportCells({ start, end });
-    replaceCells(joined, computed, start);
+  for (const range of ranges) {
+    using again = await evaluateAgain({ session, leastTokens, kv, signal }, joined, range);
+    replaceCells(joined, again.cells, range.start);
+    evaluated += again.evaluatedTokens;
   }
   return evaluated;
 }

@@ -17,7 +17,10 @@ export interface TurnContext {
 }
 
 /** A strategy's claims of one turn, in tokens. */
-export type PrefillAccount = Pick<TurnAccount, 'cache' | 'built' | 'recomputed' | 'resident' | 'positions'>;
+export type PrefillAccount = Pick<
+  TurnAccount,
+  'cache' | 'built' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions'
+>;
 
 /** A session that holds the prefix of a prompt, and what remains to be evaluated. */
 export interface Prefilled {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type SelectableBlock, selectTokens, type TokenSelection } from './select-tokens.ts';
+import { leavesChoice, type SelectableBlock, selectTokens, type TokenSelection } from './select-tokens.ts';
 
 /** Blocks of 4, 10, 3 and 6 tokens; the last was retrieved best, then the second, the first, the third. */
 const blocks: readonly SelectableBlock[] = [
@@ -8,6 +8,7 @@ const blocks: readonly SelectableBlock[] = [
   { tokenIds: [21, 22, 23], rank: 3 },
   { tokenIds: [31, 32, 33, 34, 35, 36], rank: 0 },
 ];
+const rules = ['first', 'random', 'ranked', 'cacheblend-oracle'] as const;
 const ranges = (selection: TokenSelection): string =>
   selectTokens(selection, blocks)
     .map(({ start, end }) => `${start}-${end}`)
@@ -71,14 +72,34 @@ describe('a share of the memory tokens', () => {
     expect(random).not.toEqual(ranked);
   });
 
-  it.each(['first', 'random', 'ranked'] as const)('of 0 is nothing, of 1 all behind the first block: %s', (by) => {
+  it('is the tokens of the largest scores where the rule measures them, of equal ones the earlier, none of the first block', () => {
+    const scores = Float64Array.from({ length: 23 }, (_, place) => (place < 4 ? 9 : 0));
+    for (const [rank, place] of [20, 5, 22, 13].entries()) scores[place] = 8 - rank;
+    const measured = (share: number): string =>
+      selectTokens({ by: 'cacheblend-oracle', share }, blocks, scores)
+        .map(({ start, end }) => `${start}-${end}`)
+        .join(' ');
+    expect(measured(0.1)).toBe('5-6 20-21');
+    expect(measured(0.25)).toBe('4-7 13-14 20-21 22-23');
+  });
+
+  it('leaves a choice where it is some of the tokens behind the first block, and not all of them', () => {
+    expect([0, 0.02, 0.03, 0.8, 0.81, 1].map((share) => leavesChoice(share, blocks))).toEqual([
+      ...[false, false, true],
+      ...[true, false, false],
+    ]);
+    expect(leavesChoice(0.5, blocks.slice(0, 1))).toBe(false);
+    expect(leavesChoice(0.5, [])).toBe(false);
+  });
+
+  it.each(rules)('of 0 is nothing, of 1 all behind the first block: %s', (by) => {
     expect(ranges({ by, share: 0 })).toBe('');
     expect(places({ by, share: 1 })).toEqual(Array.from({ length: 19 }, (_, index) => 4 + index));
   });
 });
 
 it('selects nothing where there is one block, or none', () => {
-  for (const by of ['first', 'random', 'ranked'] as const) {
+  for (const by of rules) {
     expect(selectTokens({ by, share: 1 }, blocks.slice(0, 1))).toEqual([]);
     expect(selectTokens({ by, share: 1 }, [])).toEqual([]);
   }

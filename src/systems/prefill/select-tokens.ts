@@ -9,12 +9,29 @@ import type { TokenId, TokenRange } from '../../engine/token-id.ts';
  * `link`: the first tokens of each block, Infinity for all; LegoLink in EPIC, arXiv 2410.15332. The others select a share of
  * the memory tokens, from 0 to 1, as many as there are behind the first block at most. `first`: dealt to the blocks in turn,
  * each from its beginning. `random`: evenly over all tokens, the control of every other rule; `asMany` as another rule
- * selects at that share. `ranked`: whole blocks, the best retrieved first, at least one, while the share lasts.
+ * selects at that share. `ranked`: whole blocks, the best retrieved first, at least one, while the share lasts. Those that
+ * measure take the tokens of the largest scores, which somebody must have found out.
  */
-export type TokenSelection =
+export type TokenSelection = PlainSelection | MeasuredSelection;
+
+type PlainSelection =
   | { readonly by: 'link'; readonly tokens: number }
   | { readonly by: 'first' | 'ranked'; readonly share: number }
   | { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' };
+
+/**
+ * `cacheblend-oracle`: the tokens whose keys and values deviate most between the joined blocks and a full prefill, over all
+ * layers; CacheBlend, arXiv 2405.16444, with knowledge that no deployment has.
+ */
+export interface MeasuredSelection {
+  readonly by: TokenMeasure;
+  readonly share: number;
+}
+
+/** Measures of tokens, as arms and records name them. */
+export const tokenMeasures = ['cacheblend-oracle'] as const;
+
+export type TokenMeasure = (typeof tokenMeasures)[number];
 
 /** A block as a rule sees it. */
 export interface SelectableBlock {
@@ -26,8 +43,13 @@ export interface SelectableBlock {
 /**
  * The selected tokens as ranges, in order and apart, counted from the first token of the first block. The same blocks get the
  * same tokens; a larger share gets those of a smaller one and more.
+ * @param scores of all tokens, in order, where the rule measures them and `leavesChoice`
  */
-export function selectTokens(selection: TokenSelection, blocks: readonly SelectableBlock[]): readonly TokenRange[] {
+export function selectTokens(
+  selection: TokenSelection,
+  blocks: readonly SelectableBlock[],
+  scores: ArrayLike<number> = [],
+): readonly TokenRange[] {
   const [first, ...later] = spansOf(blocks);
   if (first === undefined) return [];
   switch (selection.by) {
@@ -39,7 +61,20 @@ export function selectTokens(selection: TokenSelection, blocks: readonly Selecta
       return merged(rankedSpans(later, budgetOf(selection.share, blocks)));
     case 'random':
       return drawn(first.end, blocks, countOf(selection, blocks));
+    default:
+      return largest(later, budgetOf(selection.share, blocks), scores);
   }
+}
+
+/** True for a rule that measures tokens. */
+export function isMeasured(selection: TokenSelection): selection is MeasuredSelection {
+  return tokenMeasures.some((measure) => measure === selection.by);
+}
+
+/** True where a share takes some of the tokens that may be selected, and not all of them. */
+export function leavesChoice(share: number, blocks: readonly SelectableBlock[]): boolean {
+  const budget = budgetOf(share, blocks);
+  return budget > 0 && budget < blocks.slice(1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
 interface Span extends TokenRange {
@@ -53,6 +88,7 @@ function spansOf(blocks: readonly SelectableBlock[]): Span[] {
 
 /** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
 function budgetOf(share: number, blocks: readonly SelectableBlock[]): number {
+  if (blocks.length === 0) return 0;
   const all = blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   return Math.min(Math.round(share * all), all - blocks[0]!.tokenIds.length);
 }
@@ -81,6 +117,13 @@ function rankedSpans(spans: readonly Span[], budget: number): TokenRange[] {
     left -= tokens;
   }
   return taken;
+}
+
+/** The tokens of the largest scores, of equal ones the earlier. */
+function largest(spans: readonly Span[], budget: number, scores: ArrayLike<number>): TokenRange[] {
+  const places = spans.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index));
+  const byScore = budget < places.length ? places.sort((a, b) => scores[b]! - scores[a]! || a - b) : places;
+  return merged(byScore.slice(0, budget).map((start) => ({ start, end: start + 1 })));
 }
 
 function countOf(

@@ -10,6 +10,7 @@ const checked = (changes: Partial<CheckInput> = {}): CheckResult => tokenAccount
 const ofDki = (changes: Changes): CheckResult['status'] =>
   checked({ answered: [...askedTwice('rag'), ...askedTwice('dki', changes)] }).status;
 
+const selector = { model: 'whole', tokens: 4, layers: 3, ms: 1 } as const;
 const miss = { account: { cache: 'miss', built: 31 }, tokens: { evaluated: 43 } } as const;
 
 it('passes for hits and misses that the meter agrees with', () => {
@@ -28,9 +29,14 @@ it.each<[string, Changes]>([
   ['tokens that are neither text nor injected', { tokens: { prompt: 11 } }],
   ['more evaluated than stands behind the memories', { tokens: { evaluated: 13 } }],
   ['recomputed tokens that the meter did not see', { account: { recomputed: 4 } }],
+  ['tokens that select others, and that the meter did not see', { account: { selector } }],
   ['memories to inject and none injected', { account: { cache: 'bypass' } }],
 ])('fails for %s', (_, changes) => {
   expect(ofDki(changes)).toBe('failed');
+});
+
+it('passes for tokens that select others where the meter saw them', () => {
+  expect(ofDki({ account: { selector }, tokens: { evaluated: 16 } })).toBe('passed');
 });
 
 it('fails for a text arm that evaluated other than it says', () => {

@@ -3,7 +3,7 @@ import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { AnsweredTurn } from '../../../records/turn-record.ts';
-import { answerPrefixNotes, evidenceNotes, promptNotes, retrievalNotes } from './notes.ts';
+import { answerPrefixNotes, boundNotes, evidenceNotes, promptNotes, retrievalNotes } from './notes.ts';
 
 function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null): AnsweredTurn {
   const timingsMs = { embedding: 0, search: 0, ranking: 0 };
@@ -48,6 +48,18 @@ test('says whose prompts were cut, arm by arm', () => {
     'forced truncation to the query alone: rag in 1 turns',
     'retrieved memories dropped by the budget: full in 2 turns',
     'history cut to the newest: full in 1 turns',
+  ]);
+});
+
+test('says which arms are bounds, and what their knowledge took', () => {
+  const selector = { model: 'whole', tokens: 20, layers: 3, ms: 1 } as const;
+  const { account } = answeredTurn('bound');
+  const turns = ['q1', 'q2'].map((itemId) =>
+    answeredTurn('bound', { changes: { itemId, account: { ...account, selector } } }),
+  );
+  expect(boundNotes(turns, [handmadeTraits('rag'), handmadeTraits('bound', { deployable: false })])).toEqual([
+    'bound is a bound: it uses knowledge that no deployment has, and 40 of the tokens that its 2 turns evaluated,' +
+      ' with their time, went into that',
   ]);
 });
 

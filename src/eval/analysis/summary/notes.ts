@@ -3,6 +3,7 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { ParitySelfTest } from '../../../records/run-probes.ts';
+import { selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
@@ -85,6 +86,23 @@ export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTrait
   const exact = arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name);
   if (selfTest.bitwiseEqual || exact.length === 0) return [];
   return [`${exact.join(', ')}: bitwise equality cannot be shown here (${selfTestText(selfTest)})`];
+}
+
+/** Notes on arms that use knowledge which no deployment has, and what finding it out took of the turns' tokens. */
+export function boundNotes(
+  answered: readonly AnsweredResult[],
+  arms: readonly Pick<ArmTraits, 'name' | 'deployable'>[],
+): string[] {
+  return arms
+    .filter(({ deployable }) => deployable === false)
+    .map(({ name }) => {
+      const own = answered.filter((turn) => turn.arm === name);
+      const tokens = own.reduce((sum, { account }) => sum + selectedByModel(account), 0);
+      return (
+        `${name} is a bound: it uses knowledge that no deployment has, and ${tokens} of the tokens that its ${own.length}` +
+        ' turns evaluated, with their time, went into that'
+      );
+    });
 }
 
 /** Notes on budgets, arm by arm: a reader must know whose prompts were cut. */

@@ -1,15 +1,20 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
-import type { TokenId } from '../../../engine/token-id.ts';
+import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../records/arm-traits.ts';
 import { type RecipeName, recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { movedCell, type PlainCell, plainCells, scaledCell, stateOf } from './plain-cells.ts';
 
-/** What is injected, and the places of its memories among the retrieved, 0 for the best; in their order where they are not given. */
-type Parts = Pick<InjectedParts, 'header' | 'lines'> & { readonly ranks?: readonly number[] };
+/** What is injected. */
+export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
+  /** The places of its memories among the retrieved, 0 for the best. Default: in their order. */
+  readonly ranks?: readonly number[];
+  /** Positions that are recomputed. Default: those of the rule, which must be one that measures no tokens. */
+  readonly recomputed?: readonly TokenRange[];
+}
 
 /** A session to evaluate in, and the cells of its engine. */
 export interface CellMaker {
@@ -26,7 +31,7 @@ export interface CellMaker {
 export async function expectedCells(
   maker: CellMaker,
   prefill: PrefillName,
-  parts: Parts,
+  parts: ExpectedParts,
   alpha: number,
   options: CallOptions = {},
 ): Promise<PlainCell[]> {
@@ -41,11 +46,12 @@ export async function expectedCells(
 async function joined(
   maker: CellMaker,
   prefill: RecipeName,
-  { header, lines, ranks }: Parts,
+  parts: ExpectedParts,
   options: CallOptions,
 ): Promise<PlainCell[]> {
+  const { header, lines } = parts;
   const { layout, rotary } = maker.cells;
-  const { positions, recompute } = recipeNamed(prefill);
+  const { positions } = recipeNamed(prefill);
   const first = await evaluated(maker, [], header, options);
   const cells = [...first];
   for (const line of lines) {
@@ -53,16 +59,22 @@ async function joined(
     const alone = (await evaluated(maker, first, line, options)).slice(header.length);
     cells.push(...alone.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
-  const blocks = lines.map((tokenIds, index) => ({ tokenIds, rank: ranks?.[index] ?? index }));
   const ids = [...header, ...lines.flat()];
-  for (const range of recompute === null ? [] : selectTokens(recompute, blocks)) {
-    const [start, end] = [header.length + range.start, header.length + range.end];
+  for (const { start, end } of parts.recomputed ?? positionsOf(prefill, parts)) {
     const again = ids.slice(start, Math.max(end, start + maker.leastTokens));
     while (again.length < maker.leastTokens) again.push(again.at(-1)!);
     const anew = await evaluated(maker, cells.slice(0, start), again, options);
     cells.splice(start, end - start, ...anew.slice(start, end));
   }
   return cells;
+}
+
+/** The positions that the rule of a recipe selects. */
+export function positionsOf(prefill: RecipeName, { header, lines, ranks }: ExpectedParts): TokenRange[] {
+  const { recompute } = recipeNamed(prefill);
+  const blocks = lines.map((tokenIds, index) => ({ tokenIds, rank: ranks?.[index] ?? index }));
+  const selected = recompute === null ? [] : selectTokens(recompute, blocks);
+  return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));
 }
 
 /** The cells of tokens behind others, and these. */

@@ -1,15 +1,20 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
+import type { TokenRange } from '../../../engine/token-id.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import type { ArmTraits, PrefillName } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
+import type { PrefillRecord } from '../../../records/prefill-record.ts';
 import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import { recipeNamed } from '../../../systems/prefill/join-recipe.ts';
+import { isMeasured } from '../../../systems/prefill/select-tokens.ts';
 import { injectedParts } from '../observe/injected-parts.ts';
 import { type AnsweredInSession, sessionOf } from '../observe/turn-observer.ts';
 import { ROUNDING, wrongCells } from './compare-cells.ts';
-import { expectedCells } from './expected-cells.ts';
+import { expectedCells, positionsOf } from './expected-cells.ts';
 import { plainCells } from './plain-cells.ts';
 import { type ProverParts, sameAgain } from './same-again.ts';
 import type { TurnSample } from './turn-sample.ts';
+import { wrongSelection } from './wrong-selection.ts';
 
 /** What is proven of a turn, beside its observation. */
 type Proof = Pick<Observed, 'sameAgain' | 'wrongCells'>;
@@ -17,7 +22,7 @@ type Proof = Pick<Observed, 'sameAgain' | 'wrongCells'>;
 /**
  * Proves turns anew, after their scoring and outside every clock of theirs: a seeded sample of each arm, and its first cache
  * hit and miss. The answer is generated again from the K/V that the turn left, and injected cells are read back and compared
- * with those that a fresh evaluation in another session gives.
+ * with those that a fresh evaluation in another session gives; of recomputed blocks the selection too.
  */
 export class TurnProver {
   readonly #parts: ProverParts;
@@ -74,9 +79,24 @@ export class TurnProver {
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
     const maker = { scoring, cells, leastTokens };
-    const expected = await expectedCells(maker, arm.prefill, { ...parts, ranks }, alpha, options);
-    return wrongCells(plainCells(state), expected, boundOf(noise, arm.prefill, ROUNDING[cells.layout.keyType]));
+    const bound = boundOf(noise, arm.prefill, ROUNDING[cells.layout.keyType]);
+    if (arm.prefill === 'prefix') {
+      return wrongCells(plainCells(state), await expectedCells(maker, 'prefix', parts, alpha, options), bound);
+    }
+    const { recompute } = recipeNamed(arm.prefill);
+    const claimed = recomputedOf(turn.response.trace.prefill);
+    const isChosen = recompute !== null && isMeasured(recompute);
+    const missed = isChosen ? await wrongSelection(maker, recompute, parts, claimed, bound.deeper, options) : null;
+    if (missed !== null) return missed;
+    const recomputed = isChosen ? claimed : positionsOf(arm.prefill, { ...parts, ranks });
+    const expected = await expectedCells(maker, arm.prefill, { ...parts, recomputed }, alpha, options);
+    return wrongCells(plainCells(state), expected, bound);
   }
+}
+
+/** The positions that a turn says it recomputed. */
+function recomputedOf(prefill: PrefillRecord | null): readonly TokenRange[] {
+  return prefill === null || prefill.strategy === 'prefix' ? [] : prefill.recomputed;
 }
 
 /** Differences that rounding makes, or twice what the self-test saw. */

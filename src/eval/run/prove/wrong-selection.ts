@@ -1,0 +1,88 @@
+import type { CallOptions } from '../../../engine/call-options.ts';
+import type { TokenRange } from '../../../engine/token-id.ts';
+import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
+import type { PlainCell } from './plain-cells.ts';
+
+/** Scores of tokens, by position; 0 where none may be selected. */
+interface PlainScores {
+  readonly scores: readonly number[];
+  /** Scores that lie no further apart may have been found in the other order. */
+  readonly tolerance: number;
+}
+
+/**
+ * The first thing in which positions are not those of the largest scores, which are measured anew, in a session that no arm
+ * uses and by other code; null where they are, and where nothing was to be chosen.
+ * @param rounding of keys and values, as a part of the largest number
+ */
+export async function wrongSelection(
+  maker: CellMaker,
+  { by, share }: MeasuredSelection,
+  parts: ExpectedParts,
+  claimed: readonly TokenRange[],
+  rounding: number,
+  options: CallOptions,
+): Promise<string | null> {
+  const { header, lines } = parts;
+  const begin = header.length + (lines[0]?.length ?? 0);
+  const end = header.length + lines.flat().length;
+  // As many as any rule takes at that share.
+  const taken = selectTokens(
+    { by: 'first', share },
+    lines.map((tokenIds) => ({ tokenIds, rank: 0 })),
+  );
+  const budget = positionsIn(taken).size;
+  const selected = positionsIn(claimed);
+  const outside = [...selected].find((position) => position < begin || position >= end);
+  if (outside !== undefined) return `position ${outside} was recomputed, which no rule may select`;
+  if (selected.size !== budget) return `${selected.size} tokens were selected in place of ${budget}`;
+  if (budget === 0 || budget === end - begin) return null;
+  const { scores, tolerance } = await measured[by](maker, parts, rounding, options);
+  const places = Array.from({ length: end - begin }, (_, index) => begin + index);
+  const least = Math.min(...places.filter((place) => selected.has(place)).map((place) => scores[place]!));
+  const missed = places.find((place) => !selected.has(place) && scores[place]! > least + tolerance);
+  return missed === undefined
+    ? null
+    : `position ${missed} was not selected, and scores ${scores[missed]!.toFixed(3)} where one that was scores ${least.toFixed(3)}`;
+}
+
+const measured: Readonly<
+  Record<
+    MeasuredSelection['by'],
+    (maker: CellMaker, parts: ExpectedParts, rounding: number, options: CallOptions) => Promise<PlainScores>
+  >
+> = {
+  'cacheblend-oracle': deviations,
+};
+
+/** Distances between the cells of joined blocks and those of the text. */
+async function deviations(
+  maker: CellMaker,
+  { header, lines }: ExpectedParts,
+  rounding: number,
+  options: CallOptions,
+): Promise<PlainScores> {
+  const text = await expectedCells(maker, 'prefix', { header, lines }, 1, options);
+  const joined = await expectedCells(maker, 'blocks', { header, lines }, 1, options);
+  const others = text.map(numbersOf);
+  const own = joined.map(numbersOf);
+  const scores = own.map((numbers, cell) =>
+    cell < header.length ? 0 : lengthOf(numbers.map((number, at) => number - others[cell]![at]!)),
+  );
+  return { scores, tolerance: 2 * rounding * Math.max(...own.map(lengthOf)) };
+}
+
+/** The keys and values of all layers. */
+function numbersOf({ keys, values }: PlainCell): Float64Array {
+  return Float64Array.from([...keys, ...values].flatMap((numbers) => [...numbers]));
+}
+
+function lengthOf(vector: Float64Array): number {
+  return Math.sqrt(vector.reduce((sum, number) => sum + number ** 2, 0));
+}
+
+/** The positions in ranges. */
+function positionsIn(ranges: readonly TokenRange[]): ReadonlySet<number> {
+  return new Set(ranges.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)));
+}

@@ -1,0 +1,42 @@
+import { type KvLayout, sameLayout } from '../engine/kv-layout.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
+import { readNumbers } from './read-numbers.ts';
+
+/**
+ * How far the cells of two states lie apart, cell by cell: the squared distances of their keys and of their values, of all
+ * heads, added up over layers.
+ * @param firstLayer layers below it are left out. Default: none
+ * @returns [cell]
+ * @throws RangeError for other layouts and other numbers of cells
+ */
+export function cellDeviations(a: SequenceState, b: SequenceState, firstLayer = 0): Float64Array {
+  const { layout, positions } = a;
+  if (!sameLayout(layout, b.layout) || positions.length !== b.positions.length) {
+    throw new RangeError(
+      `${positions.length} cells cannot be compared with ${b.positions.length}, or not in their layout`,
+    );
+  }
+  const deviations = new Float64Array(positions.length);
+  const { keyType, valueType, valuesTransposed } = layout;
+  for (let layer = firstLayer; layer < layout.layers; layer++) {
+    addDistances(deviations, readNumbers(a.keys[layer]!, keyType), readNumbers(b.keys[layer]!, keyType), layout, false);
+    const [values, others] = [a.values[layer]!, b.values[layer]!].map((bytes) => readNumbers(bytes, valueType));
+    addDistances(deviations, values!, others!, layout, valuesTransposed);
+  }
+  return deviations;
+}
+
+function addDistances(
+  deviations: Float64Array,
+  a: Float32Array,
+  b: Float32Array,
+  { heads, headDimension }: KvLayout,
+  isTransposed: boolean,
+): void {
+  const cells = deviations.length;
+  const row = heads * headDimension;
+  for (let at = 0; at < a.length; at++) {
+    const cell = isTransposed ? at % cells : Math.floor(at / row);
+    deviations[cell]! += (a[at]! - b[at]!) ** 2;
+  }
+}

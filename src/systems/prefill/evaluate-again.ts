@@ -1,0 +1,36 @@
+import type { CallOptions } from '../../engine/call-options.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { SequenceState } from '../../engine/sequence-state.ts';
+import type { TokenRange } from '../../engine/token-id.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
+
+/** A session to evaluate in, and the least tokens of a call to it. */
+export interface EvaluatingSession extends CallOptions {
+  readonly session: EngineSession;
+  readonly leastTokens: number;
+  readonly kv: Pick<KvTools, 'cut'>;
+}
+
+/** Cells that were computed anew; until they are disposed of. */
+export interface EvaluatedCells extends Disposable {
+  readonly cells: SequenceState;
+  /** More than there are cells where an engine takes no fewer at once: what stands behind a token does not change it. */
+  readonly evaluatedTokens: number;
+}
+
+/**
+ * Evaluates the tokens of a range again, in sight of the cells before it.
+ * @param state contiguous, so that the cell of a position is the cell of that number
+ */
+export async function evaluateAgain(
+  { session, leastTokens, kv, signal }: EvaluatingSession,
+  state: SequenceState,
+  { start, end }: TokenRange,
+): Promise<EvaluatedCells> {
+  const ids = [...state.tokenIds.subarray(start, Math.max(end, start + leastTokens))];
+  while (ids.length < leastTokens) ids.push(ids.at(-1)!);
+  await session.importCells(kv.cut(state, 0, start));
+  await session.evaluate(ids, { signal });
+  const cells = await session.exportCells({ start, end });
+  return { cells, evaluatedTokens: ids.length, [Symbol.dispose]: () => cells[Symbol.dispose]() };
+}
