@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { askedTwice, changedTurn, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
+import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { CheckResult } from '../../../records/results.ts';
 import type { CheckInput } from './check.ts';
 import { effect } from './effect.ts';
@@ -63,6 +64,36 @@ it('compares recomputed and parallel blocks with plain ones', () => {
     status: 'failed',
     evidence: 'no outcome is changed by dki-link:4 (against dki-blocks), dki-parallel (against dki-blocks)',
   });
+});
+
+it('compares random tokens with those that another rule selects at the same share, where there was a choice', () => {
+  const of = (name: string, prefill: ArmTraits['prefill'] & string) =>
+    handmadeTraits(name, { injects: 'memories', prefill });
+  const arms = [
+    ...[rag, of('dki-blocks', 'blocks'), of('dki-first:.3', 'first:.3')],
+    ...[of('dki-random:.3', 'random:.3'), of('dki-first:.5', 'first:.5')],
+  ];
+  const turnsWith = (selected: number, logProbability: number) => [
+    ...askedTwice('rag'),
+    ...askedTwice('dki-blocks'),
+    ...['dki-first:.3', 'dki-random:.3', 'dki-first:.5'].flatMap((name, index) =>
+      askedTwice(name, {
+        account: { selection: { selectable: 9, selected, splices: 1, ms: 1 } },
+        observed: { goldLogProbability: index === 1 ? logProbability : -1 },
+      }),
+    ),
+  ];
+  expect(checked({ arms, answered: turnsWith(4, -2) })).toMatchObject({
+    status: 'passed',
+    evidence: '5 arms and settings change an outcome',
+  });
+  // They differ from the blocks, and not from each other.
+  expect(checked({ arms, answered: turnsWith(4, -1) })).toMatchObject({
+    status: 'failed',
+    evidence: 'no outcome is changed by dki-random:.3 (against dki-first:.3)',
+  });
+  // Of all tokens each rule takes the same.
+  expect(checked({ arms, answered: turnsWith(9, -1) }).status).toBe('passed');
 });
 
 it('is undecided of a cache where no set recurs, another repeat of the question included, and names the arm', () => {

@@ -87,6 +87,28 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
   );
 }
 
+/** A rule and a share, as recipes of recomputed tokens name them. */
+const SHARED = /^(?<rule>.+):(?<share>[.\d]+)$/;
+
+/**
+ * The arms that select as many tokens by another rule than one that draws them at random: with the same cells one of the two
+ * rules would be read by nobody.
+ */
+function rivalsOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
+  const own = SHARED.exec(arm.prefill ?? '')?.groups;
+  if (own?.['rule'] !== 'random' || arm.base !== arm.name) return [];
+  return arms.filter((other) => {
+    const theirs = SHARED.exec(other.prefill ?? '')?.groups;
+    const isOther = theirs !== undefined && theirs['rule'] !== 'random' && theirs['rule'] !== 'link';
+    return isOther && theirs['share'] === own['share'] && other.base === other.name;
+  });
+}
+
+/** Some tokens were selected, and not all that could be. */
+function leftChoice({ account: { selection } }: AnsweredResult): boolean {
+  return selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;
+}
+
 interface Varied {
   readonly arm: ArmTraits;
   readonly nearest: ArmTraits;
@@ -97,8 +119,8 @@ interface Varied {
 }
 
 /**
- * Effect: every arm and setting changes an outcome of at least one item against the arm that is nearest to it. One that these
- * data do not let differ is undecided.
+ * Effect: every arm and setting changes an outcome of at least one item against the arm that is nearest to it, and random
+ * tokens one against those that another rule selects at the same share. One that these data do not let differ is undecided.
  */
 export const effect: Check = ({ arms, answered, probes }) => {
   const byArm = new Map(arms.map(({ name }) => [name, turnsByPair(answered, name)]));
@@ -107,18 +129,22 @@ export const effect: Check = ({ arms, answered, probes }) => {
     return undecided('effect', 'the baseline, which the others are compared with, did not run');
   }
   const floor = 2 * probes.parity.largestDifference;
-  const varied = arms
-    .filter((arm) => arm !== baseline && arm.control !== 'twin')
-    .map((arm): Varied => {
-      const nearest = nearestArm(arm, arms, baseline);
-      const own = [...byArm.get(arm.name)!.values()];
-      const base = byArm.get(nearest.name)!;
-      const does = own.some((turn) => {
-        const other = base.get(pairKey(turn));
+  const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
+  const varied = compared.flatMap((arm): Varied[] => {
+    const own = [...byArm.get(arm.name)!.values()];
+    const differs = (from: ArmTraits): boolean =>
+      own.some((turn) => {
+        const other = byArm.get(from.name)!.get(pairKey(turn));
         return other !== undefined && changesOutcome(turn, other, floor);
       });
-      return { arm, nearest, could: couldDiffer({ arm, nearest }, own, base), does };
-    });
+    const nearest = nearestArm(arm, arms, baseline);
+    const could = couldDiffer({ arm, nearest }, own, byArm.get(nearest.name)!);
+    const rivals = own.some(leftChoice) ? rivalsOf(arm, compared) : [];
+    return [
+      { arm, nearest, could, does: differs(nearest) },
+      ...rivals.map((rival) => ({ arm, nearest: rival, could: true, does: differs(rival) })),
+    ];
+  });
   const dead = varied.filter(({ could, does }) => could && !does);
   if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${named(dead)}`);
   const live = varied.filter(({ could }) => could);

@@ -9,6 +9,7 @@ import { recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { isMeasured } from '../../../systems/prefill/select-tokens.ts';
 import { injectedParts } from '../observe/injected-parts.ts';
 import { type AnsweredInSession, sessionOf } from '../observe/turn-observer.ts';
+import { brokenLaw } from './byte-laws.ts';
 import { ROUNDING, wrongCells } from './compare-cells.ts';
 import { expectedCells, positionsOf } from './expected-cells.ts';
 import { plainCells } from './plain-cells.ts';
@@ -22,7 +23,7 @@ type Proof = Pick<Observed, 'sameAgain' | 'wrongCells'>;
 /**
  * Proves turns anew, after their scoring and outside every clock of theirs: a seeded sample of each arm, and its first cache
  * hit and miss. The answer is generated again from the K/V that the turn left, and injected cells are read back and compared
- * with those that a fresh evaluation in another session gives; of recomputed blocks the selection too.
+ * with those that a fresh evaluation in another session gives; of recomputed blocks the selection and the laws too.
  */
 export class TurnProver {
   readonly #parts: ProverParts;
@@ -66,7 +67,7 @@ export class TurnProver {
   /** Undefined where there is nothing to prove, and where nobody can. */
   async #wrongCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<string | null | undefined> {
     const { engine, scoring } = this.#parts;
-    const { cells, leastTokens } = engine.capabilities;
+    const { cells, leastTokens, exactCuts } = engine.capabilities;
     const parts = injectedParts(arm, turn.response);
     const noise = this.#selfTest;
     if (arm.prefill === undefined || parts.lines.length === 0) return undefined;
@@ -90,7 +91,10 @@ export class TurnProver {
     if (missed !== null) return missed;
     const recomputed = isChosen ? claimed : positionsOf(arm.prefill, { ...parts, ranks });
     const expected = await expectedCells(maker, arm.prefill, { ...parts, recomputed }, alpha, options);
-    return wrongCells(plainCells(state), expected, bound);
+    const wrong = wrongCells(plainCells(state), expected, bound);
+    const isExact = exactCuts && noise.noise.firstKeys === 0 && noise.noise.deeper === 0;
+    if (wrong !== null || recompute === null || !isExact) return wrong;
+    return await brokenLaw(maker, state, { ...parts, recomputed, alpha }, options);
   }
 }
 

@@ -1,0 +1,82 @@
+import type { CallOptions } from '../../../engine/call-options.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
+import type { SequenceState } from '../../../engine/sequence-state.ts';
+import type { TokenRange } from '../../../engine/token-id.ts';
+import { cutCells } from '../../../kv/cut-cells.ts';
+import { contiguousPositions } from '../../../kv/join-blocks.ts';
+import { kvTools } from '../../../kv/kv-tools.ts';
+import type { InjectedParts } from '../observe/injected-parts.ts';
+import type { CellMaker } from './expected-cells.ts';
+
+/** What a turn injected. */
+interface Recomputed extends Pick<InjectedParts, 'header' | 'lines'> {
+  readonly recomputed: readonly TokenRange[];
+  readonly alpha: number;
+}
+
+/**
+ * The first law of recomputed blocks that cells break, in words; null where they break none. They hold byte for byte where
+ * cuts are exact: cells that were not recomputed are those of the joined blocks, all of them where nothing was; and with all
+ * behind the first block recomputed, cells that are not scaled are those of the text.
+ * @param found of header and blocks
+ */
+export async function brokenLaw(
+  { scoring, cells }: Pick<CellMaker, 'scoring' | 'cells'>,
+  found: SequenceState,
+  { header, lines, recomputed, alpha }: Recomputed,
+  options: CallOptions,
+): Promise<string | null> {
+  const isNew = (cell: number): boolean => recomputed.some(({ start, end }) => start <= cell && cell < end);
+  using blocks = await joinedAnew({ scoring, cells }, { header, lines }, alpha, options);
+  const changed = otherCell(found, blocks, (cell) => !isNew(cell));
+  if (changed !== undefined) {
+    return `cell ${changed} was not recomputed, and its bytes are not those of the joined blocks`;
+  }
+  const first = header.length + (lines[0]?.length ?? 0);
+  const isAll = Array.from({ length: found.positions.length - first }, (_, index) => first + index).every(isNew);
+  if (!isAll || alpha !== 1) return null;
+  using text = await evaluated(scoring, [...header, ...lines.flat()], options);
+  const other = otherCell(found, text, () => true);
+  return other === undefined ? null : `all is recomputed, and the bytes of cell ${other} are not those of the text`;
+}
+
+async function joinedAnew(
+  { scoring, cells }: Pick<CellMaker, 'scoring' | 'cells'>,
+  { header, lines }: Pick<InjectedParts, 'header' | 'lines'>,
+  alpha: number,
+  options: CallOptions,
+): Promise<SequenceState> {
+  using front = await evaluated(scoring, header, options);
+  const start = header.length;
+  const blocks: SequenceState[] = [];
+  for (const line of lines) {
+    await scoring.truncate(start, options);
+    await scoring.evaluate(line, options);
+    using block = await scoring.exportCells({ start, end: start + line.length }, options);
+    blocks.push(cutCells(block, 0, line.length));
+  }
+  const positions = contiguousPositions(blocks, start);
+  const placements = blocks.map((block, index) => ({ block, position: positions[index]!, alpha }));
+  return kvTools.join(front, placements, { rotary: cells.rotary });
+}
+
+async function evaluated(
+  session: EngineSession,
+  tokens: readonly number[],
+  options: CallOptions,
+): Promise<SequenceState> {
+  await session.clear(options);
+  await session.evaluate(tokens, options);
+  return session.exportCells(undefined, options);
+}
+
+/** The first cell of those compared whose keys or values are other bytes. */
+function otherCell(a: SequenceState, b: SequenceState, isCompared: (cell: number) => boolean): number | undefined {
+  const cells = [...a.positions.keys()].filter(isCompared);
+  return cells.find((cell) => !bytesOf(a, cell).equals(bytesOf(b, cell)));
+}
+
+function bytesOf(state: SequenceState, cell: number): Buffer {
+  const { keys, values } = cutCells(state, cell, cell + 1);
+  return Buffer.concat([...keys, ...values]);
+}
