@@ -1,3 +1,4 @@
+import { BenchError } from '../config/bench-error.ts';
 import type { KvLayout } from './kv-layout.ts';
 import type { Rotary } from './rotary.ts';
 
@@ -11,6 +12,7 @@ export const capabilityNames = [
   'cells',
   'sharedPositions',
   'shift',
+  'firstLayers',
 ] as const;
 
 export type CapabilityName = (typeof capabilityNames)[number];
@@ -40,6 +42,8 @@ export interface EngineCapabilities {
   } | null;
   /** `erase` of a range that is not the end. */
   readonly shift: boolean;
+  /** `Engine.firstLayers`, two of them at least: the keys and values of the first know no context. */
+  readonly firstLayers: boolean;
   /** Sessions that can be open at once. */
   readonly sessions: number;
   /** Tokens of the shortest call whose arithmetic is that of longer ones. */
@@ -60,6 +64,7 @@ export function hasCapability(capabilities: EngineCapabilities, name: Capability
     case 'tokenIds':
     case 'checkpoints':
     case 'shift':
+    case 'firstLayers':
       return capabilities[name];
     default:
       return capabilities[name] !== null;
@@ -72,5 +77,20 @@ export function missingCapability(
   needed: readonly CapabilityName[],
 ): { readonly name: CapabilityName; readonly why: string } | undefined {
   const name = needed.find((candidate) => !hasCapability(capabilities, candidate));
-  return name === undefined ? undefined : { name, why: capabilities.missing[name] ?? `the engine has no ${name}` };
+  return name === undefined ? undefined : { name, why: reasonOf(capabilities, name) };
+}
+
+/** @throws BenchError `unsupported`, `NAME: reason`, where the engine lacks a capability */
+export function requireCapability(capabilities: EngineCapabilities, name: CapabilityName): void {
+  if (!hasCapability(capabilities, name)) throw unsupported(capabilities, name);
+}
+
+/** Error for the use of a capability that an engine lacks. */
+export function unsupported(capabilities: EngineCapabilities, name: CapabilityName): BenchError {
+  const message = `${name}: ${reasonOf(capabilities, name)}`;
+  return new BenchError('unsupported', message, 'choose another arm, model or engine');
+}
+
+function reasonOf({ missing }: EngineCapabilities, name: CapabilityName): string {
+  return missing[name] ?? `the engine has no ${name}`;
 }

@@ -39,6 +39,13 @@ export interface Engine extends AsyncDisposable {
    */
   openSession(scope: string, options?: CallOptions): Promise<EngineSession>;
   /**
+   * The model's first layers as an engine beside this one: the same tokens, the keys and values that this engine has in those
+   * layers, bit by bit, and distributions that mean nothing. It has as many sessions and as long a window, counts for itself,
+   * is the same one at each call for that number, and is closed with this engine. Capability `firstLayers`.
+   * @throws RangeError for fewer than one layer, or more than the model has @throws BenchError `disk`
+   */
+  firstLayers(layers: number, options?: CallOptions): Promise<Engine>;
+  /**
    * The sum over all sessions that were ever opened, by the engine's own counters, without waiting for calls under way.
    * Its time includes tokenising, which belongs to no session.
    */

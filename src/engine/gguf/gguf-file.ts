@@ -28,6 +28,8 @@ export interface GgufList {
 export interface GgufPair {
   readonly kind: GgufKind;
   readonly value: GgufScalar | GgufList;
+  /** Of its value, in the file. */
+  readonly fileOffset: number;
 }
 
 /** A tensor as the file describes it. */
@@ -44,6 +46,10 @@ export interface GgufTensorInfo {
 export interface GgufFile {
   readonly path: string;
   readonly metadata: ReadonlyMap<string, GgufPair>;
+  /** Where the metadata stand in the file, first and behind the last byte. */
+  readonly metadataBytes: { readonly start: number; readonly end: number };
+  /** Every tensor begins at a multiple of it, counted from where the first may begin. */
+  readonly alignment: number;
   readonly tensors: readonly GgufTensorInfo[];
 }
 
@@ -73,11 +79,13 @@ function read(path: string, cursor: GgufCursor): GgufFile {
   const [tensorCount, pairCount] = [cursor.uint64(), cursor.uint64()];
   cursor.requireSpace(pairCount, LEAST_PAIR_BYTES);
   const metadata = new Map<string, GgufPair>();
+  const start = cursor.position;
   for (let index = 0; index < pairCount; index++) {
     const key = cursor.text();
     if (metadata.has(key)) throw refusal(path, `its header has ${JSON.stringify(key)} twice`);
     metadata.set(key, pairOf(path, key, cursor));
   }
+  const metadataBytes = { start, end: cursor.position };
   cursor.requireSpace(tensorCount, LEAST_TENSOR_BYTES);
   const relative: GgufTensorInfo[] = [];
   for (let index = 0; index < tensorCount; index++) relative.push(tensorOf(path, cursor));
@@ -86,19 +94,20 @@ function read(path: string, cursor: GgufCursor): GgufFile {
   const tensors = relative.map((tensor) => ({ ...tensor, fileOffset: begin + tensor.fileOffset }));
   const outside = tensors.find(({ fileOffset }) => fileOffset >= cursor.sizeBytes);
   if (outside !== undefined) throw refusal(path, 'not a complete GGUF file');
-  return { path, metadata, tensors };
+  return { path, metadata, metadataBytes, alignment, tensors };
 }
 
 function pairOf(path: string, key: string, cursor: GgufCursor): GgufPair {
   const kind = kindOf(path, key, cursor.uint32());
-  if (kind !== 'list') return { kind, value: scalarOf(kind, cursor) };
+  const fileOffset = cursor.position;
+  if (kind !== 'list') return { kind, value: scalarOf(kind, cursor), fileOffset };
   const ofElements = kindOf(path, key, cursor.uint32());
   if (ofElements === 'list') throw refusal(path, `its header has lists of lists under ${JSON.stringify(key)}`);
   const count = cursor.uint64();
   cursor.requireSpace(count, SIZES[KINDS.indexOf(ofElements)]!);
   const values: GgufScalar[] = [];
   for (let index = 0; index < count; index++) values.push(scalarOf(ofElements, cursor));
-  return { kind, value: { kind: ofElements, values } };
+  return { kind, value: { kind: ofElements, values }, fileOffset };
 }
 
 function kindOf(path: string, key: string, number: number): GgufKind {

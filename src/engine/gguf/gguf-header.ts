@@ -36,6 +36,8 @@ export interface GgufHeader {
   readonly trainContextTokens: number;
   readonly vocabularySize: number;
   readonly layers: number;
+  /** A key with one number for each layer; undefined where there is none. */
+  readonly listByLayer: string | undefined;
   /** K/V heads of a layer; undefined where layers differ. */
   readonly kvHeads: number | undefined;
   /** Numbers in the key of one head. */
@@ -101,6 +103,7 @@ export function readGgufHeader(path: string): GgufHeader {
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,
+    listByLayer: listByLayer(file, architecture, layers),
     kvHeads: numberOf(kvHeadCount),
     headDimension,
     valueDimension,
@@ -147,6 +150,12 @@ function stopTokensOf(metadata: GgufFile['metadata'], vocabulary: GgufList['valu
     const text = id === undefined ? undefined : vocabulary[id];
     return id === undefined || typeof text !== 'string' ? [] : [{ id, text }];
   });
+}
+
+/** A key of the architecture with one number for each layer. */
+function listByLayer({ metadata }: GgufFile, architecture: string, layers: number): string | undefined {
+  const isByLayer = ({ value }: GgufPair): boolean => typeof value === 'object' && value.values.length === layers;
+  return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
 }
 
 function elements(dimensions: readonly number[]): number {

@@ -32,7 +32,17 @@ const NO_PREFIX_CACHE = 'a session in the process keeps nothing of what was trun
 /** Capabilities that llama.cpp in this process lacks with a model, each with the reason. */
 export function missingOf(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
   const support = kvSupport(header);
-  if (support.supported) return { prefixCache: NO_PREFIX_CACHE };
+  if (support.supported) {
+    const why = uncuttable(header);
+    return { prefixCache: NO_PREFIX_CACHE, ...(why === undefined ? {} : { firstLayers: why }) };
+  }
   const { reason } = support;
-  return { prefixCache: NO_PREFIX_CACHE, checkpoints: reason, cells: reason, sharedPositions: reason, shift: reason };
+  const others = { checkpoints: reason, cells: reason, sharedPositions: reason, shift: reason, firstLayers: reason };
+  return { prefixCache: NO_PREFIX_CACHE, ...others };
+}
+
+/** The reason why a model has no engine of its first layers; undefined where it has. */
+function uncuttable({ layers, listByLayer }: GgufHeader): string | undefined {
+  if (layers < 2) return 'it has one layer, whose keys and values know no context';
+  return listByLayer === undefined ? undefined : `its header has a number for each layer under ${listByLayer}`;
 }

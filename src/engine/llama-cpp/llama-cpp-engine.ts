@@ -3,11 +3,13 @@ import type { Token } from 'node-llama-cpp';
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import type { EngineCapabilities } from '../engine-capabilities.ts';
+import { type EngineCapabilities, requireCapability } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
+import { FirstLayers } from '../first-layers.ts';
+import { writeFirstLayers } from '../gguf/first-layers-file.ts';
 import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
 import type { TokenizeRequest } from '../tokenize-request.ts';
@@ -38,13 +40,20 @@ export class LlamaCppEngine implements Engine {
   readonly #clock = new BusyClock();
   readonly #pace: PrefillPace;
   readonly #sessions = new Set<LlamaCppSession>();
+  readonly #firstLayers: FirstLayers;
   /** Of sessions that are closed. */
   #closedMeter: TokenMeter = zeroMeter;
   #opened = 0;
   #isClosed = false;
 
-  private constructor(model: LoadedModel, folder: PrivateFolder, checkpoints: CheckpointFolder) {
+  private constructor(
+    model: LoadedModel,
+    folder: PrivateFolder,
+    checkpoints: CheckpointFolder,
+    openFirst: (layers: number, options: CallOptions) => Promise<Engine>,
+  ) {
     this.#model = model;
+    this.#firstLayers = new FirstLayers(model.info.model.layers ?? 0, openFirst);
     this.#pace = new PrefillPace(model.batchTokens, model.info.model.parameters, model.capabilities.exactCuts);
     this.info = model.info;
     this.capabilities = model.capabilities;
@@ -61,7 +70,14 @@ export class LlamaCppEngine implements Engine {
     const folder = new PrivateFolder();
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));
-      return new LlamaCppEngine(await loadModel(path, request, options), folder, checkpoints);
+      const model = await loadModel(path, request, options);
+      return new LlamaCppEngine(model, folder, checkpoints, async (layers, { signal }) => {
+        const first = join(folder.path, `first-${layers}-layers.gguf`);
+        await writeFirstLayers(path, first, layers);
+        const { checkpointFolder: _, ...others } = { ...request, threads: model.info.threads ?? 1 };
+        const { modelSha256: __, ...sameOptions } = options;
+        return LlamaCppEngine.open(first, others, { ...sameOptions, signal });
+      });
     } catch (error) {
       folder[Symbol.dispose]();
       throw error;
@@ -112,6 +128,13 @@ export class LlamaCppEngine implements Engine {
     return session;
   }
 
+  async firstLayers(layers: number, options: CallOptions = {}): Promise<Engine> {
+    this.#requireOpen();
+    options.signal?.throwIfAborted();
+    requireCapability(this.capabilities, 'firstLayers');
+    return await this.#firstLayers.of(layers, options);
+  }
+
   async meter({ signal }: CallOptions = {}): Promise<TokenMeter> {
     this.#requireOpen();
     signal?.throwIfAborted();
@@ -132,6 +155,7 @@ export class LlamaCppEngine implements Engine {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const session of this.#sessions) await session[Symbol.asyncDispose]();
+    await this.#firstLayers[Symbol.asyncDispose]();
     await this.#model.dispose();
     this.#folder[Symbol.dispose]();
   }

@@ -181,6 +181,7 @@ function capabilitiesOf(
             gaps: true,
           },
     shift: missing.shift === undefined,
+    firstLayers: missing.firstLayers === undefined,
     sessions,
     leastTokens: 2,
     // Measured so; kernels of accelerators and of flash attention differ by the length of a call.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import type { EngineCapabilities } from '../engine-capabilities.ts';
+import { type EngineCapabilities, unsupported } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
@@ -139,6 +139,12 @@ export class LlamaServerEngine implements Engine {
       throw error;
     }
     return session;
+  }
+
+  /** @throws BenchError `unsupported`: the server holds one model, whole */
+  async firstLayers(): Promise<Engine> {
+    this.#requireOpen();
+    throw unsupported(this.capabilities, 'firstLayers');
   }
 
   async meter({ signal }: CallOptions = {}): Promise<TokenMeter> {

@@ -68,6 +68,7 @@ export async function probeServer(
       checkpoints: states !== null,
       cells,
       shift: false,
+      firstLayers: false,
       leastTokens: 2,
       exactCuts: false,
       missing: {
@@ -76,6 +77,7 @@ export async function probeServer(
           ? {}
           : { fullDistribution: `the server would list ${vocabularySize} probabilities as text for each token` }),
         shift: 'the server moves no tokens within a slot',
+        firstLayers: 'the server holds one model, whole',
       },
     },
   };

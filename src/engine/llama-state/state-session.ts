@@ -1,8 +1,7 @@
-import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import { CallQueue } from '../call-queue.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import { type CapabilityName, type EngineCapabilities, missingCapability } from '../engine-capabilities.ts';
+import { type CapabilityName, type EngineCapabilities, requireCapability } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { CheckpointOptions, EngineSession, ScoreOptions } from '../engine-session.ts';
 import type { Generation, GenerationLimits } from '../generation.ts';
@@ -121,9 +120,7 @@ export abstract class StateSession<Parts extends StateSessionParts> implements E
 
   /** @throws BenchError `unsupported` */
   protected require(name: CapabilityName): void {
-    const missing = missingCapability(this.parts.capabilities, [name]);
-    if (missing === undefined) return;
-    throw new BenchError('unsupported', `${name}: ${missing.why}`, 'choose another arm, model or engine');
+    requireCapability(this.parts.capabilities, name);
   }
 
   #exchange(name: CapabilityName): StateExchange {

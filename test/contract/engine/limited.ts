@@ -49,6 +49,7 @@ const subjects: readonly LimitedSubject[] = [
       checkpoints: false,
       cells: null,
       shift: false,
+      firstLayers: false,
       sessions: 1,
       leastTokens: 2,
       exactCuts: true,
@@ -58,6 +59,7 @@ const subjects: readonly LimitedSubject[] = [
         cells: scaled,
         sharedPositions: scaled,
         shift: scaled,
+        firstLayers: scaled,
       },
     },
   },
@@ -82,6 +84,7 @@ const subjects: readonly LimitedSubject[] = [
       checkpoints: false,
       cells: null,
       shift: false,
+      firstLayers: false,
       sessions: 1,
       leastTokens: 1,
       exactCuts: true,
@@ -93,6 +96,7 @@ const subjects: readonly LimitedSubject[] = [
         cells: withdrawn,
         sharedPositions: withdrawn,
         shift: withdrawn,
+        firstLayers: withdrawn,
       },
     },
   },
@@ -107,6 +111,7 @@ const subjects: readonly LimitedSubject[] = [
       checkpoints: true,
       cells: fakeCells,
       shift: true,
+      firstLayers: true,
       sessions: 1,
       leastTokens: 1,
       exactCuts: true,
@@ -115,8 +120,8 @@ const subjects: readonly LimitedSubject[] = [
   },
 ];
 
-/** One use of each capability that a session can be asked for. */
-const uses: Partial<Record<CapabilityName, (session: EngineSession) => Promise<unknown>>> = {
+/** One use of each capability that a session or its engine can be asked for. */
+const uses: Partial<Record<CapabilityName, (session: EngineSession, engine: Engine) => Promise<unknown>>> = {
   logProbabilities: (session) => session.score([30, 31], [32]),
   checkpoints: async (session) => session.restore(await session.checkpoint()),
   cells: (session) => session.exportCells(),
@@ -125,6 +130,7 @@ const uses: Partial<Record<CapabilityName, (session: EngineSession) => Promise<u
     await session.importCells(concatenated(cells, copyOf(cells)));
   },
   shift: (session) => session.erase({ start: 2, end: 4 }),
+  firstLayers: (_, engine) => engine.firstLayers(1),
 };
 
 /** Capabilities that are missing are said to be, and refused by name. */
@@ -152,7 +158,7 @@ export function limitedPromises(): void {
       async (name) => {
         await using session = await engine.openSession('contract');
         await session.evaluate(filler(engine, 8));
-        const used = uses[name]!(session);
+        const used = uses[name]!(session, engine);
         const why = missingCapability(capabilities, [name])?.why;
         if (hasCapability(capabilities, name)) await used;
         else {

@@ -3,6 +3,7 @@ import { cellPromises } from './cells.ts';
 import { checkpointPromises } from './checkpoints.ts';
 import { descriptionPromises } from './description.ts';
 import { evaluationPromises } from './evaluation.ts';
+import { firstLayersPromises } from './first-layers.ts';
 import { generationPromises } from './generation.ts';
 import { meterPromises } from './meters.ts';
 import { openedFor } from './opened.ts';
@@ -19,7 +20,8 @@ export function enginePromises(subject: Subject): void {
   describe('generates', () => generationPromises(subject, opened));
   describe('truncates, erases and refuses what does not fit', () => windowPromises(subject, opened));
   describe('counts', () => meterPromises(subject, opened));
-  const { checkpoints, cells } = subject.capabilities;
+  const { checkpoints, cells, firstLayers } = subject.capabilities;
   describe.runIf(checkpoints)('saves and restores sessions', () => checkpointPromises(subject));
+  describe.runIf(firstLayers)('opens its first layers', () => firstLayersPromises(subject, opened));
   describe.runIf(cells !== null)('gives cells out and takes them in', () => cellPromises(subject, opened));
 }

@@ -63,6 +63,7 @@ const ofLlamaCpp = (
       gaps: true,
     },
     shift: true,
+    firstLayers: true,
     sessions: SESSIONS,
     leastTokens: 2,
     exactCuts: flashAttention === 'off',
@@ -91,6 +92,7 @@ const ofFake = {
     prefixCache: null,
     checkpoints: true,
     shift: true,
+    firstLayers: true,
     sessions: SESSIONS,
     leastTokens: 1,
     exactCuts: true,
@@ -122,11 +124,16 @@ export const ofServer = (
   prefixCache: { span: 'session', blockTokens: 1 },
   cells: null,
   shift: false,
+  firstLayers: false,
   sessions: SESSIONS,
   leastTokens: 2,
   exactCuts: false,
   ...own,
-  missing: { ...own.missing, shift: 'the server moves no tokens within a slot' },
+  missing: {
+    ...own.missing,
+    shift: 'the server moves no tokens within a slot',
+    firstLayers: 'the server holds one model, whole',
+  },
 });
 const noFile = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
 
@@ -182,12 +189,14 @@ export const subjects: readonly Subject[] = [
       checkpoints: false,
       cells: null,
       shift: false,
+      firstLayers: false,
       missing: {
         ...ofFake.capabilities.missing,
         checkpoints: withdrawn,
         cells: withdrawn,
         sharedPositions: withdrawn,
         shift: withdrawn,
+        firstLayers: withdrawn,
       },
     },
   },

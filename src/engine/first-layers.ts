@@ -1,0 +1,36 @@
+import type { CallOptions } from './call-options.ts';
+import type { Engine } from './engine.ts';
+
+/** The engines of a model's first layers that an engine has opened: one for each number of them, closed together. */
+export class FirstLayers implements AsyncDisposable {
+  readonly #most: number;
+  readonly #open: (layers: number, options: CallOptions) => Promise<Engine>;
+  readonly #engines = new Map<number, Promise<Engine>>();
+
+  /** @param most the layers of the model @param open called once for a number, and again where that failed */
+  constructor(most: number, open: (layers: number, options: CallOptions) => Promise<Engine>) {
+    this.#most = most;
+    this.#open = open;
+  }
+
+  /** @throws RangeError for fewer than one layer, or more than the model has */
+  async of(layers: number, options: CallOptions = {}): Promise<Engine> {
+    if (!Number.isInteger(layers) || layers < 1 || layers > this.#most) {
+      throw new RangeError(`${layers} layers are not the first of ${this.#most}`);
+    }
+    const opening = this.#engines.get(layers) ?? this.#open(layers, options);
+    this.#engines.set(layers, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      this.#engines.delete(layers);
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = await Promise.allSettled(this.#engines.values());
+    this.#engines.clear();
+    for (const one of opened) if (one.status === 'fulfilled') await one.value[Symbol.asyncDispose]();
+  }
+}

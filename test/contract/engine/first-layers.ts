@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { tensorBytes } from '../../fixtures/moved-cells.ts';
+import type { Opened } from './opened.ts';
+import type { Subject } from './subjects.ts';
+
+export function firstLayersPromises(subject: Subject, opened: Opened): void {
+  test.each([1, 2])(
+    'the first %i have the tokens of the model, and its K/V in these layers bit by bit',
+    async (layers) => {
+      const { engine, session, prompts } = opened;
+      const first = await engine.firstLayers(layers);
+      const text = [{ text: 'My sister Ann', as: 'text' }] as const;
+      expect(await first.tokenize(text)).toEqual(await engine.tokenize(text));
+      expect(first.capabilities.cells!.layout).toEqual({ ...engine.capabilities.cells!.layout, layers });
+      await using early = await first.openSession('early');
+      await session.evaluate(prompts.memories);
+      await early.evaluate(prompts.memories);
+      using whole = await session.exportCells();
+      using part = await early.exportCells();
+      const { keys, values } = whole;
+      const sameLayers = { keys: keys.slice(0, layers), values: values.slice(0, layers) };
+      expect(tensorBytes(part).equals(tensorBytes(sameLayers))).toBe(true);
+      // What was computed there goes in again, and is continued.
+      await early.importCells(part);
+      await early.evaluate(prompts.question);
+      expect(early.tokens).toEqual([...prompts.memories, ...prompts.question]);
+    },
+  );
+
+  test('are one engine at each call, which counts for itself and has as many sessions', async () => {
+    const { engine, prompts } = opened;
+    const first = await engine.firstLayers(2);
+    expect(await engine.firstLayers(2)).toBe(first);
+    expect(first.capabilities.sessions).toBe(subject.capabilities.sessions);
+    expect(first.info.contextTokens).toBe(engine.info.contextTokens);
+    const [before, ofFirst] = [await engine.meter(), await first.meter()];
+    await using early = await first.openSession('early');
+    await early.evaluate(prompts.question);
+    expect((await first.meter()).evaluated! - ofFirst.evaluated!).toBe(prompts.question.length);
+    expect((await engine.meter()).evaluated).toBe(before.evaluated);
+  });
+
+  test('are at least one, and no more than there are', async () => {
+    const { engine } = opened;
+    for (const layers of [0, 1.5, engine.info.model.layers! + 1]) {
+      await expect(engine.firstLayers(layers)).rejects.toThrow(RangeError);
+    }
+  });
+}
