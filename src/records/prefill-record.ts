@@ -18,7 +18,10 @@ const exactPrefix = injected
   .readonly();
 
 /** Selections of recomputed tokens by a share of them. */
-const shareSelection = z.enum(['first:', 'random:', 'random:ranked:', 'ranked:', 'cacheblend-oracle:']);
+const shareSelection = z.enum([
+  ...(['first:', 'random:', 'random:ranked:', 'ranked:'] as const),
+  ...(['cacheblend-oracle:', 'cacheblend:'] as const),
+]);
 
 /** The way in which blocks are joined, and what of them is recomputed. */
 export const joinedStrategy = z.union([

@@ -9,6 +9,11 @@ export const tokenCounts = z
     kvResident: z.number(),
     /** Run through the model in this turn, by the engine's meter. */
     evaluated: z.number(),
+    /**
+     * Run through the model's first layers alone in this turn, by the meter of the engine that has these; missing where none
+     * were.
+     */
+    firstLayers: z.number().exactOptional(),
     generated: z.number(),
     /** Positions that the prompt takes; equal to cells unless blocks share positions. */
     positions: z.number(),

@@ -18,8 +18,8 @@ const selection = z
 /** What was evaluated to select the tokens that are recomputed: its cost is layers × tokens. */
 const selector = z
   .object({
-    /** `whole`: the model that answers, so that `evaluated` holds these tokens too. */
-    model: z.enum(['whole']),
+    /** `whole`: the model that answers, so that `evaluated` holds these tokens too; `first-layers`: its first layers alone. */
+    model: z.enum(['whole', 'first-layers']),
     tokens,
     /** That they ran through. */
     layers: tokens,
@@ -60,6 +60,15 @@ export const turnAccount = z
 export type TurnAccount = z.output<typeof turnAccount>;
 
 /** Tokens of the selector that the model which answers evaluated. */
-export function selectedByModel({ selector }: Pick<TurnAccount, 'selector'>): number {
-  return selector?.model === 'whole' ? selector.tokens : 0;
+export function selectedByModel(account: Pick<TurnAccount, 'selector'>): number {
+  return selectedBy('whole', account);
+}
+
+/** Tokens of the selector that ran through the model's first layers alone. */
+export function selectedByFirstLayers(account: Pick<TurnAccount, 'selector'>): number {
+  return selectedBy('first-layers', account);
+}
+
+function selectedBy(model: Selector['model'], { selector }: Pick<TurnAccount, 'selector'>): number {
+  return selector?.model === model ? selector.tokens : 0;
 }

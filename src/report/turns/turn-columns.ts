@@ -43,6 +43,7 @@ export const turnColumns: readonly TurnColumn[] = [
   answered('promptTokens', ({ tokens }) => tokens.prompt),
   answered('kvResidentTokens', ({ tokens }) => tokens.kvResident),
   answered('evaluatedTokens', ({ tokens }) => tokens.evaluated),
+  answered('firstLayersTokens', ({ tokens }) => tokens.firstLayers ?? null),
   answered('generatedTokens', ({ tokens }) => tokens.generated),
   answered('positions', ({ tokens }) => tokens.positions),
   answered('builtTokens', ({ account }) => account.built),

@@ -55,10 +55,11 @@ function selecting(
   by: 'first' | 'random' | 'ranked' | TokenMeasure,
   argument: string,
   traits: Pick<OwnTraits, 'summary' | 'mark' | 'deployable'>,
+  needs: readonly CapabilityName[] = [],
 ): ArmDefinition {
   const recipeOf = (share: string | null): RecipeName => `${by}:${share}` as RecipeName;
   return {
-    ...joining(`dki-${by}`, { equivalence: 'tokens', ...traits }, ['cells'], recipeOf),
+    ...joining(`dki-${by}`, { equivalence: 'tokens', ...traits }, ['cells', ...needs], recipeOf),
     argument: { example: '.3', pattern: new RegExp(`^${argument}$`) },
   };
 }
@@ -173,6 +174,16 @@ export const injectingArms: readonly ArmDefinition[] = [
     summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
     mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
   }),
+  selecting(
+    'cacheblend',
+    SHARE,
+    {
+      summary:
+        'as dki-first, tokens whose K/V in the second layer deviates most from a full prefill of it (CacheBlend)',
+      mark: { colour: '#b5651d', shape: 'cross', dash: [6, 2] },
+    },
+    ['firstLayers'],
+  ),
   selecting('cacheblend-oracle', SHARE, {
     deployable: false,
     summary:

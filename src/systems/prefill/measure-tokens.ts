@@ -1,7 +1,10 @@
+import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
+import { firstLayersOf } from '../../kv/first-layers-of.ts';
 import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
+import type { TokenMeasure } from './select-tokens.ts';
 
 /** Scores by which tokens are selected, and what they took. */
 export interface MeasuredTokens {
@@ -21,27 +24,51 @@ export interface JoinedTokens {
 }
 
 /**
- * How far each token's keys and values lie from those of a full prefill, over all layers. The first block is that of the
- * prefill already, so that the tokens behind it are evaluated, all of them.
- * @see CacheBlend, arXiv 2405.16444, which measures them layer by layer
+ * The layers of which CacheBlend's deviation is measured: the keys and values of the first come from the token and its
+ * position alone, so that those of the second are the cheapest that can tell what a token saw.
  */
-export async function deviationsFromText(
-  { engine, session, kv, signal }: BlockContext,
+const EARLY_LAYERS = 2;
+
+/** Measures tokens by a rule. */
+export async function measureTokens(
+  by: TokenMeasure,
+  context: BlockContext,
+  joined: JoinedTokens,
+): Promise<MeasuredTokens> {
+  switch (by) {
+    case 'cacheblend-oracle':
+      return deviations(context, context.session, joined, { model: 'whole', from: 0 });
+    case 'cacheblend': {
+      const begin = performance.now();
+      const { engine, signal } = context;
+      const early = await engine.firstLayers(EARLY_LAYERS, { signal });
+      await using session = await early.openSession('selection of tokens', { signal });
+      const state = firstLayersOf(joined.state, EARLY_LAYERS);
+      const compared = { model: 'first-layers', from: EARLY_LAYERS - 1 } as const;
+      const { scores, selector } = await deviations(context, session, { ...joined, state }, compared);
+      return { scores, selector: { ...selector, ms: performance.now() - begin } };
+    }
+  }
+}
+
+/**
+ * How far each token's keys and values lie from those of a full prefill. The first block is that of the prefill already, so
+ * that the tokens behind it are evaluated, all of them.
+ * @param session of the engine whose layers the state has
+ * @param compared the layers from that one on
+ */
+async function deviations(
+  { engine, kv, signal }: BlockContext,
+  session: EngineSession,
   { state, header, firstBlock }: JoinedTokens,
+  { model, from }: { readonly model: Selector['model']; readonly from: number },
 ): Promise<MeasuredTokens> {
   const begin = performance.now();
   const { leastTokens } = engine.capabilities;
   const [start, end] = [header + firstBlock, state.positions.length];
   using text = await evaluateAgain({ session, leastTokens, kv, signal }, state, { start, end });
   const scores = new Float64Array(end - header);
-  scores.set(kv.deviations(kv.cut(state, start, end), text.cells), firstBlock);
-  return {
-    scores,
-    selector: {
-      model: 'whole',
-      tokens: text.evaluatedTokens,
-      layers: state.layout.layers,
-      ms: performance.now() - begin,
-    },
-  };
+  scores.set(kv.deviations(kv.cut(state, start, end), text.cells, from), firstBlock);
+  const { layers } = state.layout;
+  return { scores, selector: { model, tokens: text.evaluatedTokens, layers, ms: performance.now() - begin } };
 }

@@ -8,7 +8,7 @@ import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { deviationsFromText } from './measure-tokens.ts';
+import { measureTokens } from './measure-tokens.ts';
 import { cellsOf } from './scale-prefix.ts';
 import { isMeasured, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
@@ -83,7 +83,7 @@ async function selectedOf(
     return { ranges: selectTokens(recompute, selectable), selector: null };
   }
   const firstBlock = selectable[0]!.tokenIds.length;
-  const { scores, selector } = await deviationsFromText(context, { state: joined, header, firstBlock });
+  const { scores, selector } = await measureTokens(recompute.by, context, { state: joined, header, firstBlock });
   return { ranges: selectTokens(recompute, selectable, scores), selector };
 }
 

@@ -20,8 +20,8 @@ type PlainSelection =
   | { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' };
 
 /**
- * `cacheblend-oracle`: the tokens whose keys and values deviate most between the joined blocks and a full prefill, over all
- * layers; CacheBlend, arXiv 2405.16444, with knowledge that no deployment has.
+ * The tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
+ * `cacheblend-oracle`: over all layers, with knowledge that no deployment has; `cacheblend`: in the second layer alone.
  */
 export interface MeasuredSelection {
   readonly by: TokenMeasure;
@@ -29,7 +29,7 @@ export interface MeasuredSelection {
 }
 
 /** Measures of tokens, as arms and records name them. */
-export const tokenMeasures = ['cacheblend-oracle'] as const;
+export const tokenMeasures = ['cacheblend-oracle', 'cacheblend'] as const;
 
 export type TokenMeasure = (typeof tokenMeasures)[number];
 

@@ -30,6 +30,8 @@ it.each<[string, Changes]>([
   ['more evaluated than stands behind the memories', { tokens: { evaluated: 13 } }],
   ['recomputed tokens that the meter did not see', { account: { recomputed: 4 } }],
   ['tokens that select others, and that the meter did not see', { account: { selector } }],
+  ['first layers that the meter did not see', { account: { selector: { ...selector, model: 'first-layers' } } }],
+  ['first layers that are not owned up to', { tokens: { firstLayers: 4 } }],
   ['memories to inject and none injected', { account: { cache: 'bypass' } }],
 ])('fails for %s', (_, changes) => {
   expect(ofDki(changes)).toBe('failed');
@@ -37,6 +39,8 @@ it.each<[string, Changes]>([
 
 it('passes for tokens that select others where the meter saw them', () => {
   expect(ofDki({ account: { selector }, tokens: { evaluated: 16 } })).toBe('passed');
+  const early = { ...selector, model: 'first-layers' } as const;
+  expect(ofDki({ account: { selector: early }, tokens: { firstLayers: 4 } })).toBe('passed');
 });
 
 it('fails for a text arm that evaluated other than it says', () => {

@@ -1,5 +1,5 @@
 import type { EvaluatedTokens } from '../../../records/results.ts';
-import { selectedByModel } from '../../../records/turn-account.ts';
+import { selectedByFirstLayers, selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { plannedTurns } from './sample.ts';
@@ -13,14 +13,15 @@ function isAccounted({ facts, tokens, account, observed }: AnsweredResult): bool
     (cache === 'miss' ? built > 0 && built <= injectableTokens : built === 0) &&
     tokens.kvResident === injectableTokens &&
     tokens.prompt + tokens.kvResident === facts.tokens &&
-    tokens.evaluated === facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built
+    tokens.evaluated === facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built &&
+    (tokens.firstLayers ?? 0) === selectedByFirstLayers(account)
   );
 }
 
 /**
  * Token accounting: a K/V turn filled the cells of its injected memories, header included, without reading them: by the
  * token meter it evaluated exactly the tokens behind them, the recomputed ones, those that select these and those of its gate
- * on a cache hit, and the K/V that it built besides on a miss. The number of these cells is counted from the segments of the stored prompt.
+ * on a cache hit, and the K/V that it built besides on a miss; through the model's first layers alone, what it says. The number of these cells is counted from the segments of the stored prompt.
  * Every other turn evaluated what its account says. Turns that had no memory to inject are exempt.
  */
 export const tokenAccounting: Check = ({ arms, answered, failed, probes, plan }) => {

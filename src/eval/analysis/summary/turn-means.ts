@@ -35,11 +35,12 @@ export function latencyOf(turns: readonly AnsweredResult[], part: 'firstToken' |
 /** Means a turn. */
 export function tokenMeans(turns: readonly AnsweredResult[]): TokenMeans {
   const of = (column: keyof TokenMeans): number =>
-    turns.reduce((sum, turn) => sum + turn.tokens[column], 0) / turns.length;
+    turns.reduce((sum, { tokens }) => sum + (tokens[column] ?? 0), 0) / turns.length;
   return {
     prompt: of('prompt'),
     kvResident: of('kvResident'),
     evaluated: of('evaluated'),
+    ...(turns.some(({ tokens }) => tokens.firstLayers !== undefined) ? { firstLayers: of('firstLayers') } : {}),
     generated: of('generated'),
     positions: of('positions'),
   };

@@ -53,11 +53,15 @@ const measured: Readonly<
     (maker: CellMaker, parts: ExpectedParts, rounding: number, options: CallOptions) => Promise<PlainScores>
   >
 > = {
-  'cacheblend-oracle': deviations,
+  'cacheblend-oracle': (...asked) => deviations(0, Infinity, ...asked),
+  // Of the whole model: what its first layers alone were asked for must agree.
+  cacheblend: (...asked) => deviations(1, 2, ...asked),
 };
 
-/** Distances between the cells of joined blocks and those of the text. */
+/** Distances between the cells of joined blocks and those of the text, in these layers. */
 async function deviations(
+  fromLayer: number,
+  toLayer: number,
   maker: CellMaker,
   { header, lines }: ExpectedParts,
   rounding: number,
@@ -65,17 +69,16 @@ async function deviations(
 ): Promise<PlainScores> {
   const text = await expectedCells(maker, 'prefix', { header, lines }, 1, options);
   const joined = await expectedCells(maker, 'blocks', { header, lines }, 1, options);
+  const numbersOf = ({ keys, values }: PlainCell): Float64Array =>
+    Float64Array.from(
+      [keys, values].flatMap((all) => all.slice(fromLayer, toLayer).flatMap((numbers) => [...numbers])),
+    );
   const others = text.map(numbersOf);
   const own = joined.map(numbersOf);
   const scores = own.map((numbers, cell) =>
     cell < header.length ? 0 : lengthOf(numbers.map((number, at) => number - others[cell]![at]!)),
   );
   return { scores, tolerance: 2 * rounding * Math.max(...own.map(lengthOf)) };
-}
-
-/** The keys and values of all layers. */
-function numbersOf({ keys, values }: PlainCell): Float64Array {
-  return Float64Array.from([...keys, ...values].flatMap((numbers) => [...numbers]));
 }
 
 function lengthOf(vector: Float64Array): number {

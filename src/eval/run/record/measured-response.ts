@@ -8,7 +8,7 @@ import type { RecordedTurn } from './turn-recorder.ts';
  */
 export function measuredResponse(
   response: ChatResponse,
-  { firstTokenMs, totalMs, evaluated, generation }: RecordedTurn,
+  { firstTokenMs, totalMs, evaluated, firstLayers, generation }: RecordedTurn,
   retrieveMs: number,
 ): ChatResponse {
   const { timings, tokens, trace } = response;
@@ -22,7 +22,7 @@ export function measuredResponse(
       firstToken: retrieveMs + (firstTokenMs ?? totalMs),
       total: retrieveMs + totalMs,
     },
-    tokens: { ...tokens, evaluated: evaluated ?? tokens.evaluated },
+    tokens: { ...tokens, evaluated: evaluated ?? tokens.evaluated, ...(firstLayers === 0 ? {} : { firstLayers }) },
     trace: { ...trace, suffix, sessionTokens },
   };
 }

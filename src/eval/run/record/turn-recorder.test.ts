@@ -85,3 +85,19 @@ it('refuses calls outside of turns, and counts them', async () => {
   await recorder.declared(async () => seen.clear());
   expect([recorder.refused, seen.tokens]).toEqual([2, []]);
 });
+
+it('counts apart what runs through the first layers alone, and refuses it outside of turns', async () => {
+  const { recorder, own } = await recorded();
+  const evaluate = async (count: number): Promise<Engine> => {
+    const early = await own.firstLayers(1);
+    await using other = await early.openSession('hidden');
+    await other.evaluate(PROMPT.slice(0, count));
+    return early;
+  };
+  const { value: early, recorded: first } = await recorder.turn(() => evaluate(7));
+  expect([first.evaluated, first.firstLayers]).toEqual([0, 7]);
+  const { recorded: second } = await recorder.turn(() => evaluate(5));
+  expect([second.evaluated, second.firstLayers]).toEqual([0, 5]);
+  await expect((async () => early.openSession('outside'))()).rejects.toMatchObject({ code: 'no-session' });
+  expect(recorder.refused).toBe(1);
+});

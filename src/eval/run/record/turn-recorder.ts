@@ -27,6 +27,8 @@ export interface RecordedGeneration {
 export interface RecordedTurn extends TurnTimes {
   /** Prompt tokens that ran through the model, over all sessions of the engine; null where it does not count them. */
   readonly evaluated: number | null;
+  /** Tokens that ran through the model's first layers alone, by the meters of the engines that have these. */
+  readonly firstLayers: number;
   /** The last one; null where nothing was generated. */
   readonly generation: RecordedGeneration | null;
 }
@@ -53,6 +55,8 @@ interface OpenWork {
  */
 export class TurnRecorder {
   readonly #engine: Engine;
+  /** Engines of the model's first layers that the system has used, and what each had evaluated by the beginning of the turn. */
+  readonly #early = new Map<Engine, number>();
   #open: OpenWork | undefined;
   #refused = 0;
 
@@ -84,7 +88,14 @@ export class TurnRecorder {
     return watched(engine, ['tokenize', 'detokenize', 'meter', 'deleteCheckpoint'], this.#watch, {
       openSession: (...asked) =>
         this.#watch(() => engine.openSession(...asked).then((session) => this.#recordedSession(session))),
+      firstLayers: (...asked) => this.#watch(() => this.#firstLayers(engine, ...asked)),
     });
+  }
+
+  async #firstLayers(engine: Engine, ...asked: Parameters<Engine['firstLayers']>): Promise<Engine> {
+    const early = await engine.firstLayers(...asked);
+    if (!this.#early.has(early)) this.#early.set(early, await evaluatedBy(early));
+    return this.#recordedEngine(early);
   }
 
   #recordedSession(session: EngineSession): EngineSession {
@@ -113,9 +124,12 @@ export class TurnRecorder {
   /** Runs a turn: its clock begins with the call. */
   async turn<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly recorded: RecordedTurn }> {
     const before = await this.#engine.meter();
+    for (const early of this.#early.keys()) this.#early.set(early, await evaluatedBy(early));
     const { value, open, times } = await this.#during(work);
     const { evaluated } = meterDifference(await this.#engine.meter(), before);
-    return { value, recorded: { ...times, evaluated, generation: open.generation } };
+    let firstLayers = 0;
+    for (const [early, earlier] of this.#early) firstLayers += (await evaluatedBy(early)) - earlier;
+    return { value, recorded: { ...times, evaluated, firstLayers, generation: open.generation } };
   }
 
   /** Runs work outside turns that is counted elsewhere, such as a warm-up. */
@@ -181,4 +195,9 @@ export class TurnRecorder {
       'do the work within chat(), or in prepare() where it is done ahead',
     );
   }
+}
+
+/** Prompt tokens by an engine's meter; an engine that shows its first layers counts. */
+async function evaluatedBy(engine: Engine): Promise<number> {
+  return (await engine.meter()).evaluated ?? 0;
 }
