@@ -30,9 +30,10 @@ export interface ServerRequest extends LlamaServerOptions, Omit<EngineRequest, '
  * await using session = await engine.openSession('user-1');
  */
 export function openLlamaServer({ model = servedModel, ...request }: ServerRequest): Promise<Engine> {
-  const { engineUrl, slotsFolder, llamaServer: program, ...sizes } = request;
+  const { engineUrl, allowRemote, slotsFolder, llamaServer: program, ...sizes } = request;
   const options = {
     ...(engineUrl === undefined ? {} : { engineUrl }),
+    ...(allowRemote === undefined ? {} : { allowRemote }),
     ...(slotsFolder === undefined ? {} : { slotsFolder }),
     ...(program === undefined ? {} : { llamaServer: program }),
   };

@@ -61,6 +61,7 @@ async function doctor(flags: Readonly<Record<string, unknown>>): Promise<number>
     if (abilities !== undefined) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
     const words = ['engine', 'model', ...engineOptionNames].flatMap((key) => {
       const value = flags[key];
+      if (value === true) return [flagOf(key)];
       return typeof value === 'string' ? [flagOf(key), value] : [];
     });
     const command = commandLine('bench', config, words);

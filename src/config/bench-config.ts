@@ -44,6 +44,7 @@ export const engineOptionNames = [
   'gpuLayers',
   'flashAttention',
   'engineUrl',
+  'allowRemote',
   'slotsFolder',
   'llamaServer',
 ] as const;
@@ -111,6 +112,7 @@ export const benchConfigSchema = z.strictObject({
     preset: 'none',
     allowed: 'an address',
   }).exactOptional(),
+  allowRemote: toggle('ask an --engine-url of another machine: it is sent what users said').exactOptional(),
   slotsFolder: path(
     '<dir>',
     'folder that a llama-server saves slots to: K/V goes in and out of it there, if --model is the file that it serves',

@@ -1,10 +1,8 @@
 import { BenchError } from './bench-error.ts';
+import { serverKey } from './server-key.ts';
 
 /** Environment variable with the key of the judge's server. */
 export const judgeKeyVariable = 'DKI_BENCH_JUDGE_KEY';
-
-/** The key that clients of this route usually read. */
-const usualKeyVariable = 'OPENAI_API_KEY';
 
 const ROUTE = '/chat/completions';
 
@@ -29,25 +27,10 @@ export function judgeAddress(given: string): string {
   return url.href;
 }
 
-/** Tells an address that no other machine hears. */
-function isOfThisMachine({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
-}
-
-/**
- * The key for the judge's server: `DKI_BENCH_JUDGE_KEY`, else `OPENAI_API_KEY`, which no other machine is sent in the clear.
- * @throws BenchError `bad-option` for one that no header can hold; the message does not show it
- */
+/** The key for the judge's server. @see serverKey */
 export function judgeKey(
   address: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const url = new URL(address);
-  const isHeard = url.protocol === 'https:' || isOfThisMachine(url);
-  const names = isHeard ? [judgeKeyVariable, usualKeyVariable] : [judgeKeyVariable];
-  const name = names.find((one) => (environment[one] ?? '').trim() !== '');
-  if (name === undefined) return undefined;
-  const key = environment[name]!.trim();
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new BenchError('bad-option', `${name} holds what no key can`, 'a key is one line of ASCII without blanks');
+  return serverKey(address, judgeKeyVariable, environment);
 }

@@ -10,6 +10,7 @@ import { didYouMean } from './nearest-name.ts';
 import { shownValue } from './shown-value.ts';
 import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
 import { type Given, requireUse } from './require-use.ts';
+import { engineKeyVariable } from './server-key.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
 import { askedOf, generalPrefixOf } from './models/asked.ts';
@@ -26,6 +27,7 @@ const otherVariables: readonly string[] = [
   'DKI_BENCH_ONNX_RUNTIME',
   cacheVariable,
   judgeKeyVariable,
+  engineKeyVariable,
 ];
 
 /** Sources of options; the defaults are the process's own. */

@@ -1,6 +1,9 @@
 /** The id of a token in the vocabulary of a model. */
 export type TokenId = number;
 
+/** In place of an id that nobody knows. */
+export const UNKNOWN_TOKEN: TokenId = -1;
+
 /** Tokens from `start` up to, and without, `end`. */
 export interface TokenRange {
   readonly start: number;

@@ -12,8 +12,8 @@ import { servedModel } from '../../config/bench-config.ts';
 import { freePort } from '../../config/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
+import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
-import { ServerConnection } from './server-connection.ts';
 
 const PATIENCE = { waitMs: 900, silenceMs: 1500 };
 const slotsFolder = mkdtempSync(join(tmpdir(), 'dki-bench-faults-'));
@@ -28,7 +28,7 @@ async function startServer(model = 'fake', port = 0): Promise<FakeLlamaServer> {
 }
 
 function openEngine(url = server.url): Promise<Engine> {
-  const connection = new ServerConnection(url, PATIENCE);
+  const connection = new ServerConnection({ url, program: 'llama-server' }, PATIENCE);
   return LlamaServerEngine.open(
     { connection, name: servedModel, file: undefined, slotsFolder, close: () => Promise.resolve() },
     { model: servedModel, sessions: 2 },
@@ -110,7 +110,7 @@ describe('a server that does not come up as it must', () => {
   });
 
   test('is refused where it has too few slots, by the flags that give more', async () => {
-    const connection = new ServerConnection(server.url, PATIENCE);
+    const connection = new ServerConnection({ url: server.url, program: 'llama-server' }, PATIENCE);
     const place = { connection, name: servedModel, file: undefined, slotsFolder, close: () => Promise.resolve() };
     await expect(
       LlamaServerEngine.open(place, { model: servedModel, sessions: 3, contextTokens: 512 }),

@@ -9,14 +9,13 @@ import type { EngineRequest } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { checkModelFile } from '../gguf/model-check.ts';
 import { modelFileOf } from '../gguf/model-file.ts';
+import { serverAddress } from '../http/server-address.ts';
+import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
 import { type LlamaServerOptions, llamaServerOptions } from './llama-server-options.ts';
 import { OwnServer, type OwnServerSettings } from './own-server.ts';
 import { probeServer } from './probed-server.ts';
-import { ServerConnection } from './server-connection.ts';
 import { LONGEST_DEFAULT_CONTEXT_TOKENS } from './server-info.ts';
-
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
  * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; K/V goes through the
@@ -56,16 +55,21 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
 
 async function placeOf(
   request: EngineRequest,
-  { engineUrl, slotsFolder, llamaServer: program }: LlamaServerOptions,
+  { engineUrl, slotsFolder, allowRemote, llamaServer: program }: LlamaServerOptions,
   options: CallOptions = {},
 ): Promise<ServerPlace> {
   const name = request.model;
   const file = await fileOf(name);
   if (program === undefined) {
-    const connection = new ServerConnection(requireLoopback(engineUrl));
+    const url = serverAddress({ engine: llamaServer.name, engineUrl, allowRemote });
+    const connection = new ServerConnection({ url, program: llamaServer.name });
     return { connection, name, file, slotsFolder, close: () => Promise.resolve() };
   }
-  const other = engineUrl === undefined ? (slotsFolder === undefined ? undefined : '--slots-folder') : '--engine-url';
+  const [other] = [
+    ...(engineUrl === undefined ? [] : ['--engine-url']),
+    ...(slotsFolder === undefined ? [] : ['--slots-folder']),
+    ...(allowRemote === undefined ? [] : ['--allow-remote']),
+  ];
   if (other !== undefined) {
     const message = `${other}: a server that is started for the run has an address and a folder of its own`;
     throw new BenchError('bad-option', message, `drop ${other}, or --llama-server`);
@@ -79,7 +83,7 @@ async function placeOf(
   }
   const server = await OwnServer.start(settingsOf(program, file, request), options);
   return {
-    connection: new ServerConnection(server.url),
+    connection: new ServerConnection({ url: server.url, program: llamaServer.name }),
     ...{ name, file, slotsFolder: server.slotsFolder },
     close: () => server[Symbol.asyncDispose](),
   };
@@ -97,25 +101,4 @@ function settingsOf(program: string, modelPath: string, request: EngineRequest):
 async function fileOf(model: string, download?: DownloadOptions): Promise<string | undefined> {
   const isFile = isAbsolute(model) || [hubPrefix, randomModelPrefix].some((prefix) => model.startsWith(prefix));
   return isFile ? await modelFileOf(model, download) : undefined;
-}
-
-/** @throws BenchError `bad-option` for an address that is missing, is none, or is not of this machine */
-function requireLoopback(engineUrl: string | undefined): string {
-  if (engineUrl === undefined) {
-    throw new BenchError(
-      'bad-option',
-      '--engine llama-server: no server is named',
-      'add --engine-url http://127.0.0.1:8080',
-    );
-  }
-  const url = URL.canParse(engineUrl) ? new URL(engineUrl) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new BenchError('bad-option', `--engine-url ${engineUrl}: no address`, 'write http://127.0.0.1:8080');
-  }
-  if (LOOPBACK.includes(url.hostname)) return engineUrl;
-  throw new BenchError(
-    'bad-option',
-    `--engine-url ${engineUrl}: not an address of this machine`,
-    'prompts hold what users said: reach the server through a tunnel, such as ssh -L 8080:localhost:8080',
-  );
 }

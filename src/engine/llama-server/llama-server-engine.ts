@@ -8,6 +8,7 @@ import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
 import { CheckpointFolder } from '../llama-state/checkpoint-folder.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { SessionCells } from '../llama-state/session-cells.ts';
@@ -18,8 +19,6 @@ import type { TokenizeRequest } from '../tokenize-request.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer } from './probed-server.ts';
 import { infoOf } from './server-info.ts';
-import type { ServerConnection } from './server-connection.ts';
-import { changed } from './server-errors.ts';
 import { propsShape } from './server-shapes.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
@@ -199,7 +198,7 @@ export class LlamaServerEngine implements Engine {
     const facts = (of: typeof props): string =>
       `${of.model_path}, build ${of.build_info}, ${of.total_slots} slots of ${of.default_generation_settings.n_ctx} tokens`;
     if (facts(now) !== facts(props))
-      throw changed(connection.url, `it has ${facts(now)} now, and ${facts(props)} before`);
+      throw connection.errors.changed(`it has ${facts(now)} now, and ${facts(props)} before`);
   }
 
   #requireOpen(): void {

@@ -1,9 +1,9 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
 import { proveReuse } from './reuse-proof.ts';
-import type { ServerConnection } from './server-connection.ts';
 import { type ServedModel, servedModelOf } from './served-model.ts';
 import { slotsShape } from './server-shapes.ts';
 import type { ScoredModel } from './slot-scores.ts';

@@ -1,8 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
-import type { ServerConnection } from './server-connection.ts';
-import { protocol } from './server-errors.ts';
 import { completionShape } from './server-shapes.ts';
 
 const EVALUATED = /^llamacpp:prompt_tokens_total (\S+)/m;
@@ -27,7 +26,7 @@ export async function proveReuse(
   [first, second]: readonly [readonly TokenId[], readonly TokenId[]],
   options: CallOptions,
 ): Promise<void> {
-  const { url } = connection;
+  const { url, errors } = connection;
   const ask = (ids: readonly TokenId[]): Promise<Counts> => askOnce(connection, ids, options);
   const before = await readCounters(connection, options);
   const answers = [await ask(first), await ask(second), await ask(first), await ask(first)];
@@ -41,20 +40,19 @@ export async function proveReuse(
     );
   }
   if (fourth!.reused !== first.length - 1) {
-    throw protocol(url, `says that it reused ${fourth!.reused} of ${first.length - 1} tokens that a slot held`);
+    throw errors.protocol(`says that it reused ${fourth!.reused} of ${first.length - 1} tokens that a slot held`);
   }
   const evaluated = answers.reduce((sum, answer) => sum + answer.evaluated, 0);
   if (after.evaluated - before.evaluated !== evaluated) {
     const counted = after.evaluated - before.evaluated;
-    throw protocol(
-      url,
+    throw errors.protocol(
       `says that it evaluated ${evaluated} tokens, and its counters say ${counted}; is it used by others?`,
     );
   }
   const reused = answers.reduce((sum, answer) => sum + answer.reused!, 0);
   if (after.reused !== null && before.reused !== null && after.reused - before.reused !== reused) {
     const counted = after.reused - before.reused;
-    throw protocol(url, `says that it reused ${reused} tokens, and its counters say ${counted}; is it used by others?`);
+    throw errors.protocol(`says that it reused ${reused} tokens, and its counters say ${counted}; is it used by others?`);
   }
 }
 
@@ -67,6 +65,6 @@ async function askOnce(connection: ServerConnection, ids: readonly TokenId[], op
 async function readCounters(connection: ServerConnection, options: CallOptions): Promise<Counts> {
   const text = await connection.text('/metrics', options);
   const [evaluated, reused] = [EVALUATED.exec(text)?.[1], REUSED.exec(text)?.[1]];
-  if (evaluated === undefined) throw protocol(connection.url, 'has no counter prompt_tokens_total in /metrics');
+  if (evaluated === undefined) throw connection.errors.protocol('has no counter prompt_tokens_total in /metrics');
   return { evaluated: Number(evaluated), reused: reused === undefined ? null : Number(reused) };
 }

@@ -3,14 +3,14 @@ import { basename } from 'node:path';
 import { servedModel } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
-import type { EngineInfo, ModelDescription } from '../engine-info.ts';
+import type { ModelDescription } from '../engine-info.ts';
 import { controlTokensOf } from '../gguf/control-tokens.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel } from '../gguf/model-description.ts';
-import type { ServerConnection } from './server-connection.ts';
-import { protocol } from './server-errors.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
+import { ServerTokenizer } from '../http/server-tokenizer.ts';
+import { llamaTokenRoutes } from '../http/token-routes.ts';
 import { modelsShape, propsShape, type ServerProps } from './server-shapes.ts';
-import { ServerTokenizer } from './server-tokenizer.ts';
 
 /** A server and the model that it has loaded, as they say themselves and as the model's file says, where it is named. */
 export interface ServedModel {
@@ -21,7 +21,6 @@ export interface ServedModel {
   /** Of the model's file; undefined where none is named. */
   readonly header: GgufHeader | undefined;
   readonly tokenizer: ServerTokenizer;
-  readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
 }
 
 /** What a server shows of a model without a chat template. */
@@ -46,7 +45,7 @@ export async function servedModelOf(
   const [model] = data;
   const meta = model?.meta;
   if (model === undefined || meta === undefined || meta === null) {
-    throw protocol(connection.url, 'does not say in /v1/models which model it has loaded');
+    throw connection.errors.protocol('does not say in /v1/models which model it has loaded');
   }
   if (file === undefined && name !== servedModel && name !== model.id) {
     const hint = `drop --model, or name what is served: ${model.id}`;
@@ -54,13 +53,9 @@ export async function servedModelOf(
   }
   const header = file === undefined ? undefined : readGgufHeader(file);
   if (header !== undefined) requireSame(connection.url, file!, header, meta);
-  const tokenizer = await ServerTokenizer.open(
-    connection,
-    props,
-    file === undefined ? [] : controlTokensOf(file),
-    options,
-  );
-  const special = { ...tokenizer.special, markers: { bos: props.bos_token ?? '', eos: props.eos_token ?? '' } };
+  const control = file === undefined ? [] : controlTokensOf(file);
+  const known = { bos: props.bos_token, eos: props.eos_token, control };
+  const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
   const description: ModelDescription =
     header !== undefined
       ? describeModel(header, statSync(file!).size)
@@ -78,7 +73,7 @@ export async function servedModelOf(
           stopTokens: tokenizer.ends,
           chatTemplate: [undefined, '', FALLBACK_TEMPLATE].includes(props.chat_template) ? null : props.chat_template!,
         };
-  return { props, alias: model.id, description, header, tokenizer, special };
+  return { props, alias: model.id, description, header, tokenizer };
 }
 
 type Meta = NonNullable<(typeof modelsShape)['_output']['data'][number]['meta']>;

@@ -49,7 +49,7 @@ export function infoOf(
     cellTokens,
     threads: null,
     compute: null,
-    ...served.special,
+    ...served.tokenizer.special,
     stateIdentity: states === null ? null : identityOf(probed, states, modelSha256),
   };
 }

@@ -62,10 +62,6 @@ const tokenProbabilityShape = z.object({ id: count, logprob: z.number() });
 
 const probabilityShape = tokenProbabilityShape.extend({ top_logprobs: z.array(tokenProbabilityShape) });
 
-export const errorShape = z.object({
-  error: z.object({ message: z.string(), type: z.string().optional() }),
-});
-
 /** One event of a stream. */
 export const chunkShape = z.object({
   content: z.string().optional(),
@@ -92,14 +88,6 @@ export const completionShape = chunkShape.extend({
 });
 
 export type Completion = z.output<typeof completionShape>;
-
-export const tokenizeShape = z.object({ tokens: z.array(count) });
-
-export const piecesShape = z.object({
-  tokens: z.array(z.object({ id: count, piece: z.union([z.string(), z.array(z.int())]) })),
-});
-
-export const detokenizeShape = z.object({ content: z.string() });
 
 export const savedShape = z.object({ n_saved: count, n_written: count });
 

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
 import { type KvLayout, numberBytes } from '../kv-layout.ts';
-import { type SessionCells, UNKNOWN_TOKEN } from '../llama-state/session-cells.ts';
+import type { SessionCells } from '../llama-state/session-cells.ts';
 import type { StateCarrier } from '../llama-state/state-exchange.ts';
 import {
   gatherCells,
@@ -13,8 +14,7 @@ import {
   stateParts,
   writeParts,
 } from '../llama-state/state-file.ts';
-import type { ServerConnection } from './server-connection.ts';
-import { changed } from './server-errors.ts';
+import { UNKNOWN_TOKEN } from '../token-id.ts';
 import { restoredShape, savedShape } from './server-shapes.ts';
 import type { Slot } from './slot.ts';
 
@@ -89,7 +89,7 @@ export class SlotCarrier implements StateCarrier {
   #requireOwn({ tokens }: ParsedState): void {
     const own = this.#cells.tokensByPosition().map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
     if (own.length <= tokens.length && own.every((token, position) => token === tokens[position])) return;
-    throw changed(this.#connection.url, `slot ${this.#slot.id} holds other tokens than those that were left in it`);
+    throw this.#connection.errors.changed(`slot ${this.#slot.id} holds other tokens than those that were left in it`);
   }
 
   #newFile(): { readonly name: string; readonly place: string } {

@@ -1,11 +1,10 @@
 import type { CallOptions } from '../call-options.ts';
 import { decodeTokens } from '../decode-tokens.ts';
 import type { Generation, GenerationLimits, Retry } from '../generation.ts';
-import { UNKNOWN_TOKEN } from '../llama-state/session-cells.ts';
-import type { TokenId } from '../token-id.ts';
+import { StreamedText } from '../http/streamed-text.ts';
+import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Chunk } from './server-shapes.ts';
 import type { Finished, Slot } from './slot.ts';
-import { StreamedText } from './streamed-text.ts';
 
 /**
  * Generates behind ids in a slot. llama-server sends no id of a token that leaves a character unfinished: those are asked for

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions } from '../call-options.ts';
 import type { Retry } from '../generation.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
-import type { ServerConnection } from './server-connection.ts';
-import { busy, changed, protocol, unreachable } from './server-errors.ts';
 import {
   type Chunk,
   chunkShape,
@@ -117,7 +116,7 @@ export class Slot {
         this.#book(finished.timings, ids, 1);
         return;
       }
-      throw unreachable(this.#connection.url, 'the answer was cut off');
+      throw this.#connection.errors.unreachable('the answer was cut off');
     });
   }
 
@@ -149,7 +148,7 @@ export class Slot {
         }
         yield chunk;
       }
-      throw unreachable(this.#connection.url, 'the answer was cut off');
+      throw this.#connection.errors.unreachable('the answer was cut off');
     } finally {
       if (!isWhole) await this.#stopped(ids, seen);
     }
@@ -175,7 +174,7 @@ export class Slot {
       if (own?.is_processing === false) return own.n_prompt_tokens ?? null;
       await sleep(IDLE_LOOK_MS);
     }
-    throw busy(this.#connection.url, `slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
+    throw this.#connection.errors.busy(`slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
   }
 
   #body(ids: readonly TokenId[], held: number, asked: Asked): object {
@@ -200,26 +199,26 @@ export class Slot {
 
   /** @throws BenchError `changed`, `protocol` where the answer cannot be that of this model, slot and sequence */
   #require({ id_slot: slot, model, timings }: Chunk, ids: readonly TokenId[], held: number): void {
-    const { url } = this.#connection;
+    const { errors } = this.#connection;
     if (slot !== undefined && slot !== this.id)
-      throw protocol(url, `answered from slot ${slot} in place of ${this.id}`);
+      throw errors.protocol(`answered from slot ${slot} in place of ${this.id}`);
     if (model !== undefined && model !== this.#alias)
-      throw changed(url, `it serves ${model} now, and ${this.#alias} before`);
-    if (timings === undefined) throw protocol(url, 'does not say how many tokens it evaluated');
+      throw errors.changed(`it serves ${model} now, and ${this.#alias} before`);
+    if (timings === undefined) throw errors.protocol('does not say how many tokens it evaluated');
     this.#requireReuse(timings, ids, held);
   }
 
   #requireReuse(timings: Timings, ids: readonly TokenId[], held: number): void {
-    const { url } = this.#connection;
+    const { errors } = this.#connection;
     const { reused, evaluated } = countsOf(timings, ids);
     if (reused + evaluated !== ids.length) {
-      throw protocol(url, `counts ${evaluated} evaluated and ${reused} reused tokens of a prompt of ${ids.length}`);
+      throw errors.protocol(`counts ${evaluated} evaluated and ${reused} reused tokens of a prompt of ${ids.length}`);
     }
     // The last token of all is evaluated again.
     const least = Math.min(held, ids.length - 1);
-    if (reused < least) throw changed(url, `slot ${this.id} held ${reused} tokens of ${least} that were left in it`);
+    if (reused < least) throw errors.changed(`slot ${this.id} held ${reused} tokens of ${least} that were left in it`);
     if (held === 0 && reused > 0)
-      throw protocol(url, `reused ${reused} tokens of a sequence that it was told not to reuse`);
+      throw errors.protocol(`reused ${reused} tokens of a sequence that it was told not to reuse`);
   }
 
   /** @param sampled null where the server does not say */

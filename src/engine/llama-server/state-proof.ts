@@ -5,6 +5,7 @@ import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
 import { kvSupport } from '../gguf/model-check.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
 import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../kv-layout.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { SessionCells } from '../llama-state/session-cells.ts';
@@ -12,7 +13,6 @@ import { type ParsedState, parseState } from '../llama-state/state-file.ts';
 import type { StateForm } from '../llama-state/state-layout.ts';
 import type { TokenId } from '../token-id.ts';
 import { isRotatedAs } from './rotary-proof.ts';
-import type { ServerConnection } from './server-connection.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 

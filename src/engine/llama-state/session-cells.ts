@@ -1,7 +1,4 @@
-import type { TokenId } from '../token-id.ts';
-
-/** The id of a token that is not known. */
-export const UNKNOWN_TOKEN = -1;
+import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
 
 /**
  * The cells of a session in the order in which they came. llama.cpp counts positions, and imported cells may share

@@ -5,9 +5,9 @@ import type { Checkpoint } from '../checkpoint.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, valueRowBytes } from '../kv-layout.ts';
 import type { SequenceState } from '../sequence-state.ts';
-import type { TokenRange } from '../token-id.ts';
+import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
-import { SessionCells, UNKNOWN_TOKEN } from './session-cells.ts';
+import { SessionCells } from './session-cells.ts';
 import {
   type FileCells,
   gatherCells,

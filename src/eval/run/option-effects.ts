@@ -17,6 +17,7 @@ export const optionEffects = {
   model: 'verified',
   engine: 'kept',
   engineUrl: 'verified',
+  allowRemote: 'kept',
   slotsFolder: 'verified',
   llamaServer: 'verified',
   embedder: 'verified',

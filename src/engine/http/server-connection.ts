@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { CallOptions } from '../call-options.ts';
 import type { Retry } from '../generation.ts';
-import { errorShape } from './server-shapes.ts';
-import { busy, protocol, refused, unreachable } from './server-errors.ts';
+import { errorShape, ServerErrors, type ServerName } from './server-errors.ts';
 
 /** How long a server is waited for. */
 export interface Patience {
@@ -15,8 +14,6 @@ export interface Patience {
 
 const USUAL: Patience = { waitMs: 20_000, silenceMs: 50_000 };
 const FIRST_PAUSE_MS = 250;
-/** Each of the server's few threads stays with a connection until that is closed: those that are kept open would lock out others. */
-const headers = { 'content-type': 'application/json', connection: 'close' };
 /** Statuses of a server that may answer later: too many requests, and loading its model. */
 const LATER = [429, 503];
 
@@ -30,14 +27,24 @@ export interface RequestOptions extends CallOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** A llama-server behind HTTP: every request is checked, and made again within bounds where the server may answer later. */
+/** A server behind HTTP: every request is checked, and made again within bounds where the server may answer later. */
 export class ServerConnection {
   readonly url: string;
+  /** The ways in which this server fails. */
+  readonly errors: ServerErrors;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #patience: Patience;
 
-  constructor(url: string, patience: Patience = USUAL) {
-    this.url = url.replace(/\/+$/, '');
+  constructor(server: ServerName, patience: Patience = USUAL) {
+    this.url = server.url.replace(/\/+$/, '');
+    this.errors = new ServerErrors({ ...server, url: this.url });
     this.#patience = patience;
+    this.#headers = {
+      'content-type': 'application/json',
+      // Servers with few threads leave one with each connection until that is closed: those that are kept open would lock out others.
+      connection: 'close',
+      ...(server.key === undefined ? {} : { authorization: `Bearer ${server.key}` }),
+    };
   }
 
   /** @throws BenchError `unreachable`, `busy`, `protocol`, `unsupported`, `context-overflow` */
@@ -86,7 +93,7 @@ export class ServerConnection {
         parser.feed(decoder.decode(chunk.value as Uint8Array, { stream: true }));
         for (const data of events.splice(0)) {
           const failure = errorShape.safeParse(jsonOf(data));
-          if (failure.success) throw refused(this.url, path, response.status, data);
+          if (failure.success) throw this.errors.refused(path, response.status, data);
           yield this.#parsed(shape, path, data);
         }
       }
@@ -129,7 +136,10 @@ export class ServerConnection {
     try {
       response = await fetch(this.url + path, {
         signal: silence.signal,
-        ...(body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }),
+        headers: this.#headers,
+        // Another server may be sent neither the key nor what users said.
+        redirect: 'manual',
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       });
     } catch (error) {
       const failure = this.#named(error, silence, signal, reasonOf(error));
@@ -138,11 +148,11 @@ export class ServerConnection {
     }
     if (response.ok) return { response };
     const answer = await response.text().catch(() => '');
-    if (!LATER.includes(response.status)) throw refused(this.url, path, response.status, answer);
-    const { message } = refused(this.url, path, response.status, answer);
+    if (!LATER.includes(response.status)) throw this.errors.refused(path, response.status, answer);
+    const { message } = this.errors.refused(path, response.status, answer);
     const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
     return {
-      failure: busy(this.url, message.slice(message.indexOf('answers'))),
+      failure: this.errors.busy(message.slice(message.indexOf('answers'))),
       ...(Number.isFinite(retryAfter) && retryAfter > 0 ? { retryAfterMs: retryAfter * 1000 } : {}),
     };
   }
@@ -152,7 +162,7 @@ export class ServerConnection {
     if (signal?.aborted === true) return signal.reason as Error;
     if (error instanceof Error && error.name === 'BenchError') return error;
     const silent = `no byte came in ${this.#patience.silenceMs / 1000} s`;
-    return unreachable(this.url, silence.isOver ? silent : why, error);
+    return this.errors.unreachable(silence.isOver ? silent : why, error);
   }
 
   #parsed<Shape extends z.ZodType>(shape: Shape, path: string, text: string): z.output<Shape> {
@@ -160,7 +170,7 @@ export class ServerConnection {
     if (read.success) return read.data;
     const [issue] = read.error.issues;
     const what = `${issue!.path.join('.') || 'the answer'}: ${issue!.message}`;
-    throw protocol(this.url, `answers ${path} with what it should not, ${what}`, read.error);
+    throw this.errors.protocol(`answers ${path} with what it should not, ${what}`, read.error);
   }
 }
 

@@ -1,10 +1,9 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
-import type { ModelDescription } from '../engine-info.ts';
+import type { EngineInfo, ModelDescription } from '../engine-info.ts';
 import type { TokenId } from '../token-id.ts';
 import type { TokenizeRequest } from '../tokenize-request.ts';
-import type { ServerConnection } from './server-connection.ts';
-import { detokenizeShape, piecesShape, type ServerProps, tokenizeShape } from './server-shapes.ts';
+import type { TokenRoutes } from './token-routes.ts';
 
 /** Texts of tokens at which llama.cpp ends generation, by their names in vocabularies. */
 const END_TEXTS = [
@@ -16,35 +15,45 @@ const PROP = '\n';
 /** Requests that are under way at once: a server has few threads to answer with. */
 const AT_ONCE = 4;
 
+/** A letter that every tokeniser has. */
+const LETTER = 'a';
+
+/** What is known of a model's tokens before its server is asked. */
+export interface KnownTokens {
+  /** Texts that open and close a sequence; empty or missing where nobody says. */
+  readonly bos?: string | undefined;
+  readonly eos?: string | undefined;
+  /** Control tokens of the model's file, where it is named. */
+  readonly control?: readonly TokenId[];
+}
+
 /** A server's tokeniser. It tells control tokens apart by asking for each text with and without them. */
 export class ServerTokenizer {
-  readonly #connection: ServerConnection;
+  readonly #routes: TokenRoutes;
   readonly #control: Set<TokenId>;
   readonly #addsSpace: boolean;
   readonly #prop: readonly TokenId[];
   /** Where generation ends. */
   readonly ends: ModelDescription['stopTokens'];
-  readonly special: { readonly bosToken: TokenId | null; readonly endTokens: readonly TokenId[] };
+  readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
 
-  private constructor(connection: ServerConnection, found: Found) {
-    this.#connection = connection;
+  private constructor(routes: TokenRoutes, found: Found) {
+    this.#routes = routes;
     this.#control = new Set(found.control);
     this.#addsSpace = found.addsSpace;
     this.#prop = found.prop;
     this.ends = found.ends;
-    this.special = { bosToken: found.bosToken, endTokens: found.ends.map(({ id }) => id) };
+    const { bosToken, markers } = found;
+    this.special = { bosToken, markers, endTokens: found.ends.map(({ id }) => id) };
   }
 
-  /** @param known control tokens of the model's file, where it is named */
   static async open(
-    connection: ServerConnection,
-    { bos_token: bos = '', eos_token: eos = '' }: ServerProps,
-    known: readonly TokenId[],
+    routes: TokenRoutes,
+    { bos, eos = '', control = [] }: KnownTokens,
     options: CallOptions,
   ): Promise<ServerTokenizer> {
-    const bare = new ServerTokenizer(connection, { control: [], addsSpace: false, prop: [], ends: [], bosToken: null });
-    const ids = (content: string, parse: boolean, add = false): Promise<readonly TokenId[]> =>
-      bare.#ids(content, parse, options, add);
+    const ids = (text: string, parse: boolean, add = false): Promise<readonly TokenId[]> =>
+      routes.encode(text, { parse, add }, options);
     /** The id that a text becomes where control tokens are parsed; undefined where it becomes several, or is no such token. */
     const controlOf = async (text: string): Promise<TokenId | undefined> => {
       if (text === '') return undefined;
@@ -56,21 +65,19 @@ export class ServerTokenizer {
       const id = await controlOf(text);
       if (id !== undefined) ends.push({ id, text });
     }
-    const bosId = await controlOf(bos);
-    const [first] = await ids('', true, true);
-    const { tokens } = await connection.post(
-      '/tokenize',
-      { content: 'a', add_special: false, parse_special: false, with_pieces: true },
-      piecesShape,
-      options,
-    );
-    const piece = tokens[0]?.piece;
-    return new ServerTokenizer(connection, {
-      control: [...known, ...ends.map(({ id }) => id), ...(bosId === undefined ? [] : [bosId])],
-      addsSpace: typeof piece === 'string' && piece.startsWith(' '),
-      prop: await ids(PROP, false),
+    const [plain, added] = [await ids(LETTER, false), await ids(LETTER, true, true)];
+    const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
+    const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
+    const bosId = bosToken ?? (await controlOf(bosText));
+    const prop = await ids(PROP, false);
+    const propped = (await ids(PROP + LETTER, false)).slice(prop.length);
+    return new ServerTokenizer(routes, {
+      control: [...control, ...ends.map(({ id }) => id), ...(bosId === undefined ? [] : [bosId])],
+      addsSpace: propped.join() !== plain.join(),
+      prop,
       ends,
-      bosToken: first !== undefined && first === bosId ? first : null,
+      bosToken,
+      markers: { bos: bosText, eos: eos === '' ? (ends[0]?.text ?? '') : eos },
     });
   }
 
@@ -90,7 +97,7 @@ export class ServerTokenizer {
       if (shown.length === 0) return '';
       // A tokeniser that adds a space to a text takes one away from it again.
       const tokens = this.#addsSpace ? [...this.#prop, ...shown] : shown;
-      const { content } = await this.#connection.post('/detokenize', { tokens }, detokenizeShape, options);
+      const content = await this.#routes.decode(tokens, options);
       return this.#addsSpace ? content.slice(content.indexOf(PROP) + 1) : content;
     });
   }
@@ -101,14 +108,9 @@ export class ServerTokenizer {
     options: CallOptions,
   ): Promise<readonly TokenId[]> {
     if (text === '') return [];
-    if (!this.#addsSpace || first) return this.#ids(text, parse, options);
-    const propped = await this.#ids(PROP + text, parse, options);
+    if (!this.#addsSpace || first) return this.#routes.encode(text, { parse }, options);
+    const propped = await this.#routes.encode(PROP + text, { parse }, options);
     return propped.slice(this.#prop.length);
-  }
-
-  async #ids(content: string, parse: boolean, options: CallOptions, add = false): Promise<readonly TokenId[]> {
-    const body = { content, add_special: add, parse_special: parse };
-    return (await this.#connection.post('/tokenize', body, tokenizeShape, options)).tokens;
   }
 
   /** Control tokens of a template: those that the same text has not where it is only a text. */
@@ -136,6 +138,7 @@ interface Found {
   readonly prop: readonly TokenId[];
   readonly ends: ModelDescription['stopTokens'];
   readonly bosToken: TokenId | null;
+  readonly markers: EngineInfo['markers'];
 }
 
 /** Asks for each, a few at once, in order. */

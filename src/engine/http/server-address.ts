@@ -1,0 +1,34 @@
+import { BenchError } from '../../config/bench-error.ts';
+import { isOfThisMachine } from '../../config/server-key.ts';
+
+/** Where a server is, as it was asked for. */
+export interface AskedAddress {
+  /** The adapter's name. */
+  readonly engine: string;
+  readonly engineUrl: string | undefined;
+  /** The address may be that of another machine. */
+  readonly allowRemote: boolean | undefined;
+}
+
+/** The address of a server. @throws BenchError `bad-option` where it is missing, is none, or is of another machine unasked */
+export function serverAddress({ engine, engineUrl, allowRemote = false }: AskedAddress): string {
+  const example = 'http://127.0.0.1:8080';
+  if (engineUrl === undefined) {
+    throw new BenchError('bad-option', `--engine ${engine}: no server is named`, `add --engine-url ${example}`);
+  }
+  const url = URL.canParse(engineUrl) ? new URL(engineUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new BenchError('bad-option', '--engine-url: no address', `write ${example}`);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    // The address is not shown: it may hold a password.
+    const hint = 'drop user, password, query and fragment: a key is read from the environment';
+    throw new BenchError('bad-option', '--engine-url: holds more than host and path', hint);
+  }
+  if (allowRemote || isOfThisMachine(url)) return engineUrl;
+  throw new BenchError(
+    'bad-option',
+    `--engine-url ${engineUrl}: not an address of this machine`,
+    'prompts hold what users said: reach the server through a tunnel, such as ssh -L 8080:localhost:8080, or add --allow-remote',
+  );
+}
