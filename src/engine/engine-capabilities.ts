@@ -8,6 +8,7 @@ export const capabilityNames = [
   'logProbabilities',
   'fullDistribution',
   'prefixCache',
+  'promptCache',
   'checkpoints',
   'cells',
   'sharedPositions',
@@ -27,7 +28,10 @@ export interface EngineCapabilities {
     /** The way in which a given continuation is scored: in one pass, token by token, or past the prefix cache. */
     readonly continuation: 'pass' | 'steps' | 'recomputed';
   } | null;
-  /** A cache of the engine's own that finds prefixes again after `truncate`, by blocks of so many tokens. */
+  /**
+   * A cache of the engine's own that finds prefixes again, by blocks of so many tokens: what a session dropped by `truncate`
+   * alone, or, over all of the engine, what any session evaluated under the same `cacheScope`.
+   */
   readonly prefixCache: { readonly span: 'session' | 'engine'; readonly blockTokens: number } | null;
   /** `checkpoint` and `restore`. */
   readonly checkpoints: boolean;
@@ -61,6 +65,9 @@ export function hasCapability(capabilities: EngineCapabilities, name: Capability
       return capabilities.logProbabilities?.next === 'all';
     case 'sharedPositions':
       return capabilities.cells?.sharedPositions === true;
+    // Prompts of before are found again, by whichever way.
+    case 'promptCache':
+      return capabilities.checkpoints || capabilities.prefixCache?.span === 'engine';
     case 'tokenIds':
     case 'checkpoints':
     case 'shift':

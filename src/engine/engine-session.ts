@@ -12,6 +12,15 @@ export interface CheckpointOptions extends CallOptions {
   readonly id?: string;
 }
 
+/** Options of emptying a session. */
+export interface ClearOptions extends CallOptions {
+  /**
+   * Names whose tokens come next: where the engine's prefix cache spans all of it, what any session evaluated under the same
+   * name may be found again. Default: a name that nobody else has, under which nothing is found.
+   */
+  readonly cacheScope?: string;
+}
+
 /** Options of a score. */
 export interface ScoreOptions extends CallOptions {
   /** Gives the distribution in front of every token of the continuation, where the engine has all of it. Default false. */
@@ -77,8 +86,8 @@ export interface EngineSession extends AsyncDisposable {
    * @throws RangeError beyond the end, and where a range that is not the whole would take the first cell
    */
   erase(range: TokenRange, options?: CallOptions): Promise<void>;
-  /** Empties the session; nothing that was evaluated before is reused. */
-  clear(options?: CallOptions): Promise<void>;
+  /** Empties the session; nothing that was evaluated before is reused, but for what `cacheScope` names. */
+  clear(options?: ClearOptions): Promise<void>;
   /** Counts since the session was opened. */
   meter(options?: CallOptions): Promise<TokenMeter>;
   /** The ids as the engine itself holds them; null where the only list is the caller's own. */

@@ -1,3 +1,4 @@
+import type { EngineAudit } from '../records/engine-audit.ts';
 import type { CallOptions } from './call-options.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { EngineCapabilities } from './engine-capabilities.ts';
@@ -50,6 +51,11 @@ export interface Engine extends AsyncDisposable {
    * Its time includes tokenising, which belongs to no session.
    */
   meter(options?: CallOptions): Promise<TokenMeter>;
+  /**
+   * Prompt tokens since the engine was opened by what its answers said, and by counters of its own, which tell of everybody
+   * who uses it; null for an engine without such counters, and once an answer was lost.
+   */
+  audit(options?: CallOptions): Promise<EngineAudit | null>;
   /** Deletes a checkpoint; one that is gone already is no error. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { engineAudit } from './engine-audit.ts';
 import { checkResult } from './results/check-result.ts';
 import { judgeProbe } from './results/judge-results.ts';
 import { measured } from './results/measured.ts';
@@ -97,6 +98,11 @@ export const runProbes = z
     tokenisation,
     notes: z.array(z.string()).readonly(),
     profile,
+    /**
+     * Prompt tokens of the run by the answers of a server, and by its own counters; missing for an engine without such counters,
+     * and where an answer was lost.
+     */
+    audit: engineAudit.exactOptional(),
     /** After the turns. */
     kvStores,
     /** After the turns, as the retriever counts; missing until then. */

@@ -52,6 +52,11 @@ export const turnAccount = z
     positions: tokens,
     /** Blocks share positions: the session's tokens are then not those of the prompt. */
     sharesPositions: z.boolean(),
+    /**
+     * Of the prompt, what the engine's own prefix cache should find: whole blocks of so many tokens; missing where the turn uses
+     * no such cache.
+     */
+    found: z.object({ tokens, blockTokens: tokens }).readonly().exactOptional(),
     /** Work between the arm's last turn and this one, outside this turn's clock and meter; missing where nothing is done ahead. */
     ahead: z.object({ tokens, ms: z.number() }).readonly().exactOptional(),
   })

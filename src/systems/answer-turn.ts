@@ -142,10 +142,11 @@ function accountOf(
   ahead: Ahead | undefined,
 ): TurnAccount {
   const gate = gated?.evaluatedTokens ?? 0;
+  const found = account.found?.tokens ?? 0;
   return {
     ...account,
     gate,
-    evaluated: suffix.length + account.built + account.recomputed + selectedByModel(account) + gate,
+    evaluated: suffix.length - found + account.built + account.recomputed + selectedByModel(account) + gate,
     sharesPositions: account.positions < prompt.tokenIds.length,
     ...(ahead === undefined ? {} : { ahead }),
   };

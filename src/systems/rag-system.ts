@@ -1,3 +1,4 @@
+import type { Engine } from '../engine/engine.ts';
 import type { ArmTraits } from '../records/arm-traits.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type {
@@ -10,6 +11,8 @@ import type {
 } from './contracts.ts';
 import type { OpenStore } from './prefill/arm-store.ts';
 import { CachedTextPrefill } from './prefill/cached-text-prefill.ts';
+import { EngineCachePrefill } from './prefill/engine-cache-prefill.ts';
+import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { TextPrefill } from './prefill/text-prefill.ts';
 import { retrieveFor } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
@@ -17,7 +20,10 @@ import { type KeptKv, TurnPipeline } from './turn-pipeline.ts';
 
 /** The parts of a system that puts its memories into the prompt as text. */
 export interface RAGSystemParts extends SystemParts {
-  /** Opens a store for checkpoints of earlier prompts, whose longest common beginning is reused. Default: no prefix cache. */
+  /**
+   * The longest beginning of an earlier prompt is reused: from checkpoints in a store that this opens, or by the engine's own
+   * prefix cache where there are none. Default: nothing is.
+   */
   readonly prefixCache?: OpenStore;
   /** The memories that it retrieves for itself. Default `retrieved`. */
   readonly retrieves?: ArmTraits['retrieves'];
@@ -46,9 +52,7 @@ export class RAGSystem implements BenchSystem {
       ...parts,
       retrieve: (request, history) => retrieveFor(request, { ...parts, retrieves }, history),
       openStrategy: async ({ engine }) =>
-        prefixCache === undefined
-          ? new TextPrefill()
-          : new CachedTextPrefill((await prefixCache(engine)).store, engine.capabilities.leastTokens),
+        prefixCache === undefined ? new TextPrefill() : await openCachedPrefill(engine, prefixCache),
       injectionMode: parts.injectionMode ?? 'rag',
       action: 'rag_generate',
     });
@@ -105,4 +109,11 @@ export class RAGSystem implements BenchSystem {
   async #forget(kept: KeptKv, userId: string, memoryId: string): Promise<number> {
     return this.#parts.prefixCache === undefined ? 0 : kept.forget(userId, memoryId);
   }
+}
+
+async function openCachedPrefill(engine: Engine, openStore: OpenStore): Promise<PrefillStrategy> {
+  const { checkpoints, prefixCache, leastTokens } = engine.capabilities;
+  return !checkpoints && prefixCache?.span === 'engine'
+    ? new EngineCachePrefill(prefixCache.blockTokens)
+    : new CachedTextPrefill((await openStore(engine)).store, leastTokens);
 }

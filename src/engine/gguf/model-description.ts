@@ -37,8 +37,11 @@ export function missingOf(header: GgufHeader): Readonly<Partial<Record<Capabilit
     return { prefixCache: NO_PREFIX_CACHE, ...(why === undefined ? {} : { firstLayers: why }) };
   }
   const { reason } = support;
-  const others = { checkpoints: reason, cells: reason, sharedPositions: reason, shift: reason, firstLayers: reason };
-  return { prefixCache: NO_PREFIX_CACHE, ...others };
+  return {
+    prefixCache: NO_PREFIX_CACHE,
+    ...{ promptCache: reason, checkpoints: reason, cells: reason },
+    ...{ sharedPositions: reason, shift: reason, firstLayers: reason },
+  };
 }
 
 /** The reason why a model has no engine of its first layers; undefined where it has. */

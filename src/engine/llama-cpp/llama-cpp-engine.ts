@@ -145,6 +145,12 @@ export class LlamaCppEngine implements Engine {
     return meterSum(ofSessions, { ...zeroMeter, busyMs: this.#clock.ms });
   }
 
+  async audit({ signal }: CallOptions = {}): Promise<null> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    return null;
+  }
+
   async deleteCheckpoint({ id }: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     this.#checkpoints.remove(id);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
+import type { EngineAudit } from '../../records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { type EngineCapabilities, unsupported } from '../engine-capabilities.ts';
@@ -8,6 +9,8 @@ import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
+import { readPromptCounters } from '../http/prompt-counters.ts';
+import { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { CheckpointFolder } from '../llama-state/checkpoint-folder.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
@@ -42,6 +45,7 @@ export class LlamaServerEngine implements Engine {
   readonly capabilities: EngineCapabilities;
   readonly #place: ServerPlace;
   readonly #probed: ProbedServer;
+  readonly #ledger: PromptLedger;
   readonly #folder: PrivateFolder;
   readonly #checkpoints: CheckpointFolder;
   readonly #sessions = new Map<number, LlamaServerSession>();
@@ -55,11 +59,13 @@ export class LlamaServerEngine implements Engine {
     probed: ProbedServer,
     info: EngineInfo,
     sessions: number,
+    ledger: PromptLedger,
     folder: PrivateFolder,
     checkpoints: CheckpointFolder,
   ) {
     this.#place = place;
     this.#probed = probed;
+    this.#ledger = ledger;
     this.#folder = folder;
     this.#checkpoints = checkpoints;
     this.info = info;
@@ -74,7 +80,9 @@ export class LlamaServerEngine implements Engine {
       const probed = await probeServer(place.connection, place, options);
       const modelSha256 = place.file === undefined ? null : await sha256OfModel(place.file, options.signal);
       const info = infoOf(place.connection.url, probed, request, modelSha256);
-      return new LlamaServerEngine(place, probed, info, request.sessions ?? 1, folder, checkpoints);
+      const readCounters = (calling: CallOptions) => readPromptCounters(place.connection, calling);
+      const ledger = await PromptLedger.open(readCounters, options);
+      return new LlamaServerEngine(place, probed, info, request.sessions ?? 1, ledger, folder, checkpoints);
     } catch (error) {
       folder[Symbol.dispose]();
       throw error;
@@ -113,7 +121,7 @@ export class LlamaServerEngine implements Engine {
       const message = `all ${this.capabilities.sessions} sessions of the engine are open`;
       throw new BenchError('no-session', message, 'close one, or open the engine with more');
     }
-    const slot = new Slot(connection, free, served.alias);
+    const slot = new Slot(connection, free, served.alias, this.#ledger);
     const cells = new SessionCells();
     const session = new LlamaServerSession({
       slot,
@@ -150,6 +158,12 @@ export class LlamaServerEngine implements Engine {
     this.#requireOpen();
     signal?.throwIfAborted();
     return [...this.#sessions.values()].reduce((sum, session) => meterSum(sum, session.reading()), this.#otherMeter);
+  }
+
+  async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
+    this.#requireOpen();
+    options.signal?.throwIfAborted();
+    return this.#ledger.audit(options);
   }
 
   async deleteCheckpoint({ id }: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {

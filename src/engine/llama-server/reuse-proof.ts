@@ -1,18 +1,10 @@
 import { BenchError } from '../../config/bench-error.ts';
+import type { PromptTokens } from '../../records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
+import { readPromptCounters } from '../http/prompt-counters.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
 import { completionShape } from './server-shapes.ts';
-
-const EVALUATED = /^llamacpp:prompt_tokens_total (\S+)/m;
-const REUSED = /^llamacpp:prompt_tokens_cached_total (\S+)/m;
-
-/** Prompt tokens that a server evaluated and reused. */
-interface Counts {
-  readonly evaluated: number;
-  /** Null where the build does not count them. */
-  readonly reused: number | null;
-}
 
 /**
  * Proves that a slot answers from what it holds and from nothing else: of a prompt, another one with another first token, and
@@ -27,10 +19,10 @@ export async function proveReuse(
   options: CallOptions,
 ): Promise<void> {
   const { url, errors } = connection;
-  const ask = (ids: readonly TokenId[]): Promise<Counts> => askOnce(connection, ids, options);
-  const before = await readCounters(connection, options);
+  const ask = (ids: readonly TokenId[]): Promise<PromptTokens> => askOnce(connection, ids, options);
+  const before = await countersOf(connection, options);
   const answers = [await ask(first), await ask(second), await ask(first), await ask(first)];
-  const after = await readCounters(connection, options);
+  const after = await countersOf(connection, options);
   const [, , third, fourth] = answers;
   if (third!.reused !== 0) {
     throw new BenchError(
@@ -52,19 +44,24 @@ export async function proveReuse(
   const reused = answers.reduce((sum, answer) => sum + answer.reused!, 0);
   if (after.reused !== null && before.reused !== null && after.reused - before.reused !== reused) {
     const counted = after.reused - before.reused;
-    throw errors.protocol(`says that it reused ${reused} tokens, and its counters say ${counted}; is it used by others?`);
+    throw errors.protocol(
+      `says that it reused ${reused} tokens, and its counters say ${counted}; is it used by others?`,
+    );
   }
 }
 
-async function askOnce(connection: ServerConnection, ids: readonly TokenId[], options: CallOptions): Promise<Counts> {
+async function askOnce(
+  connection: ServerConnection,
+  ids: readonly TokenId[],
+  options: CallOptions,
+): Promise<PromptTokens> {
   const body = { prompt: ids, id_slot: 0, n_predict: 0, cache_prompt: true, n_cache_reuse: 0, return_tokens: true };
   const { timings } = await connection.post('/completion', body, completionShape, options);
   return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };
 }
 
-async function readCounters(connection: ServerConnection, options: CallOptions): Promise<Counts> {
-  const text = await connection.text('/metrics', options);
-  const [evaluated, reused] = [EVALUATED.exec(text)?.[1], REUSED.exec(text)?.[1]];
-  if (evaluated === undefined) throw connection.errors.protocol('has no counter prompt_tokens_total in /metrics');
-  return { evaluated: Number(evaluated), reused: reused === undefined ? null : Number(reused) };
+async function countersOf(connection: ServerConnection, options: CallOptions): Promise<PromptTokens> {
+  const counters = await readPromptCounters(connection, options);
+  if (counters === null) throw connection.errors.protocol('has no counter prompt_tokens_total in /metrics');
+  return counters;
 }

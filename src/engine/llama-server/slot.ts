@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions } from '../call-options.ts';
 import type { Retry } from '../generation.ts';
+import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
@@ -67,13 +68,18 @@ export class Slot {
   readonly id: number;
   readonly #connection: ServerConnection;
   readonly #alias: string;
+  readonly #ledger: PromptLedger | undefined;
   #meter: TokenMeter = zeroMeter;
 
-  /** @param alias the model, as the server calls it in its answers */
-  constructor(connection: ServerConnection, id: number, alias: string) {
+  /**
+   * @param alias the model, as the server calls it in its answers
+   * @param ledger of the engine; none where a server is tried before it is opened
+   */
+  constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptLedger) {
     this.#connection = connection;
     this.id = id;
     this.#alias = alias;
+    this.#ledger = ledger;
   }
 
   get meter(): TokenMeter {
@@ -157,7 +163,9 @@ export class Slot {
   /** The tokens that are generated behind ids once more, in one piece and counted nowhere. */
   async again(ids: readonly TokenId[], asked: Asked, options: CallOptions): Promise<readonly TokenId[]> {
     const body = { ...this.#body(ids, 1, asked), response_fields: FIELDS };
-    return (await this.#connection.post('/completion', body, completionShape, options)).tokens;
+    const { tokens, timings } = await this.#connection.post('/completion', body, completionShape, options);
+    this.#ledger?.add(countsOf(timings, ids));
+    return tokens;
   }
 
   /** Empties it. */
@@ -224,6 +232,7 @@ export class Slot {
   /** @param sampled null where the server does not say */
   #book(timings: Timings, ids: readonly TokenId[], sampled: number | null, isStep = false): void {
     const { reused, evaluated } = countsOf(timings, ids);
+    this.#ledger?.add({ reused, evaluated });
     const busyMs = timings.prompt_ms + (timings.predicted_ms ?? 0);
     this.#count({
       evaluated,
@@ -236,7 +245,7 @@ export class Slot {
   /** Books what was done before the caller left. */
   async #stopped(ids: readonly TokenId[], timings: Timings | undefined): Promise<void> {
     const holds = await this.idle().catch(() => null);
-    if (timings === undefined) this.#count(UNKNOWN);
+    if (timings === undefined) this.#lose();
     else this.#book(timings, ids, holds === null ? null : holds - ids.length + 1);
   }
 
@@ -245,10 +254,15 @@ export class Slot {
     try {
       return await call();
     } catch (error) {
-      this.#count(UNKNOWN);
+      this.#lose();
       if (signal?.aborted === true) await this.idle();
       throw error;
     }
+  }
+
+  #lose(): void {
+    this.#ledger?.lose();
+    this.#count(UNKNOWN);
   }
 
   #count(counts: TokenMeter): void {

@@ -31,7 +31,7 @@ export interface ProvenStates {
   /** Null where slots cannot be saved and restored. */
   readonly states: SlotStates | null;
   readonly cells: EngineCapabilities['cells'];
-  readonly missing: { readonly checkpoints?: string; readonly cells?: string; readonly sharedPositions?: string };
+  readonly missing: Readonly<Partial<Record<'promptCache' | 'checkpoints' | 'cells' | 'sharedPositions', string>>>;
 }
 
 const NO_FOLDER = 'the server moves K/V by files alone: name the folder of its --slot-save-path with --slots-folder';
@@ -56,7 +56,7 @@ export async function proveStates(
     return {
       states: null,
       cells: null,
-      missing: { checkpoints: NO_FOLDER, cells: NO_FOLDER, sharedPositions: NO_FOLDER },
+      missing: withoutStates(NO_FOLDER),
     };
   }
   const slot = new Slot(connection, 0, served.alias);
@@ -72,8 +72,7 @@ export async function proveStates(
   await slot.erase(options);
   await carrier.load(path);
   if (!(await isFound(slot, [...ids, next], ids.length, options))) {
-    const why = EVALUATED_AGAIN;
-    return { states: null, cells: null, missing: { checkpoints: why, cells: why, sharedPositions: why } };
+    return { states: null, cells: null, missing: withoutStates(EVALUATED_AGAIN) };
   }
   await slot.erase(options);
   const { form, streams } = state;
@@ -84,6 +83,10 @@ export async function proveStates(
     cells: proven,
     missing: why === undefined ? {} : { cells: why, sharedPositions: why },
   };
+}
+
+function withoutStates(why: string): ProvenStates['missing'] {
+  return { promptCache: why, checkpoints: why, cells: why, sharedPositions: why };
 }
 
 async function isFound(slot: Slot, ids: readonly TokenId[], held: number, options: CallOptions): Promise<boolean> {

@@ -22,6 +22,7 @@ export interface ResultsSoFar {
 const TURN_BY_TURN: readonly CheckResult['check'][] = [
   'token identity',
   'token accounting',
+  'reuse',
   'cells',
   'numerical parity',
   'answers',

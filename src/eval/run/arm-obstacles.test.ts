@@ -78,7 +78,15 @@ describe('arms that an engine cannot run', () => {
     ) => arms.map((arm) => armObstacle(arm, { ...inspection, missing }, config));
     expect(of({})).toEqual([undefined, undefined, undefined, undefined, undefined, undefined, none]);
     expect(of({ cells: why })).toEqual([undefined, undefined, undefined, undefined, why, why, none]);
-    expect(of({ checkpoints: why })).toEqual([undefined, undefined, why, why, undefined, undefined, none]);
+    expect(of({ checkpoints: why, promptCache: why })).toEqual([
+      undefined,
+      undefined,
+      why,
+      why,
+      undefined,
+      undefined,
+      none,
+    ]);
     expect(of({ sharedPositions: shared }, chat)[5]).toBe(shared);
     const inChat = { ...plain, template: 'chat' } as const;
     expect(of({}, bare, inChat)).toEqual(Array(7).fill(none));
@@ -86,7 +94,7 @@ describe('arms that an engine cannot run', () => {
   });
 
   it('end a run that somebody wanted them for, with every reason, and are left out of a suite', () => {
-    const inspection = { ...bare, missing: { cells: 'no cells', checkpoints: 'no files' } };
+    const inspection = { ...bare, missing: { cells: 'no cells', checkpoints: 'no files', promptCache: 'no files' } };
     const runnable = (isSuites: boolean, wanted = arms.slice(0, 6)) =>
       runnableArms('m.gguf', inspection, wanted, plain, isSuites);
     expect(() => runnable(false)).toThrow(

@@ -4,6 +4,7 @@ import type { BenchDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
 import { SessionRepository } from '../../db/session-repository.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
+import { auditSum } from '../../records/engine-audit.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
 import type { RunRecord } from '../../records/run-record.ts';
@@ -50,6 +51,8 @@ export class RunSession {
   #probes: RunProbes | null;
   /** Time that earlier sessions of the run had spent. */
   readonly #spent: RunProbes['profile'];
+  /** Of earlier sessions of the run. */
+  readonly #audited: RunProbes['audit'];
   readonly #clock: RunClock;
 
   constructor(database: BenchDatabase, run: RunRecord, bench: RunBench, start: SessionStart) {
@@ -60,6 +63,7 @@ export class RunSession {
     this.#start = start;
     this.#probes = run.probes;
     this.#spent = this.#probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };
+    this.#audited = this.#probes?.audit;
     this.#clock = bench.clock;
   }
 
@@ -111,7 +115,8 @@ export class RunSession {
         },
         signal,
       );
-      this.#save({ ...this.#probes!, profile: await this.#profile(), ...this.#surroundings() });
+      const seen = { ...this.#surroundings(), ...(await this.#audit(signal)) };
+      this.#save({ ...this.#probes!, profile: await this.#profile(), ...seen });
     }
 
     // Before the probe for isolation adds its own.
@@ -138,7 +143,7 @@ export class RunSession {
       this.#save({ ...this.#probes!, judge: judged });
     }
     progress({ phase: 'report', done: 0, total: 1 });
-    const probes = { ...this.#probes!, profile: await this.#profile() };
+    const probes = { ...this.#probes!, profile: await this.#profile(), ...(await this.#audit(signal)) };
     this.#save(probes);
     const finishedAt = Date.now();
     const results = resultsOf(this.#database, { ...this.#run, status: 'finished', probes, finishedAt });
@@ -219,6 +224,13 @@ export class RunSession {
       refusedCalls: Object.fromEntries(refused),
       load: { cores: availableParallelism(), average: Math.max(this.#probes?.load?.average ?? 0, average) },
     };
+  }
+
+  /** What was seen so far, of this session and of those before. */
+  async #audit(signal: AbortSignal): Promise<Pick<RunProbes, 'audit'>> {
+    const own = await this.#bench.engine.audit({ signal });
+    if (own === null) return {};
+    return { audit: this.#audited === undefined ? own : auditSum(this.#audited, own) };
   }
 
   #save(probes: RunProbes): void {

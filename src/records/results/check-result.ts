@@ -4,6 +4,7 @@ import { z } from 'zod';
 export const checkNames = [
   'token identity',
   'token accounting',
+  'reuse',
   'cells',
   'numerical parity',
   'answers',

@@ -99,7 +99,7 @@ describe('the arms that ship', () => {
 
   it('need the capabilities that their K/V takes, scaled values those of cells too', () => {
     expect(named('rag').requires).toEqual([]);
-    expect(named('rag-cached').requires).toEqual(['checkpoints']);
+    expect(named('rag-cached').requires).toEqual(['promptCache']);
     expect(named('dki').requires).toEqual(['checkpoints']);
     expect(named('dki', 0.5).requires).toEqual(['checkpoints', 'cells']);
     expect(named('dki@alpha=0.5').requires).toEqual(['checkpoints', 'cells']);

@@ -77,7 +77,7 @@ export const textArms: readonly ArmDefinition[] = [
       summary: 'as rag, reusing the longest prefix that any earlier prompt of the user shares (prefix caching)',
       mark: { colour: '#1b93a8', shape: 'square', dash: [6, 3] },
     }),
-    requires: () => ['checkpoints'],
+    requires: () => ['promptCache'],
     open: (parts) => new RAGSystem({ ...parts, prefixCache: parts.openStore, injectionMode: 'rag-cached' }),
   },
   {

@@ -19,7 +19,7 @@ export interface TurnContext {
 /** A strategy's claims of one turn, in tokens. */
 export type PrefillAccount = Pick<
   TurnAccount,
-  'cache' | 'built' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions'
+  'cache' | 'built' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions' | 'found'
 >;
 
 /** A session that holds the prefix of a prompt, and what remains to be evaluated. */

@@ -55,6 +55,7 @@ const subjects: readonly LimitedSubject[] = [
       exactCuts: true,
       missing: {
         prefixCache: 'a session in the process keeps nothing of what was truncated',
+        promptCache: scaled,
         checkpoints: scaled,
         cells: scaled,
         sharedPositions: scaled,
@@ -70,7 +71,7 @@ const subjects: readonly LimitedSubject[] = [
     capabilities: ofServer({
       checkpoints: false,
       sessions: 1,
-      missing: { checkpoints: noFolder, cells: noFolder, sharedPositions: noFolder },
+      missing: { promptCache: noFolder, checkpoints: noFolder, cells: noFolder, sharedPositions: noFolder },
     }),
   },
   {
@@ -92,6 +93,7 @@ const subjects: readonly LimitedSubject[] = [
         logProbabilities: withdrawn,
         fullDistribution: withdrawn,
         prefixCache: none,
+        promptCache: withdrawn,
         checkpoints: withdrawn,
         cells: withdrawn,
         sharedPositions: withdrawn,

@@ -192,6 +192,7 @@ export const subjects: readonly Subject[] = [
       firstLayers: false,
       missing: {
         ...ofFake.capabilities.missing,
+        promptCache: withdrawn,
         checkpoints: withdrawn,
         cells: withdrawn,
         sharedPositions: withdrawn,

@@ -8,6 +8,7 @@ import { embedder } from './embedder.ts';
 import { isolation } from './isolation.ts';
 import { negativeControls } from './negative-controls.ts';
 import { numericalParity } from './numerical-parity.ts';
+import { reuse } from './reuse.ts';
 import { sameMemories } from './same-memories.ts';
 import { sample } from './sample.ts';
 import { tokenAccounting } from './token-accounting.ts';
@@ -32,6 +33,7 @@ const errors: Check = ({ failed, answered }) => {
 const checks: readonly Check[] = [
   tokenIdentity,
   tokenAccounting,
+  reuse,
   cells,
   numericalParity,
   answers,

@@ -2,6 +2,7 @@ import type { EvaluatedTokens } from '../../../records/results.ts';
 import { selectedByFirstLayers, selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
+import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';
 
 /** The cells that a K/V turn must fill, and the tokens that it must evaluate, by the segments of its prompt and the meter. */
@@ -35,7 +36,7 @@ export const tokenAccounting: Check = ({ arms, answered, failed, probes, plan })
   const isChecked = new Set(checked);
   const wrong = [
     ...checked.filter((turn) => !isAccounted(turn)),
-    ...answered.filter((turn) => !isChecked.has(turn) && turn.tokens.evaluated !== turn.account.evaluated),
+    ...answered.filter((turn) => !isChecked.has(turn) && !evaluatesAsClaimed(turn)),
   ];
   if (checked.length === 0 && wrong.length === 0) return undecided('token accounting', 'no K/V turn kept a memory');
   const [first] = wrong;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/** Prompt tokens of many calls. */
+const promptTokens = z
+  .object({
+    /** Ran through the model. */
+    evaluated: z.number(),
+    /** Had their K/V already; null where nobody counts them. */
+    reused: z.number().nullable(),
+  })
+  .readonly();
+
+/** The prompt tokens of one time by two books: what a server said in its answers, and what its own counters say. */
+export const engineAudit = z.object({ answers: promptTokens, counters: promptTokens }).readonly();
+
+export type PromptTokens = z.output<typeof promptTokens>;
+export type EngineAudit = z.output<typeof engineAudit>;
+
+/** True where the two books say the same; what one of them does not count is not compared. */
+export function booksAgree({ answers, counters }: EngineAudit): boolean {
+  const reusedAgree = answers.reused === null || counters.reused === null || answers.reused === counters.reused;
+  return answers.evaluated === counters.evaluated && reusedAgree;
+}
+
+/** The books of two times together. */
+export function auditSum(a: EngineAudit, b: EngineAudit): EngineAudit {
+  const sum = (x: PromptTokens, y: PromptTokens): PromptTokens => ({
+    evaluated: x.evaluated + y.evaluated,
+    reused: x.reused === null || y.reused === null ? null : x.reused + y.reused,
+  });
+  return { answers: sum(a.answers, b.answers), counters: sum(a.counters, b.counters) };
+}

@@ -1,0 +1,89 @@
+import { beforeEach, expect, it } from 'vitest';
+import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
+import { replacing } from '../../../test/fixtures/replacing.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import { EngineCachePrefill } from './engine-cache-prefill.ts';
+import type { Prefilled } from './prefill-strategy.ts';
+
+const BLOCK = 4;
+const scopes: (string | undefined)[] = [];
+let session: EngineSession;
+let strategy: EngineCachePrefill;
+
+beforeEach(async () => {
+  const engine = await fakeAdapter.opener({}).open({ model: 'fake' });
+  const own = await engine.openSession('cache');
+  scopes.length = 0;
+  session = replacing(own, {
+    clear: (options) => {
+      scopes.push(options?.cacheScope);
+      return own.clear(options);
+    },
+  });
+  strategy = new EngineCachePrefill(BLOCK);
+  return () => engine[Symbol.asyncDispose]();
+});
+
+const start = [30, 31, 32, 33, 34, 35, 36, 37, 38, 39];
+
+/** A turn: the account of its prefill, the answer evaluated behind it. */
+async function turn(tokenIds: readonly number[], userId = 'ann', memoryIds = ['m1']): Promise<Prefilled> {
+  const kept = memoryIds.map((memoryId) => ({ memoryId }));
+  const prefilled = await strategy.prefill({ tokenIds, kept } as unknown as BuiltPrompt, {
+    ...{ session, userId, alpha: 1 },
+  });
+  await session.generate(prefilled.suffix, { maxTokens: 3 });
+  await prefilled.keep?.();
+  return prefilled;
+}
+
+const foundBy = async (...asked: Parameters<typeof turn>): Promise<number | undefined> =>
+  (await turn(...asked)).account.found?.tokens;
+
+it('sends all of the prompt, and claims whole blocks of what it shares with an earlier one, never its last token', async () => {
+  const first = await turn(start);
+  expect(first.suffix).toEqual(start);
+  expect(first.account).toMatchObject({ cache: 'bypass', resident: 0, found: { tokens: 0, blockTokens: BLOCK } });
+  expect(await foundBy([...start.slice(0, 7), 90, 91])).toBe(4);
+  const again = await turn(start);
+  expect(again.account).toMatchObject({ resident: 8, found: { tokens: 8 } });
+  expect(await foundBy(start.slice(0, 8))).toBe(4);
+  expect(new Set(scopes).size).toBe(1);
+});
+
+it('counts an answer among what was evaluated', async () => {
+  await turn(start);
+  const whole = session.tokens;
+  expect(whole.length).toBeGreaterThan(start.length);
+  expect(await foundBy([...whole, 90, 91, 92, 93, 94])).toBe(Math.floor(whole.length / BLOCK) * BLOCK);
+});
+
+it('keeps users apart', async () => {
+  await turn(start);
+  expect(await foundBy(start, 'bob')).toBe(0);
+  expect(await foundBy(start)).toBe(8);
+  expect(new Set(scopes).size).toBe(2);
+});
+
+it('asks under another name once a memory is forgotten, and says how many prompts held it', async () => {
+  await turn(start, 'ann', ['m1', 'm2']);
+  await turn(start, 'ann', ['m2']);
+  expect(await strategy.forget('ann', 'm3')).toBe(0);
+  expect(await strategy.forget('bob', 'm2')).toBe(0);
+  expect(await foundBy(start, 'ann', [])).toBe(8);
+  expect(await strategy.forget('ann', 'm1')).toBe(1);
+  expect(await foundBy(start)).toBe(0);
+  expect(new Set(scopes).size).toBe(2);
+});
+
+it('claims nothing behind a turn that failed, nor after a reset', async () => {
+  await turn(start);
+  await strategy.prefill({ tokenIds: start, kept: [] } as unknown as BuiltPrompt, {
+    ...{ session, userId: 'ann', alpha: 1 },
+  });
+  expect(await foundBy(start)).toBe(0);
+  expect(await foundBy(start)).toBe(8);
+  await strategy.reset();
+  expect(await foundBy(start)).toBe(0);
+});
