@@ -131,7 +131,7 @@ await runScript(async () => {
     const subject = await Subject.draw(engine, memoryTokens, queryTokens, SEED);
     const { prefix, suffix } = await subject.prompt(0);
     console.log(
-      `${name}, ${(parameters / 1e6).toFixed(0)} million parameters, ${threads} threads: ` +
+      `${name}, ${(parameters! / 1e6).toFixed(0)} million parameters, ${threads} threads: ` +
         `${subject.memories.length} memories, a prefix of ${prefix.length} tokens, ${suffix.length} tokens behind it`,
     );
     console.log('the texts mean nothing: times alone are measured, no quality');

@@ -40,6 +40,7 @@ export interface ModelAbilities extends Pick<
 }
 
 const INDENT = 15;
+const NOT_KNOWN = 'of a size that the engine does not show';
 
 /** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
 export async function modelAbilities(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities> {
@@ -95,7 +96,10 @@ function factsOf(abilities: ModelAbilities): (readonly [label: string, text: str
     abilities;
   const kvBytes = Object.entries(abilities.kvBytesPerToken ?? {});
   return [
-    ['model', `${name}, ${architecture}, ${(parameters / 1e6).toFixed(1)} M parameters`],
+    [
+      'model',
+      `${name}, ${architecture}, ${parameters === null ? NOT_KNOWN : `${(parameters / 1e6).toFixed(1)} M parameters`}`,
+    ],
     ['window', `${trainContextTokens} tokens in training; attention: ${attention}`],
     ...(rope === null ? [] : ([['positions', ropeInWords(rope)]] as const)),
     ['chat', hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only'],

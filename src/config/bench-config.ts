@@ -45,6 +45,7 @@ export const engineOptionNames = [
   'flashAttention',
   'engineUrl',
   'allowRemote',
+  'engineModel',
   'slotsFolder',
   'llamaServer',
 ] as const;
@@ -113,6 +114,12 @@ export const benchConfigSchema = z.strictObject({
     allowed: 'an address',
   }).exactOptional(),
   allowRemote: toggle('ask an --engine-url of another machine: it is sent what users said').exactOptional(),
+  engineModel: describe(z.string().regex(/\S/u), {
+    value: '<name>',
+    help: 'model that an OpenAI-compatible server is asked for, by its own name for it',
+    preset: 'the only one',
+    allowed: 'a name',
+  }).exactOptional(),
   slotsFolder: path(
     '<dir>',
     'folder that a llama-server saves slots to: K/V goes in and out of it there, if --model is the file that it serves',

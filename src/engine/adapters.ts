@@ -3,9 +3,10 @@ import { didYouMean } from '../config/nearest-name.ts';
 import type { EngineAdapter } from './engine-adapter.ts';
 import { llamaCpp } from './llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from './llama-server/llama-server-adapter.ts';
+import { openAi } from './openai/openai-adapter.ts';
 
 /** Every way to run models, the default first. */
-export const adapters: readonly EngineAdapter[] = [llamaCpp, llamaServer];
+export const adapters: readonly EngineAdapter[] = [llamaCpp, llamaServer, openAi];
 
 /** The adapter of a name. @throws BenchError `bad-option` for an unknown one, with the nearest */
 export function adapterNamed(name: string): EngineAdapter {

@@ -4,12 +4,14 @@ import type { TokenId } from './token-id.ts';
 export interface ModelDescription {
   readonly name: string;
   readonly architecture: string;
-  readonly parameters: number;
+  /** Null where the engine does not show it. */
+  readonly parameters: number | null;
   /** Of the file, or null where the engine does not show it. */
   readonly sizeBytes: number | null;
-  /** Positions that the model was trained on. */
+  /** Positions that the model was trained on; where the engine does not show that, as many as it takes. */
   readonly trainContextTokens: number;
-  readonly vocabularySize: number;
+  /** Null where the engine does not show it. */
+  readonly vocabularySize: number | null;
   /** Null where the engine does not show it. */
   readonly layers: number | null;
   /** Bytes of K/V a token in all layers, by the type that it is stored in. */
@@ -22,6 +24,12 @@ export interface ModelDescription {
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   /** The model's own chat template, Jinja; null where it has none. */
   readonly chatTemplate: string | null;
+}
+
+/** A model whose file is read, or whose server shows its numbers. */
+export interface KnownModel extends ModelDescription {
+  readonly parameters: number;
+  readonly vocabularySize: number;
 }
 
 /** A loaded model and the way in which it was loaded. */

@@ -92,6 +92,13 @@ export function formatNumber(value: number, digits: number): string {
   return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
 }
 
+/** How large a model is, in words. */
+export function modelSize({ parameters }: { readonly parameters: number | null }): string {
+  return parameters === null
+    ? 'a size that its engine does not show'
+    : `${formatNumber(parameters / 1e6, 1)} million parameters`;
+}
+
 /** A cell for readers: `97.2 [95.1, 98.6]`, `–` without a value. */
 export function formatCell(cell: Cell | undefined): string {
   if (cell === undefined) return '–';

@@ -2,7 +2,7 @@ import { prefixCacheOf } from '../eval/analysis/summary/compared-arms.ts';
 import type { ArmResults, RunResults } from '../records/results.ts';
 import { qualitySentences } from './quality-text.ts';
 import { savingsSentences } from './savings-text.ts';
-import { formatNumber, lackOfProof, undecidedChecks } from './table.ts';
+import { formatNumber, lackOfProof, modelSize, undecidedChecks } from './table.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */
 export function baselineOf(arms: readonly ArmResults[]): ArmResults | undefined {
@@ -56,7 +56,6 @@ export function verdictSentences(results: RunResults): string[] {
           ...hittersSentence(dki),
         ];
   const { users, name } = run.dataset;
-  const size = `${formatNumber(run.model.parameters / 1e6, 1)} million parameters`;
   const whose = users === 1 ? 'one user, and says nothing of others' : `${users} users`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
@@ -65,7 +64,7 @@ export function verdictSentences(results: RunResults): string[] {
       ? qualitySentences(results, rag?.arm ?? '')
       : [`No quality: ${run.unknownQuality}.`]),
     ...(unproven === undefined ? [] : [unproven]),
-    `This holds for ${run.model.name}, a model of ${size}, on ${name}, ${whose}; ` +
+    `This holds for ${run.model.name}, a model of ${modelSize(run.model)}, on ${name}, ${whose}; ` +
       'it does not show that larger models or other domains behave alike.',
   ];
 }

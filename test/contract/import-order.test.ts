@@ -99,7 +99,7 @@ describe('imports of src', () => {
     const outside = [...packages].filter((name) => !name.startsWith('node:')).map((name) => name.split('/')[0]!);
     expect([...new Set(outside)].sort()).toEqual(['eventsource-parser', 'pure-rand', 'zod']);
     const folders = new Set([...loaded].map((path) => path.split('/')[0]!));
-    expect([...folders].sort()).toEqual(['config', 'engine', 'kv', 'llama-server.ts']);
+    expect([...folders].sort()).toEqual(['config', 'engine', 'kv', 'llama-server.ts', 'records']);
   });
 
   it('keep inspect and report away from what answers questions', () => {

@@ -1,5 +1,5 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
-import type { ModelDescription } from '../engine-info.ts';
+import type { KnownModel } from '../engine-info.ts';
 import { kvSupport } from './model-check.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
@@ -7,7 +7,7 @@ import type { GgufHeader } from './gguf-header.ts';
 const BITS = { f16: 16, q8_0: (34 * 8) / 32 } as const;
 
 /** The port's description of a model, from the header of its file. */
-export function describeModel(header: GgufHeader, sizeBytes: number): ModelDescription {
+export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel {
   const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens, rope } = header;
   const kvBytes = (type: keyof typeof BITS): number => (header.kvNumbersPerToken * BITS[type]) / 8;
   return {

@@ -43,16 +43,17 @@ export class PromptLedger {
 
   /** Both books; null where the server has no counters, or an answer was lost. Waits a little where they differ. */
   async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
-    const start = this.#start;
-    if (start === null || this.#answers === null) return null;
     const deadline = performance.now() + SETTLES_IN_MS;
     for (;;) {
-      const now = await this.#read(options);
-      if (now === null || this.#answers === null) return null;
-      const audit = { answers: this.#answers, counters: difference(now, start) };
-      if (booksAgree(audit) || performance.now() > deadline) return audit;
+      const audit = this.#booksAt(await this.#read(options));
+      if (audit === null || booksAgree(audit) || performance.now() > deadline) return audit;
       await sleep(LOOK_AGAIN_MS, undefined, { signal: options.signal }).catch(() => options.signal?.throwIfAborted());
     }
+  }
+
+  #booksAt(now: PromptTokens | null): EngineAudit | null {
+    if (now === null || this.#start === null || this.#answers === null) return null;
+    return { answers: this.#answers, counters: difference(now, this.#start) };
   }
 }
 

@@ -17,6 +17,9 @@ const FIRST_PAUSE_MS = 250;
 /** Statuses of a server that may answer later: too many requests, and loading its model. */
 const LATER = [429, 503];
 
+/** Ends a stream of OpenAI's kind; others end with the line. */
+const LAST_EVENT = '[DONE]';
+
 interface Sent {
   readonly path: string;
   readonly body?: unknown;
@@ -92,6 +95,7 @@ export class ServerConnection {
         silence.broken();
         parser.feed(decoder.decode(chunk.value as Uint8Array, { stream: true }));
         for (const data of events.splice(0)) {
+          if (data === LAST_EVENT) return;
           const failure = errorShape.safeParse(jsonOf(data));
           if (failure.success) throw this.errors.refused(path, response.status, data);
           yield this.#parsed(shape, path, data);

@@ -11,7 +11,7 @@ const END_TEXTS = [
   ...['<EOT>', '_<EOT>', '<|end_of_turn|>', '<|endofturn|>', '[EOT]', '<turn|>'],
 ];
 /** A token of its own wherever it stands, that takes no leading space. */
-const PROP = '\n';
+export const PROP = '\n';
 /** Requests that are under way at once: a server has few threads to answer with. */
 const AT_ONCE = 4;
 

@@ -17,6 +17,12 @@ export class StreamedText {
     this.#ends.push(this.#text.length);
   }
 
+  /** Text that was held back, of the last token. */
+  extend(content: string): void {
+    this.#text += content;
+    if (this.count > 0) this.#ends[this.count - 1] = this.#text.length;
+  }
+
   /** The text of the first, or of the last, of the tokens. */
   of(ids: readonly TokenId[]): string {
     if (ids.length === 0) return '';

@@ -88,7 +88,7 @@ export class LlamaCppSession extends StateSession<SessionParts> {
         signal?.throwIfAborted();
         return this.parts.sequence.probabilities(chunks.at(-1)!, positions);
       });
-      return toScore(probabilities, continuation, this.parts.info.model.vocabularySize, distributions);
+      return toScore(probabilities, continuation, this.parts.info.model.vocabularySize!, distributions);
     });
   }
 

@@ -3,7 +3,7 @@ import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, To
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import type { EngineInfo } from '../engine-info.ts';
+import type { EngineInfo, KnownModel } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { NumberType } from '../kv-layout.ts';
 import type { TokenId } from '../token-id.ts';
@@ -24,7 +24,7 @@ const ONE_THREAD_BELOW_PARAMETERS = 50e6;
 export interface LoadedModel {
   readonly model: LlamaModel;
   readonly context: LlamaContext;
-  readonly info: EngineInfo;
+  readonly info: EngineInfo & { readonly model: KnownModel };
   readonly capabilities: EngineCapabilities;
   readonly batchTokens: number;
   readonly tokenize: (request: TokenizeRequest) => readonly TokenId[];
@@ -95,7 +95,7 @@ export async function loadModel(
       flashAttention,
     };
     const capabilities = capabilitiesOf(header, kvType, sessions, compute);
-    const info: EngineInfo = {
+    const info: LoadedModel['info'] = {
       engine: 'llama-cpp',
       build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
       model: describeModel(header, sizeBytes),

@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
-import {
-  FakeLlamaServer,
-  type Misbehaviour,
-  type SeenRequest,
-} from '../../../test/fixtures/fake-llama-server/fake-llama-server.ts';
+import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-llama-server.ts';
+import type { Misbehaviour, SeenRequest } from '../../../test/fixtures/fake-server/fake-server.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import { freePort } from '../../config/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';

@@ -9,6 +9,7 @@ import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
+import { propsShape } from '../http/llama-props.ts';
 import { readPromptCounters } from '../http/prompt-counters.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
@@ -22,7 +23,6 @@ import type { TokenizeRequest } from '../tokenize-request.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer } from './probed-server.ts';
 import { infoOf } from './server-info.ts';
-import { propsShape } from './server-shapes.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 

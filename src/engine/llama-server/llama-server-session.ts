@@ -2,13 +2,14 @@ import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { ScoreOptions } from '../engine-session.ts';
 import type { Generation, GenerationLimits } from '../generation.ts';
+import type { ScoredModel } from '../http/forced-score.ts';
 import { PLACEHOLDER_TOKEN } from '../llama-state/state-file.ts';
 import { StateSession, type StateSessionParts } from '../llama-state/state-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import { generateIn } from './slot-generation.ts';
-import { scoreIn, type ScoredModel } from './slot-scores.ts';
+import { scoreIn } from './slot-scores.ts';
 import type { Slot } from './slot.ts';
 
 /** The parts of a session, and what it needs of its engine. */

@@ -1,17 +1,14 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
+import { listedOf, type ScoredModel } from '../http/forced-score.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
 import { proveReuse } from './reuse-proof.ts';
 import { type ServedModel, servedModelOf } from './served-model.ts';
 import { slotsShape } from './server-shapes.ts';
-import type { ScoredModel } from './slot-scores.ts';
 import { proveStates, type SlotStates } from './state-proof.ts';
 
-/** Beyond it, all probabilities of a token are megabytes of JSON. */
-const LARGEST_LISTED_VOCABULARY = 2 ** 16;
-const LISTED_TOKENS = 100;
 /** Texts of several tokens each, that begin with different ones. */
 const PROMPTS = [
   'The river runs past the old mill and the stone bridge.',
@@ -54,7 +51,7 @@ export async function probeServer(
   const own = [prompts[0]![0]!, prompts[1]![0]!] as const;
   const { states, cells, missing } = await proveStates(connection, served, slotsFolder, own, options);
   const { vocabularySize } = served.description;
-  const listed = vocabularySize <= LARGEST_LISTED_VOCABULARY ? 'all' : LISTED_TOKENS;
+  const listed = listedOf(vocabularySize);
   return {
     served,
     slots: served.props.total_slots,

@@ -3,32 +3,25 @@ import { basename } from 'node:path';
 import { servedModel } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
-import type { ModelDescription } from '../engine-info.ts';
+import type { KnownModel } from '../engine-info.ts';
 import { controlTokensOf } from '../gguf/control-tokens.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel } from '../gguf/model-description.ts';
+import { chatTemplateOf, modelsShape, NOT_SHOWN, propsShape, type ServerProps } from '../http/llama-props.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { ServerTokenizer } from '../http/server-tokenizer.ts';
 import { llamaTokenRoutes } from '../http/token-routes.ts';
-import { modelsShape, propsShape, type ServerProps } from './server-shapes.ts';
 
 /** A server and the model that it has loaded, as they say themselves and as the model's file says, where it is named. */
 export interface ServedModel {
   readonly props: ServerProps;
   /** As the server calls it in its answers. */
   readonly alias: string;
-  readonly description: ModelDescription;
+  readonly description: KnownModel;
   /** Of the model's file; undefined where none is named. */
   readonly header: GgufHeader | undefined;
   readonly tokenizer: ServerTokenizer;
 }
-
-/** What a server shows of a model without a chat template. */
-const FALLBACK_TEMPLATE =
-  "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n" +
-  "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}";
-
-const NOT_SHOWN = 'not shown by the server';
 
 /**
  * Asks a server what it has loaded.
@@ -56,7 +49,7 @@ export async function servedModelOf(
   const control = file === undefined ? [] : controlTokensOf(file);
   const known = { bos: props.bos_token, eos: props.eos_token, control };
   const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
-  const description: ModelDescription =
+  const description: KnownModel =
     header !== undefined
       ? describeModel(header, statSync(file!).size)
       : {
@@ -71,7 +64,7 @@ export async function servedModelOf(
           attention: NOT_SHOWN,
           rope: null,
           stopTokens: tokenizer.ends,
-          chatTemplate: [undefined, '', FALLBACK_TEMPLATE].includes(props.chat_template) ? null : props.chat_template!,
+          chatTemplate: chatTemplateOf(props),
         };
   return { props, alias: model.id, description, header, tokenizer };
 }

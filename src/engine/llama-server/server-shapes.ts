@@ -1,38 +1,9 @@
 import { z } from 'zod';
+import { listedProbabilitiesShape } from '../http/forced-score.ts';
 
 /** The answers of a llama-server, as far as they are read; builds add fields, and older ones lack those that may be missing. */
 
 const count = z.int().nonnegative();
-
-export const propsShape = z.object({
-  total_slots: count,
-  model_path: z.string(),
-  model_alias: z.string().optional(),
-  build_info: z.string(),
-  chat_template: z.string().optional(),
-  bos_token: z.string().optional(),
-  eos_token: z.string().optional(),
-  default_generation_settings: z.object({ n_ctx: count }),
-});
-
-export type ServerProps = z.output<typeof propsShape>;
-
-export const modelsShape = z.object({
-  data: z.array(
-    z.object({
-      id: z.string(),
-      meta: z
-        .looseObject({
-          n_vocab: count,
-          n_ctx_train: count,
-          n_params: count,
-          size: count,
-          architecture: z.string().optional(),
-        })
-        .nullish(),
-    }),
-  ),
-});
 
 export const slotsShape = z.array(
   z.object({
@@ -57,11 +28,6 @@ const timingsShape = z.object({
 
 export type Timings = z.output<typeof timingsShape>;
 
-/** Of every token of the vocabulary: nothing is kept that is not read. */
-const tokenProbabilityShape = z.object({ id: count, logprob: z.number() });
-
-const probabilityShape = tokenProbabilityShape.extend({ top_logprobs: z.array(tokenProbabilityShape) });
-
 /** One event of a stream. */
 export const chunkShape = z.object({
   content: z.string().optional(),
@@ -84,7 +50,7 @@ export const completionShape = chunkShape.extend({
   tokens: z.array(z.int()),
   stop_type: z.string(),
   timings: timingsShape,
-  completion_probabilities: z.array(probabilityShape).optional(),
+  completion_probabilities: z.array(listedProbabilitiesShape).optional(),
 });
 
 export type Completion = z.output<typeof completionShape>;

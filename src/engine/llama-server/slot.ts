@@ -33,8 +33,6 @@ const PLAIN = {
 };
 /** The rest of the last event repeats all settings and the whole prompt. */
 const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 'tokens_evaluated', 'tokens_predicted'];
-/** What makes a token the likeliest by far. */
-const CERTAIN = 1e6;
 /** Of a request that did not end. */
 const UNKNOWN: TokenMeter = { evaluated: null, reused: null, decoded: null, busyMs: null };
 const IDLE_LOOK_MS = 5;
@@ -47,11 +45,6 @@ export interface Asked {
   readonly seed?: number;
   readonly n_probs?: number;
   readonly logit_bias?: readonly (readonly [TokenId, number])[];
-}
-
-/** The bias by which a token is sampled, whatever the model says. */
-export function forced(token: TokenId): Pick<Asked, 'logit_bias'> {
-  return { logit_bias: [[token, CERTAIN]] };
 }
 
 /** The last event of a stream, checked. */

@@ -18,6 +18,7 @@ export const optionEffects = {
   engine: 'kept',
   engineUrl: 'verified',
   allowRemote: 'kept',
+  engineModel: 'kept',
   slotsFolder: 'verified',
   llamaServer: 'verified',
   embedder: 'verified',

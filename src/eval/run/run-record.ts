@@ -63,6 +63,10 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   );
 }
 
+function sizeOf({ name, parameters }: { readonly name: string; readonly parameters: number | null }): string {
+  return `${name}, ${parameters} parameters`;
+}
+
 /** The device that turns depend on; free memory changes from day to day. */
 function placeOf(compute: RunRecord['environment']['compute']): unknown {
   return compute === null || compute === undefined ? undefined : { ...compute, memoryBytes: undefined };
@@ -85,15 +89,19 @@ export async function checkSame(
   dataset: AskedData,
   parts: BenchParts,
 ): Promise<void> {
+  const { info } = parts.engine;
   const embedder = await parts.embeddings.info();
   const { backend } = parts.backend;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
-    ['model', run.model.sha256, parts.engine.info.modelSha256 ?? ''],
+    ['model', run.model.sha256, info.modelSha256 ?? ''],
+    // A server that shows no file of its model may have been given another one.
+    ['model', sizeOf(run.model), sizeOf(info.model)],
+    ['context window', run.model.contextTokens, info.contextTokens],
     ['embedder', run.embedder.sha256, embedder.sha256],
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
-    ['number of threads', run.environment.threads, parts.engine.info.threads ?? 0],
-    ['device', JSON.stringify(placeOf(run.environment.compute)), JSON.stringify(placeOf(parts.engine.info.compute))],
+    ['number of threads', run.environment.threads, info.threads ?? 0],
+    ['device', JSON.stringify(placeOf(run.environment.compute)), JSON.stringify(placeOf(info.compute))],
     ['vector backend', run.retriever.backend, backend.name],
     ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],
     [

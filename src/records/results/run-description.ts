@@ -8,7 +8,8 @@ export const modelDescription = z
   .object({
     name: z.string(),
     sha256: z.string(),
-    parameters: z.number(),
+    /** Null where the engine does not show it. */
+    parameters: z.number().nullable(),
     contextTokens: z.number(),
     /** Cells of one sequence: more than its positions where blocks may share these. */
     cellTokens: z.number(),

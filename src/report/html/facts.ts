@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { placeOfCompute } from '../../eval/analysis/place-of-compute.ts';
 import type { DatasetPart, RunResults } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import { formatNumber, modelSize } from '../table.ts';
 
 /** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
 export interface Fact {
@@ -80,8 +80,7 @@ const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
 export function environmentFacts(runs: readonly RunResults[]): Fact[] {
   return [
     fact('model', runs, ({ run: { model } }) => {
-      const size = `${formatNumber(model.parameters / 1e6, 1)} million parameters`;
-      return `${model.name}, ${size}, window of ${model.contextTokens} tokens, sha256 ${model.sha256}`;
+      return `${model.name}, ${modelSize(model)}, window of ${model.contextTokens} tokens, sha256 ${model.sha256}`;
     }),
     fact('embedder', runs, ({ run: { embedder } }) => {
       const { name, runtime, sha256 } = embedder;

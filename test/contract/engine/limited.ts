@@ -14,9 +14,10 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
 import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-opener.ts';
+import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-opener.ts';
 import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
 import { scaledModel } from '../../fixtures/scaled-model.ts';
-import { filler, ofServer } from './subjects.ts';
+import { filler, ofOpenAi, ofServer } from './subjects.ts';
 
 interface LimitedSubject {
   readonly name: string;
@@ -36,6 +37,11 @@ const fakeCells: NonNullable<EngineCapabilities['cells']> = {
   sharedPositions: false,
   gaps: true,
 };
+
+const noScores = (why: string) => ({ logProbabilities: why, fullDistribution: why });
+const nothingGiven = 'the server gives neither prompt_logprobs nor the log-probability of a token that is forced';
+const noCache =
+  'of a prompt that was sent twice the server reused nothing: start it with a prefix cache (vLLM: --enable-prefix-caching)';
 
 const subjects: readonly LimitedSubject[] = [
   {
@@ -72,6 +78,36 @@ const subjects: readonly LimitedSubject[] = [
       checkpoints: false,
       sessions: 1,
       missing: { promptCache: noFolder, checkpoints: noFolder, cells: noFolder, sharedPositions: noFolder },
+    }),
+  },
+  {
+    name: 'openai, a server without prefix cache, salt, counters, ids of answers and probabilities',
+    opener: fakeOpenAiOpener({
+      ...{ blockTokens: 0, hasNoSalt: true, hasNoCounters: true, tellsNoIds: true, givesNoScores: true },
+    }),
+    model: () => 'fake',
+    capabilities: ofOpenAi({
+      logProbabilities: null,
+      prefixCache: null,
+      sessions: 1,
+      missing: { ...noScores(nothingGiven), prefixCache: noCache, promptCache: noCache },
+    }),
+  },
+  {
+    name: 'openai, a server that takes text alone and keeps one prompt',
+    opener: fakeOpenAiOpener({ refusesIds: true, hasNoSalt: true, holds: 1 }),
+    model: () => 'fake',
+    capabilities: ofOpenAi({
+      tokenIds: false,
+      logProbabilities: null,
+      prefixCache: { span: 'session', blockTokens: 16 },
+      sessions: 1,
+      missing: {
+        tokenIds: 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise',
+        ...noScores('prompts go as text: nobody knows where in them the tokens of a gold stand'),
+        promptCache:
+          "another prompt drove a prompt of before out of the server's cache: start it with more slots, or a larger cache",
+      },
     }),
   },
   {

@@ -5,6 +5,7 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
 import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-opener.ts';
+import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-opener.ts';
 
 /** An adapter with a model, and what the port shall show of them. */
 export interface Subject {
@@ -137,6 +138,24 @@ export const ofServer = (
 });
 const noFile = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
 
+/** An OpenAI-compatible server, with two sessions. */
+export const ofOpenAi = (
+  own: Pick<EngineCapabilities, 'missing' | 'prefixCache' | 'logProbabilities'> & Partial<EngineCapabilities>,
+): EngineCapabilities => ({
+  ...{ tokenIds: true, checkpoints: false, cells: null, shift: false, firstLayers: false, sessions: SESSIONS },
+  ...{ leastTokens: 2, exactCuts: false },
+  ...own,
+  missing: {
+    checkpoints: noStates,
+    cells: noStates,
+    sharedPositions: noStates,
+    shift: noStates,
+    firstLayers: noStates,
+    ...own.missing,
+  },
+});
+const noStates = 'an OpenAI-compatible server gives no K/V out and takes none in: take llama-cpp or llama-server';
+
 /** Each kind of engine, in the smallest model that shows it. */
 export const subjects: readonly Subject[] = [
   ofLlamaCpp(
@@ -211,6 +230,19 @@ export const subjects: readonly Subject[] = [
     hidesModel: true,
     isExactAnyway: true,
   },
+  {
+    name: 'openai, the wire of vLLM over the fake engine',
+    opener: fakeOpenAiOpener(),
+    ...ofFake,
+    capabilities: ofOpenAi({
+      logProbabilities: { next: 20, continuation: 'recomputed' },
+      prefixCache: { span: 'engine', blockTokens: 16 },
+      missing: { fullDistribution: 'the server lists the likeliest 20 tokens alone' },
+    }),
+    readsBack: false,
+    hidesModel: true,
+    isExactAnyway: true,
+  },
 ];
 
 /** Large, and nothing that the ones above do not show in parts. */
@@ -233,10 +265,13 @@ export async function promptsOf(engine: Engine): Promise<Prompts> {
   return { memories: [...bos, ...memories!], question: question!, answer: answer! };
 }
 
+/** Of an engine that does not show its own. */
+const LEAST_VOCABULARY = 256;
+
 /** Any tokens of the vocabulary but control tokens, so many of them. */
 export function filler({ info }: Engine, count: number): number[] {
   const first = 20;
-  const known = info.model.vocabularySize - first;
+  const known = (info.model.vocabularySize ?? LEAST_VOCABULARY) - first;
   return Array.from({ length: count }, (_, index) => first + ((index * 37) % known)).map((id) =>
     info.endTokens.includes(id) ? first : id,
   );

@@ -1,0 +1,45 @@
+import { engineKeyVariable, serverKey } from '../../config/server-key.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { EngineAdapter } from '../engine-adapter.ts';
+import { serverAddress } from '../http/server-address.ts';
+import { type Patience, ServerConnection } from '../http/server-connection.ts';
+import { OpenAiEngine } from './openai-engine.ts';
+import { type OpenAiOptions, openAiOptions } from './openai-options.ts';
+import { type ProbedV1, probeV1 } from './probed-v1.ts';
+import { v1ServerOf } from './v1-server.ts';
+
+/**
+ * A server that speaks OpenAI's /v1: vLLM, SGLang, llama-server. Text goes in, as token ids; K/V stays where it is.
+ *
+ * @example
+ * const opener = openAi.opener({ engineUrl: 'http://127.0.0.1:8000', engineModel: 'my-model' });
+ * await using engine = await opener.open({ model: 'served', sessions: 2 });
+ */
+export const openAi: EngineAdapter<OpenAiOptions> = {
+  name: 'openai',
+  summary: 'a server with /v1/completions, such as vLLM: --engine-url and --engine-model, text arms alone',
+  options: openAiOptions,
+  opener: (options) => openerFor(options),
+};
+
+/** The adapter's opener. @param patience with the server. Default: the usual one */
+export function openerFor(
+  { engineUrl, allowRemote, engineModel: name }: OpenAiOptions,
+  patience?: Patience,
+): ReturnType<EngineAdapter<OpenAiOptions>['opener']> {
+  const probe = async (file: string, options: CallOptions): Promise<ProbedV1> => {
+    const url = serverAddress({ engine: openAi.name, engineUrl, allowRemote }).replace(/\/v1\/*$/, '');
+    const key = serverKey(url, engineKeyVariable, process.env);
+    const server = { url, program: 'the server', key, keyVariable: engineKeyVariable };
+    return probeV1(await v1ServerOf(new ServerConnection(server, patience), { name, file }, options), options);
+  };
+  return {
+    inspect: async (model) => {
+      const { server, capabilities } = await probe(model, {});
+      return { model: server.description, missing: capabilities.missing };
+    },
+    fetch: () => Promise.resolve(undefined),
+    open: async (request, options = {}) => OpenAiEngine.open(await probe(request.model, options), request, options),
+    accelerators: () => Promise.resolve([]),
+  };
+}

@@ -1,0 +1,11 @@
+import { BenchError } from '../../config/bench-error.ts';
+
+/** What a server answers; undefined where it has no such route, or answers something else there. */
+export async function optional<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof BenchError && (error.code === 'protocol' || error.code === 'unsupported')) return undefined;
+    throw error;
+  }
+}

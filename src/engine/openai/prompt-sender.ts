@@ -1,0 +1,125 @@
+import type { CallOptions } from '../call-options.ts';
+import type { Retry } from '../generation.ts';
+import type { PromptLedger } from '../http/prompt-ledger.ts';
+import type { TokenId } from '../token-id.ts';
+import type { CacheName } from './cache-names.ts';
+import { type Completion, completionShape, tokensAgainShape } from './v1-shapes.ts';
+import type { V1Server } from './v1-server.ts';
+
+/** Settings that a server may have of its own, as the port means them: greedy or the whole softmax, no penalties. */
+const PLAIN = {
+  temperature: 0,
+  top_p: 1,
+  top_k: -1,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  // llama-server: so that a long prompt is not taken for silence.
+  sse_ping_interval: 5,
+};
+
+const UNKNOWN_REUSE =
+  'does not say how many tokens it reused: vLLM needs --enable-prompt-tokens-details, and a version that says 0 where it is 0';
+
+/** A sequence to send: all ids of a session, under a name of the server's prefix cache. */
+export interface Sent {
+  readonly ids: readonly TokenId[];
+  readonly name: CacheName;
+  /** Nothing was sent under the name, and nobody else has it. */
+  readonly isFirst: boolean;
+}
+
+/** Prompt tokens of one answer, without the line that is put in front of a prompt. */
+export interface Counted {
+  readonly evaluated: number;
+  readonly reused: number;
+}
+
+export interface SendOptions extends CallOptions {
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** Sends prompts to a server, as ids or, where it refuses those, as text; and holds what it counts against what was sent. */
+export class PromptSender {
+  readonly server: V1Server;
+  /** False: prompts are sent as text. */
+  readonly asIds: boolean;
+  readonly #ledger: PromptLedger | undefined;
+
+  constructor(server: V1Server, asIds: boolean, ledger?: PromptLedger) {
+    this.server = server;
+    this.asIds = asIds;
+    this.#ledger = ledger;
+  }
+
+  /** One answer in one piece, with what it counts. */
+  async complete(sent: Sent, asked: object, options: CallOptions): Promise<{ answer: Completion; counted: Counted }> {
+    try {
+      const body = await this.#body(sent, asked, options);
+      const answer = await this.server.connection.post('/v1/completions', body, completionShape, options);
+      return { answer, counted: this.count(sent, answer) };
+    } catch (error) {
+      this.lose();
+      throw error;
+    }
+  }
+
+  /** The events of an answer, as they come; whoever reads them counts it, or says that it is lost. */
+  async *stream(sent: Sent, asked: object, options: SendOptions): AsyncGenerator<Completion, void> {
+    const streamed = { stream: true, stream_options: { include_usage: true }, timings_per_token: true };
+    const body = { ...(await this.#body(sent, asked, options)), ...streamed };
+    yield* this.server.connection.stream('/v1/completions', body, completionShape, options);
+  }
+
+  /** The ids of an answer once more, by llama-server's own route: /v1 lists none that leave a character unfinished. */
+  async tokensAgain(sent: Sent, asked: object, count: number, options: CallOptions): Promise<readonly TokenId[]> {
+    const body = { ...(await this.#body(sent, asked, options)), n_predict: count, return_tokens: true };
+    const { tokens, timings } = await this.server.connection.post('/completion', body, tokensAgainShape, options);
+    this.#ledger?.add({ evaluated: timings.prompt_n, reused: timings.cache_n });
+    return tokens;
+  }
+
+  /**
+   * Books what an answer says of its prompt.
+   * @throws BenchError `protocol` where it does not say how many tokens were reused, or counts another prompt than was sent
+   */
+  count(sent: Sent, { usage, timings }: Pick<Completion, 'usage' | 'timings'>): Counted {
+    const { errors } = this.server.connection;
+    const { ids, name } = sent;
+    const cached = usage?.prompt_tokens_details?.cached_tokens ?? timings?.cache_n;
+    const all =
+      usage?.prompt_tokens ?? (timings?.cache_n === undefined ? undefined : timings.cache_n + timings.prompt_n);
+    if (all === undefined) throw errors.protocol('does not count the tokens of a prompt');
+    if (cached === undefined) throw errors.protocol(UNKNOWN_REUSE);
+    const length = ids.length + name.line.length;
+    if (this.asIds && all !== length) throw errors.protocol(`counts ${all} tokens of a prompt of ${length}`);
+    if (cached > all) throw errors.protocol(`says that it reused ${cached} of ${all} tokens`);
+    this.#ledger?.add({ evaluated: all - cached, reused: cached });
+    const lineTokens = name.line.length;
+    // What stands in front of a line that is unique tells of nobody.
+    const reused =
+      lineTokens === 0 ? cached : Math.max(0, cached > this.#opening(ids) + lineTokens ? cached - lineTokens : 0);
+    return { evaluated: all - lineTokens - reused, reused };
+  }
+
+  /** Nobody knows what the server did for an answer. */
+  lose(): void {
+    this.#ledger?.lose();
+  }
+
+  async #body({ ids, name, isFirst }: Sent, asked: object, options: CallOptions): Promise<object> {
+    const opening = this.#opening(ids);
+    const all = [...ids.slice(0, opening), ...name.line, ...ids.slice(opening)];
+    // A server puts the opening token in front of a text itself.
+    const prompt = this.asIds ? all : await this.server.routes.decode(all.slice(opening), options);
+    const named = isFirst ? { ...name.fields, ...name.firstFields } : name.fields;
+    return { ...PLAIN, ...asked, ...named, model: this.server.model.id, prompt };
+  }
+
+  /** Tokens in front of everything: the one that opens texts, where the model asks for it. */
+  #opening([first]: readonly TokenId[]): number {
+    const { bosToken } = this.server.tokenizer.special;
+    return bosToken !== null && first === bosToken ? 1 : 0;
+  }
+}

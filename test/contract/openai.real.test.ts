@@ -1,0 +1,64 @@
+import { presetModels } from '../../src/config/models/preset-models.ts';
+import { servedModel } from '../../src/config/bench-config.ts';
+import type { EngineOpener, EngineRequest } from '../../src/engine/engine-request.ts';
+import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
+import { OwnServer } from '../../src/engine/llama-server/own-server.ts';
+import { openAi } from '../../src/engine/openai/openai-adapter.ts';
+import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
+import { enginePromises } from './engine/promises.ts';
+import { ofOpenAi, type Subject } from './engine/subjects.ts';
+
+/** Room for the last token of a score. */
+const SPARE_TOKENS = 16;
+
+/** The /v1 of a llama-server that is started for each engine, with a slot for each session. */
+const opener: EngineOpener = {
+  inspect: async (model) => {
+    const { url, server } = await startServer({ model });
+    await using _ = server;
+    return await openAi.opener({ engineUrl: url }).inspect(servedModel);
+  },
+  fetch: async () => undefined,
+  accelerators: async () => [],
+  open: async (request) => {
+    const { url, server } = await startServer(request);
+    const engine = await openAi.opener({ engineUrl: url }).open({ ...request, model: servedModel });
+    const close = engine[Symbol.asyncDispose].bind(engine);
+    return Object.assign(engine, {
+      [Symbol.asyncDispose]: async () => {
+        await close();
+        await server[Symbol.asyncDispose]();
+      },
+    });
+  },
+};
+
+async function startServer({ model, sessions = 1, contextTokens = 1280 }: EngineRequest) {
+  const server = await OwnServer.start({
+    ...{ program: llamaServerProgram, modelPath: await modelFileOf(model), kvType: 'F16', threads: undefined },
+    ...{ slots: sessions, slotTokens: Math.max(contextTokens, 256) + SPARE_TOKENS },
+  });
+  return { url: server.url, server };
+}
+
+const subject: Subject = {
+  name: "openai, llama-server's own /v1, the shipped model",
+  opener,
+  model: presetModels.model,
+  otherModel: 'random:tiny-llama',
+  capabilities: ofOpenAi({
+    logProbabilities: { next: 'all', continuation: 'steps' },
+    prefixCache: { span: 'session', blockTokens: 1 },
+    missing: {
+      promptCache:
+        'the server keeps a prompt a slot and tells no users apart: --engine llama-server keeps prompts of users in files',
+    },
+  }),
+  keyRounding: 2 ** -10,
+  readsBack: false,
+  endsAtSeed: 0,
+  tellsIdsLater: true,
+  hidesModel: true,
+};
+
+describeLlamaServer(subject.name, () => enginePromises(subject));
