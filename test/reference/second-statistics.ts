@@ -114,3 +114,20 @@ export function holmOf(ps: readonly number[]): number[] {
     Math.min(1, Math.max(...ranked.slice(0, ranked.indexOf(p) + 1).map((one, rank) => one * (ps.length - rank)))),
   );
 }
+
+/**
+ * The first turn by which what later turns cost less has paid for what the first one cost more, with so many half widths of its
+ * interval on top: each turn tried by itself, with the variance over users of that turn's sum.
+ */
+export function paybackTurn(first: readonly Row[], later: readonly Row[], halves: number): number | null {
+  const users = usersOf([...first, ...later]);
+  const t = jstat.studentt.inv(0.975, users.length - 1);
+  const part = (rows: readonly Row[], user: number): number =>
+    rows.reduce((sum, row) => sum + (row.user === user ? row.value - mean(rows) : 0), 0) / rows.length;
+  for (let turn = 1; turn <= 10_000; turn++) {
+    const squares = users.reduce((sum, user) => sum + (part(first, user) + (turn - 1) * part(later, user)) ** 2, 0);
+    const half = t * Math.sqrt((squares * users.length) / (users.length - 1));
+    if (mean(first) + (turn - 1) * mean(later) + halves * half <= 0) return turn;
+  }
+  return null;
+}
