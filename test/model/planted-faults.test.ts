@@ -1,28 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CheckName, RunResults } from '../../src/records/results.ts';
-import type { ArmDefinition, ArmParts } from '../../src/systems/arms/arm-definition.ts';
+import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { BenchSystem, ChatResponse } from '../../src/systems/contracts.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { twoFacedSession } from '../fixtures/two-faced-session.ts';
-import { checkOf, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
+import { checkOf, liar, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
 
 const [rag, dki] = [shippedArm('rag'), shippedArm('dki')];
-
-/** An arm whose system does something else in a turn. */
-function liar(
-  name: string,
-  arm: ArmDefinition,
-  chat: (system: BenchSystem, parts: ArmParts) => BenchSystem['chat'],
-): ArmDefinition {
-  return renamed(name, {
-    ...arm,
-    open: (parts, argument) => {
-      const system = arm.open(parts, argument);
-      return replacing(system, { chat: chat(system, parts) });
-    },
-  });
-}
 
 /** Answers of `rag` by user and question, which its false twin copies. */
 const heard = new Map<string, ChatResponse>();
