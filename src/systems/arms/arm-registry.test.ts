@@ -64,7 +64,8 @@ describe('the arms that ship', () => {
     expect(having('bitwise')).toEqual(['rag', 'rag-cached', 'rag-twin', 'dki', 'dki-resident']);
     expect(having('tokens')).toEqual([
       ...['dki-blocks', 'dki-blocks+ahead', 'dki-link:4'],
-      ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3', 'dki-cacheblend:.3', 'dki-cacheblend-oracle:.3'],
+      ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3'],
+      ...['dki-cacheblend:.3', 'dki-cacheblend-oracle:.3', 'dki-informative:.3'],
     ]);
     expect([named('dki', 0.5), named('dki@alpha=0.5')].map(({ traits }) => traits.equivalence)).toEqual([
       'tokens',

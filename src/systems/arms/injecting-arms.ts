@@ -190,6 +190,16 @@ export const injectingArms: readonly ArmDefinition[] = [
       'as dki-first, tokens whose K/V deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
     mark: { colour: '#9a5a3c', shape: 'cross', dash: [1, 3] },
   }),
+  selecting(
+    'informative',
+    SHARE,
+    {
+      summary:
+        'as dki-first, tokens that the words before them in their own block make least likely: those with values',
+      mark: { colour: '#4f8f7b', shape: 'diamond', dash: [2, 4] },
+    },
+    ['logProbabilities'],
+  ),
   joining(
     'dki-parallel',
     {

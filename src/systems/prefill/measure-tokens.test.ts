@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine/fake-engine.ts';
 import { copyOf } from '../../../test/fixtures/moved-cells.ts';
+import { replacing } from '../../../test/fixtures/replacing.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { keyRowBytes } from '../../engine/kv-layout.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
+import { cutCells } from '../../kv/cut-cells.ts';
 import { kvTools } from '../../kv/kv-tools.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import { measureTokens } from './measure-tokens.ts';
-import { type TokenMeasure, tokenMeasures } from './select-tokens.ts';
+import type { TokenMeasure } from './select-tokens.ts';
 
 const HEADER = 3;
 const FIRST_BLOCK = 4;
+/** Of header, first, second and third block. */
+const ends = [3, 7, 11, 14];
 const ids = [0, 40, 41, 50, 51, 52, 53, 60, 61, 62, 63, 70, 71, 72];
 
 let engine: Engine;
@@ -35,12 +39,26 @@ function planted(layer: number, moves: Readonly<Record<number, number>>): Sequen
   return state;
 }
 
-async function measured(by: TokenMeasure, state: SequenceState): ReturnType<typeof measureTokens> {
-  const context = { engine, session, kv: kvTools } as unknown as BlockContext;
-  return measureTokens(by, context, { state, header: HEADER, firstBlock: FIRST_BLOCK });
+async function measured(
+  by: TokenMeasure,
+  state: SequenceState,
+  { asked = session, blocks = blocksOf(state) } = {},
+): ReturnType<typeof measureTokens> {
+  const context = { engine, session: asked, kv: kvTools } as unknown as BlockContext;
+  return measureTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks });
 }
 
-describe.each(tokenMeasures)('%s', (by) => {
+function blocksOf(state: SequenceState): SequenceState[] {
+  return ends.slice(1).map((end, index) => cutCells(state, ends[index]!, end));
+}
+
+/** Over all layers. */
+async function evaluated(): Promise<number> {
+  const early = await engine.firstLayers(2);
+  return (await engine.meter()).evaluated! + (await early.meter()).evaluated!;
+}
+
+describe.each(['cacheblend-oracle', 'cacheblend'] as const)('%s', (by) => {
   it('scores a token by how far it was moved from the full prefill, and the others 0', async () => {
     const { scores } = await measured(by, planted(1, { 9: 0.5, 12: 2 }));
     expect(scores).toHaveLength(ids.length - HEADER);
@@ -51,16 +69,12 @@ describe.each(tokenMeasures)('%s', (by) => {
   });
 
   it('evaluates the tokens behind the first block, and says so', async () => {
-    const evaluated = async (): Promise<number> => {
-      const early = await engine.firstLayers(2);
-      return (await engine.meter()).evaluated! + (await early.meter()).evaluated!;
-    };
     const before = await evaluated();
     const { selector } = await measured(by, text);
     expect((await evaluated()) - before).toBe(ids.length - HEADER - FIRST_BLOCK);
     expect(selector).toMatchObject({ tokens: ids.length - HEADER - FIRST_BLOCK, layers: 2 });
-    expect(selector.model).toBe(by === 'cacheblend' ? 'first-layers' : 'whole');
-    expect(selector.ms).toBeGreaterThan(0);
+    expect(selector!.model).toBe(by === 'cacheblend' ? 'first-layers' : 'whole');
+    expect(selector!.ms).toBeGreaterThan(0);
   });
 });
 
@@ -68,4 +82,56 @@ it('what deviates in the first layer alone shows over all layers, and not in the
   const state = planted(0, { 10: 1 });
   expect((await measured('cacheblend-oracle', state)).scores[10 - HEADER]).toBeCloseTo(1, 5);
   expect([...(await measured('cacheblend', state)).scores].every((score) => score === 0)).toBe(true);
+});
+
+describe('informative', () => {
+  it('scores a token by how unlikely it is behind the header and its own block, whatever stands between', async () => {
+    const { scores, selector } = await measured('informative', text);
+    expect([...scores.slice(0, FIRST_BLOCK)]).toEqual([0, 0, 0, 0]);
+    await using other = await engine.openSession('other');
+    for (const [start, end] of [ends.slice(1, 3), ends.slice(2, 4)] as [number, number][]) {
+      await other.clear();
+      const { logProbabilities } = await other.score(ids.slice(0, HEADER), ids.slice(start, end));
+      expect([...scores.slice(start - HEADER, end - HEADER)]).toEqual(logProbabilities.map((nats) => -nats));
+    }
+    expect(selector).toMatchObject({ model: 'whole', tokens: 7, layers: 2 });
+  });
+
+  it('scores a block once, as long as its cells are in memory, and evaluates what it says', async () => {
+    const blocks = blocksOf(text);
+    const before = await evaluated();
+    const first = await measured('informative', text, { blocks });
+    expect((await evaluated()) - before).toBe(first.selector!.tokens);
+    const again = await measured('informative', text, { blocks });
+    expect(again).toEqual({ scores: first.scores, selector: null });
+    expect((await evaluated()) - before).toBe(first.selector!.tokens);
+  });
+
+  it('scores long blocks in pieces, each token as if all were scored at once', async () => {
+    const long = [
+      ...ids.slice(0, HEADER),
+      40,
+      41,
+      ...Array.from({ length: 40 }, (_, index) => 60 + ((index * 7) % 50)),
+    ];
+    await using other = await engine.openSession('long');
+    await other.evaluate(long);
+    const state = await other.exportCells();
+    const blocks = [cutCells(state, HEADER, HEADER + 2), cutCells(state, HEADER + 2, long.length)];
+    const { scores } = await measured('informative', state, { blocks });
+    await other.clear();
+    const { logProbabilities } = await other.score(long.slice(0, HEADER), long.slice(HEADER + 2));
+    expect([...scores.slice(2)]).toEqual(logProbabilities.map((nats) => -nats));
+  });
+
+  it('scores the planted value highest', async () => {
+    const asked = replacing(session, {
+      score: async (_, continuation) => ({
+        next: { span: 'all', probabilities: new Float64Array() },
+        logProbabilities: continuation.map((id) => (id === 72 ? -9 : -1)),
+      }),
+    });
+    const { scores } = await measured('informative', text, { asked });
+    expect(scores.indexOf(Math.max(...scores))).toBe(ids.indexOf(72) - HEADER);
+  });
 });

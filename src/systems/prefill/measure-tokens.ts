@@ -4,23 +4,24 @@ import { firstLayersOf } from '../../kv/first-layers-of.ts';
 import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
+import { scoreBlocks } from './score-blocks.ts';
 import type { TokenMeasure } from './select-tokens.ts';
 
 /** Scores by which tokens are selected, and what they took. */
 export interface MeasuredTokens {
-  /** Of every memory token, in order. */
+  /** Of every memory token, in order; 0 in the first block, of which nothing is selected. */
   readonly scores: Float64Array;
-  readonly selector: Selector;
+  /** Null where nothing was evaluated. */
+  readonly selector: Selector | null;
 }
 
 /** Joined blocks as a measure sees them. */
 export interface JoinedTokens {
   /** Contiguous, header included. */
   readonly state: SequenceState;
-  /** Cells of the header. */
-  readonly header: number;
-  /** Cells of the first block, which stands where it was built. */
-  readonly firstBlock: number;
+  readonly header: SequenceState;
+  /** As they were built, in order; the first stands where it was. */
+  readonly blocks: readonly SequenceState[];
 }
 
 /**
@@ -48,6 +49,8 @@ export async function measureTokens(
       const { scores, selector } = await deviations(context, session, { ...joined, state }, compared);
       return { scores, selector: { ...selector, ms: performance.now() - begin } };
     }
+    case 'informative':
+      return surprises(context, joined);
   }
 }
 
@@ -60,15 +63,29 @@ export async function measureTokens(
 async function deviations(
   { engine, kv, signal }: BlockContext,
   session: EngineSession,
-  { state, header, firstBlock }: JoinedTokens,
+  { state, header, blocks }: JoinedTokens,
   { model, from }: { readonly model: Selector['model']; readonly from: number },
-): Promise<MeasuredTokens> {
+): Promise<MeasuredTokens & { readonly selector: Selector }> {
   const begin = performance.now();
   const { leastTokens } = engine.capabilities;
-  const [start, end] = [header + firstBlock, state.positions.length];
+  const firstBlock = blocks[0]!.positions.length;
+  const [start, end] = [header.positions.length + firstBlock, state.positions.length];
   using text = await evaluateAgain({ session, leastTokens, kv, signal }, state, { start, end });
-  const scores = new Float64Array(end - header);
+  const scores = new Float64Array(end - header.positions.length);
   scores.set(kv.deviations(kv.cut(state, start, end), text.cells, from), firstBlock);
   const { layers } = state.layout;
   return { scores, selector: { model, tokens: text.evaluatedTokens, layers, ms: performance.now() - begin } };
+}
+
+/** How little each token is expected by what precedes it in its own block. */
+async function surprises(
+  context: BlockContext,
+  { header, blocks: [first, ...later] }: JoinedTokens,
+): Promise<MeasuredTokens> {
+  const begin = performance.now();
+  const { scores, evaluatedTokens: tokens } = await scoreBlocks(context, header, later);
+  const all = Float64Array.from([...new Float64Array(first!.positions.length), ...scores.flatMap((own) => [...own])]);
+  const { layers } = header.layout;
+  const selector = { model: 'whole', tokens, layers, ms: performance.now() - begin } as const;
+  return { scores: all, selector: tokens === 0 ? null : selector };
 }

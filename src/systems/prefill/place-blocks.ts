@@ -8,7 +8,7 @@ import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { measureTokens } from './measure-tokens.ts';
+import { type JoinedTokens, measureTokens } from './measure-tokens.ts';
 import { cellsOf } from './scale-prefix.ts';
 import { isMeasured, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
@@ -55,7 +55,12 @@ export async function placeBlocks(
   const { kv } = context;
   const joined = kv.join(header, placements, { rotary, ...rotated });
   try {
-    const { ranges, selector } = await selectedOf(recompute, context, joined, start, blocks);
+    const { ranges, selector } = await selectedOf(
+      recompute,
+      context,
+      { state: joined, header, blocks: states },
+      blocks,
+    );
     const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));
     const begin = performance.now();
     const recomputedTokens = await recomputeCells(context, joined, recomputed);
@@ -73,8 +78,7 @@ export async function placeBlocks(
 async function selectedOf(
   recompute: TokenSelection | null,
   context: BlockContext,
-  joined: SequenceState,
-  header: number,
+  joined: JoinedTokens,
   blocks: readonly RankedBlock[],
 ): Promise<{ readonly ranges: readonly TokenRange[]; readonly selector: Selector | null }> {
   const selectable = blocks.map(({ state: { tokenIds }, rank }) => ({ tokenIds, rank }));
@@ -82,8 +86,7 @@ async function selectedOf(
   if (!isMeasured(recompute) || !leavesChoice(recompute.share, selectable)) {
     return { ranges: selectTokens(recompute, selectable), selector: null };
   }
-  const firstBlock = selectable[0]!.tokenIds.length;
-  const { scores, selector } = await measureTokens(recompute.by, context, { state: joined, header, firstBlock });
+  const { scores, selector } = await measureTokens(recompute.by, context, joined);
   return { ranges: selectTokens(recompute, selectable, scores), selector };
 }
 

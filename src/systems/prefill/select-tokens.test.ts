@@ -8,7 +8,7 @@ const blocks: readonly SelectableBlock[] = [
   { tokenIds: [21, 22, 23], rank: 3 },
   { tokenIds: [31, 32, 33, 34, 35, 36], rank: 0 },
 ];
-const rules = ['first', 'random', 'ranked', 'cacheblend-oracle', 'cacheblend'] as const;
+const rules = ['first', 'random', 'ranked', 'cacheblend-oracle', 'cacheblend', 'informative'] as const;
 const ranges = (selection: TokenSelection): string =>
   selectTokens(selection, blocks)
     .map(({ start, end }) => `${start}-${end}`)

@@ -20,8 +20,9 @@ type PlainSelection =
   | { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' };
 
 /**
- * The tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
+ * `cacheblend-oracle` and `cacheblend`: the tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
  * `cacheblend-oracle`: over all layers, with knowledge that no deployment has; `cacheblend`: in the second layer alone.
+ * `informative`: those that what precedes them in their own block makes least likely.
  */
 export interface MeasuredSelection {
   readonly by: TokenMeasure;
@@ -29,7 +30,7 @@ export interface MeasuredSelection {
 }
 
 /** Measures of tokens, as arms and records name them. */
-export const tokenMeasures = ['cacheblend-oracle', 'cacheblend'] as const;
+export const tokenMeasures = ['cacheblend-oracle', 'cacheblend', 'informative'] as const;
 
 export type TokenMeasure = (typeof tokenMeasures)[number];
 

@@ -4,6 +4,11 @@ import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/s
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import type { PlainCell } from './plain-cells.ts';
 
+/** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
+const SCORED_AT_ONCE = 10;
+/** Rounding of the numbers in cells changes ln p by no more than this times as much. */
+const NATS = 8;
+
 /** Scores of tokens, by position; 0 where none may be selected. */
 interface PlainScores {
   readonly scores: readonly number[];
@@ -56,6 +61,7 @@ const measured: Readonly<
   'cacheblend-oracle': (...asked) => deviations(0, Infinity, ...asked),
   // Of the whole model: what its first layers alone were asked for must agree.
   cacheblend: (...asked) => deviations(1, 2, ...asked),
+  informative: surprises,
 };
 
 /** Distances between the cells of joined blocks and those of the text, in these layers. */
@@ -83,6 +89,25 @@ async function deviations(
 
 function lengthOf(vector: Float64Array): number {
   return Math.sqrt(vector.reduce((sum, number) => sum + number ** 2, 0));
+}
+
+/** −ln p of each token of a line, behind the header and what precedes it there. */
+async function surprises(
+  { scoring }: CellMaker,
+  { header, lines }: ExpectedParts,
+  rounding: number,
+  options: CallOptions,
+): Promise<PlainScores> {
+  const scores = header.map(() => 0);
+  for (const line of lines) {
+    for (let at = 0; at < line.length; at += SCORED_AT_ONCE) {
+      await scoring.clear(options);
+      const front = [...header, ...line.slice(0, at)];
+      const { logProbabilities } = await scoring.score(front, line.slice(at, at + SCORED_AT_ONCE), options);
+      scores.push(...logProbabilities.map((logProbability) => -logProbability));
+    }
+  }
+  return { scores, tolerance: NATS * rounding };
 }
 
 /** The positions in ranges. */
