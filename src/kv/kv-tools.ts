@@ -5,11 +5,13 @@ import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
 import type { KvStore } from './kv-store.ts';
+import { replaceCells } from './replace-cells.ts';
 
 /** Functions of this layer that take time within a turn, so that whoever times a turn can stand in front of them. */
 export interface KvTools {
   readonly join: typeof joinBlocks;
   readonly cut: typeof cutCells;
+  readonly replace: typeof replaceCells;
   readonly key: typeof kvKey;
   readonly readBlock: typeof readBlockFile;
   readonly deviations: typeof cellDeviations;
@@ -20,6 +22,7 @@ export interface KvTools {
 export const kvTools: KvTools = {
   join: joinBlocks,
   cut: cutCells,
+  replace: replaceCells,
   key: kvKey,
   readBlock: readBlockFile,
   deviations: cellDeviations,

@@ -3,7 +3,6 @@ import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import { type BlockPlacement, contiguousPositions, type JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import { replaceCells } from '../../kv/replace-cells.ts';
 import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
@@ -105,7 +104,7 @@ async function recomputeCells(
   let evaluated = 0;
   for (const range of ranges) {
     using again = await evaluateAgain({ session, leastTokens, kv, signal }, joined, range);
-    replaceCells(joined, again.cells, range.start);
+    kv.replace(joined, again.cells, range.start);
     evaluated += again.evaluatedTokens;
   }
   return evaluated;

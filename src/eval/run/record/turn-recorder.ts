@@ -116,7 +116,7 @@ export class TurnRecorder {
   }
 
   #recordedKv(tools: KvTools): KvTools {
-    return watched(tools, ['join', 'cut', 'key', 'readBlock', 'deviations'], this.#watch, {
+    return watched(tools, ['join', 'cut', 'replace', 'key', 'readBlock', 'deviations'], this.#watch, {
       openBlocks: (...asked) => watched(tools.openBlocks(...asked), BLOCK_CALLS, this.#watch),
     });
   }
