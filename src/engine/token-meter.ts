@@ -1,6 +1,6 @@
 /**
  * Cumulative counts of a session or of a whole engine; take two readings and subtract. Each is null where the engine does
- * not know it (also after an abort), never 0 in place of unknown.
+ * not know it, never 0 in place of unknown.
  */
 export interface TokenMeter {
   /** Prompt tokens that ran through the model. */
@@ -11,7 +11,15 @@ export interface TokenMeter {
   readonly decoded: number | null;
   /** Milliseconds inside the engine. */
   readonly busyMs: number | null;
+  /**
+   * Calls whose counts nobody knows, such as those that failed or were aborted, and that are counted nowhere else; missing
+   * where there is none. A difference over such a call is unknown.
+   */
+  readonly lost?: number;
 }
+
+/** A call that did not end, so that nobody knows what it evaluated. */
+export const lostCall: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0, lost: 1 };
 
 /** The meter of an engine on which nothing ran. */
 export const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
@@ -26,12 +34,14 @@ function combine(a: TokenMeter, b: TokenMeter, of: (x: number, y: number) => num
   };
 }
 
-/** The counts between two readings. */
+/** The counts between two readings; unknown where a call in between was lost. */
 export function meterDifference(after: TokenMeter, before: TokenMeter): TokenMeter {
+  if ((after.lost ?? 0) !== (before.lost ?? 0)) return { evaluated: null, reused: null, decoded: null, busyMs: null };
   return combine(after, before, (x, y) => x - y);
 }
 
 /** The counts of both. */
 export function meterSum(a: TokenMeter, b: TokenMeter): TokenMeter {
-  return combine(a, b, (x, y) => x + y);
+  const lost = (a.lost ?? 0) + (b.lost ?? 0);
+  return { ...combine(a, b, (x, y) => x + y), ...(lost === 0 ? {} : { lost }) };
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { RunResults } from '../../src/records/results.ts';
 import { fakeOpenAiOpener } from '../fixtures/fake-openai-server/fake-openai-opener.ts';
 import type { Misbehave } from '../fixtures/fake-server/fake-server.ts';
 import { checkOf, smallRun } from '../fixtures/small-run.ts';
@@ -51,6 +52,35 @@ it('ends before a turn is stored where the server reuses what it must not', asyn
     code: 'protocol',
     message: expect.stringContaining('under a name that nobody used before') as string,
   });
+});
+
+/** Drops the answers of some turns, by their number from 1. */
+const droppedTurns = (isDropped: (turn: number) => boolean): Misbehave => {
+  let turn = 0;
+  return (request) => (isTurn(request) && isDropped(++turn) ? { breaksBehind: 1 } : undefined);
+};
+
+it('loses one answer as one turn: what the others evaluated is known as before', async () => {
+  const tokens = async (misbehave: Misbehave): Promise<[RunResults, unknown]> => {
+    const results = await smallRun('none,rag,rag-cached', { opener: fakeOpenAiOpener({ misbehave }) });
+    return [results, results.arms.map(({ arm, n, costAll }) => [arm, n, costAll!.tokens.evaluated])];
+  };
+  const [, whole] = await tokens(() => undefined);
+  const [results, others] = await tokens(droppedTurns((turn) => turn === 13));
+  expect(failedChecks(results)).toEqual(['errors']);
+  expect(checkOf(results, 'errors').evidence).toContain('1 of 18 turns failed');
+  const [ofNone, ofRag, ofCached] = whole as [string, number, number][];
+  const rows = others as [string, number, number][];
+  expect(rows.map(([, n]) => n).sort()).toEqual([5, 6, 6]);
+  for (const [index, [, n, evaluated]] of [ofNone!, ofRag!, ofCached!].entries()) {
+    if (rows[index]![1] === n) expect(rows[index]![2]).toBeCloseTo(evaluated, 6);
+    else expect(rows[index]![2]).toBeGreaterThan(0);
+  }
+});
+
+it('ends where two turns in a row reach no server', async () => {
+  const opener = fakeOpenAiOpener({ misbehave: droppedTurns((turn) => turn >= 13) });
+  await expect(smallRun('none,rag', { opener })).rejects.toMatchObject({ code: 'unreachable' });
 });
 
 it('names K/V arms with the reason why a server cannot run them', async () => {

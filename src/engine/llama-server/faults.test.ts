@@ -10,6 +10,7 @@ import { freePort } from '../../config/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { ServerConnection } from '../http/server-connection.ts';
+import { meterDifference } from '../token-meter.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
 
 const PATIENCE = { waitMs: 900, silenceMs: 1500 };
@@ -153,6 +154,7 @@ describe('a server that fails later', () => {
   ])('is named where it %s; the session is as it was, and goes on', async (_, fault, sent, why) => {
     const whole = await session.score(question, [40, 41]);
     await session.truncate(memories.length);
+    const before = await session.meter();
     always('/completion', fault);
     await expect(session.generate(question, { maxTokens: 5, temperature: 3 })).rejects.toMatchObject({
       code: 'unreachable',
@@ -160,8 +162,8 @@ describe('a server that fails later', () => {
     });
     misbehave = undefined;
     expect(session.tokens).toEqual(memories);
-    const { evaluated } = await session.meter();
-    if (sent === 0) expect(evaluated).toBeNull();
+    const lost = await session.meter();
+    if (sent === 0) expect(meterDifference(lost, before).evaluated).toBeNull();
     expect(await session.score(question, [40, 41])).toEqual(whole);
   });
 

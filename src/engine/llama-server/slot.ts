@@ -4,7 +4,7 @@ import type { Retry } from '../generation.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
-import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
+import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
 import {
   type Chunk,
   chunkShape,
@@ -33,8 +33,6 @@ const PLAIN = {
 };
 /** The rest of the last event repeats all settings and the whole prompt. */
 const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 'tokens_evaluated', 'tokens_predicted'];
-/** Of a request that did not end. */
-const UNKNOWN: TokenMeter = { evaluated: null, reused: null, decoded: null, busyMs: null };
 const IDLE_LOOK_MS = 5;
 const IDLE_LIMIT_MS = 30_000;
 
@@ -255,7 +253,7 @@ export class Slot {
 
   #lose(): void {
     this.#ledger?.lose();
-    this.#count(UNKNOWN);
+    this.#count(lostCall);
   }
 
   #count(counts: TokenMeter): void {

@@ -11,6 +11,7 @@ import type { BenchError } from '../../config/bench-error.ts';
 import { freePort } from '../../config/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
+import { meterDifference } from '../token-meter.ts';
 import { openerFor } from './openai-adapter.ts';
 
 const PATIENCE = { waitMs: 900, silenceMs: 1500 };
@@ -214,6 +215,7 @@ describe('a server that fails later', () => {
   ])('is named where it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
     const whole = await session.score(question, [40, 41]);
     await session.truncate(memories.length);
+    const before = await session.meter();
     always('/v1/completions', fault);
     await expect(session.generate(question, { maxTokens: 5 })).rejects.toMatchObject({
       code,
@@ -221,9 +223,12 @@ describe('a server that fails later', () => {
     });
     misbehave = undefined;
     expect(session.tokens).toEqual(memories);
-    expect((await session.meter()).evaluated).toBeNull();
+    const lost = await session.meter();
+    expect(meterDifference(lost, before)).toMatchObject({ evaluated: null, reused: null });
     expect(await engine.audit()).toBeNull();
     expect(await session.score(question, [40, 41])).toEqual(whole);
+    // What was lost does not hide what comes after it.
+    expect(meterDifference(await session.meter(), lost).evaluated).toBeGreaterThan(0);
   });
 
   test('is found out where it was restarted, and nothing is in its cache', async () => {

@@ -4,7 +4,7 @@ import type { Generation, GenerationLimits } from '../generation.ts';
 import { forcedScore, type ScoredModel } from '../http/forced-score.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId } from '../token-id.ts';
-import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
+import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
 import type { CacheName, CacheNames } from './cache-names.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 import { type AnswerTelling, generateBehind } from './v1-generation.ts';
@@ -25,9 +25,6 @@ export interface CallParts {
   /** Of the session among those that are open. */
   readonly place: number;
 }
-
-/** Of a request that did not end. */
-const UNKNOWN: TokenMeter = { evaluated: null, reused: null, decoded: null, busyMs: null };
 
 /**
  * The calls of one session: each sends the whole sequence under the name that the session has in the server's prefix cache.
@@ -165,7 +162,7 @@ export class NamedCalls {
   #lose(): void {
     this.#isFresh = false;
     this.#held = 0;
-    this.#count(UNKNOWN);
+    this.#count(lostCall);
   }
 
   /** After a call that failed nobody knows what was evaluated. */

@@ -23,6 +23,9 @@ import type { WarmTurn, WarmUp } from './run-estimate.ts';
 import type { Suite } from './suite.ts';
 import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './turn-writer.ts';
 
+/** As many turns in a row that reach no engine end the run, which can be resumed. */
+const UNREACHED_AT_MOST = 2;
+
 /** Everything that all users of a run share. */
 export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
   readonly suite: Suite;
@@ -59,6 +62,8 @@ export class UserRun {
   readonly #preparer: ItemPreparer;
   /** Messages so far of conversations that go on over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
+  /** Turns in a row that no engine could be reached for. */
+  #unreached = 0;
 
   /** @param itemsBefore questions that the users before are asked, of one repeat: the order of arms goes on from there */
   constructor(bench: RunBench, user: DatasetUser, itemsBefore: number) {
@@ -180,8 +185,13 @@ export class UserRun {
         ];
         this.#conversations.set(sessionId, [...history, ...exchange]);
       }
+      this.#unreached = 0;
       return { arm, request, response, scores: this.#score(item, visible, response), proof };
     } catch (error) {
+      const isUnreached = error instanceof BenchError && error.code === 'unreachable';
+      this.#unreached = isUnreached ? this.#unreached + 1 : 0;
+      // One answer that is lost is a turn; a server that is gone answers no later turn either.
+      if (this.#unreached === UNREACHED_AT_MOST) throw error;
       return { arm, error: failureOf(error, signal) };
     }
   }
