@@ -97,9 +97,9 @@ describe('a process that is killed', () => {
     expect([last.code, last.stderr.includes('error')]).toEqual([0, false]);
     const { arms: results, run } = JSON.parse(last.stdout) as RunResults;
     expect(results.map(({ n, errors }) => [n, errors])).toEqual([
-      [8, 0],
-      [8, 0],
-      [8, 0],
+      [10, 0],
+      [10, 0],
+      [10, 0],
     ]);
     expect(run.kvStores).toMatchObject({ dki: { rejected: 0 }, 'dki-blocks': { disk: { rejected: 0 } } });
     expect(endingIn(filesIn(folder.file('kv')), /\.(?:new|partial)$/)).toBe(0);

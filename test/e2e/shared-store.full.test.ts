@@ -23,7 +23,7 @@ it('two runs at once on one K/V store and one database both end well, within the
     // No K/V of another user, memory or position: the ids, the bits and the answers of the text, and no secret told.
     expect(passedChecks(results)).toEqual(expect.arrayContaining(['token identity', 'numerical parity', 'isolation']));
     expect(failedChecks(results)).toEqual([]);
-    expect(results.arms.map(({ n, errors }) => [n, errors])).toEqual(names.map(() => [8, 0]));
+    expect(results.arms.map(({ n, errors }) => [n, errors])).toEqual(names.map(() => [10, 0]));
     const [rag, ...others] = results.arms as [ArmResults, ...ArmResults[]];
     for (const { arm, metrics } of others) {
       if (arm !== 'dki-blocks') expect(metrics.exactMatch).toEqual(rag.metrics.exactMatch);
