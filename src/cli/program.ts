@@ -18,6 +18,7 @@ const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   chat: async () => (await import('./chat.ts')).declareChat,
   data: async () => (await import('./data.ts')).declareData,
   models: async () => (await import('./models.ts')).declareModels,
+  arms: async () => (await import('./arms.ts')).declareArms,
   doctor: async () => (await import('./doctor.ts')).declareDoctor,
 };
 

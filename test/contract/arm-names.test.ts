@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
 import { suitesNamed } from '../../src/eval/suites/suites.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
@@ -16,4 +17,28 @@ it('takes any number of recomputed tokens, and names the arms for a name that is
   expect(load('rag,dki-link:16')).toEqual(['rag', 'dki-link:16']);
   expect(namesOf(['dki-link:16', 'dki-link:all'])).toEqual(['dki-link:16', 'dki-link:all']);
   expect(() => load('dki-link:x')).toThrow('--arms: unknown arm "dki-link:x": did you mean dki-link:4?');
+});
+
+it('lists every arm in one line, or in one document', async () => {
+  const printed = async (...words: readonly string[]): Promise<string> => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    try {
+      await runProgram(['arms', ...words]);
+      return write.mock.calls.map(([text]) => String(text)).join('');
+    } finally {
+      write.mockRestore();
+    }
+  };
+  const lines = (await printed()).trimEnd().split('\n');
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(armRegistry.names);
+  expect(lines.find((line) => line.startsWith('dki-cacheblend:'))).toMatch(/\(needs cells, firstLayers\)$/);
+  const rows = JSON.parse(await printed('--json')) as readonly {
+    readonly name: string;
+    readonly deployable: boolean;
+  }[];
+  expect(rows.map(({ name }) => name)).toEqual(armRegistry.names);
+  expect(rows.filter(({ deployable }) => !deployable).map(({ name }) => name)).toEqual([
+    'oracle',
+    'dki-cacheblend-oracle:.3',
+  ]);
 });

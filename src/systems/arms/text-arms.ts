@@ -30,6 +30,7 @@ export const textArms: readonly ArmDefinition[] = [
     traits: () => ({
       ...text,
       retrieves: 'evidence',
+      deployable: false,
       summary: 'the evidence memories and no others as text, in order of creation: the upper bound of retrieval',
       mark: { colour: '#7a7f2a', shape: 'square', dash: [3, 3] },
     }),

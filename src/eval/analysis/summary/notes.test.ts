@@ -57,7 +57,12 @@ test('says which arms are bounds, and what their knowledge took', () => {
   const turns = ['q1', 'q2'].map((itemId) =>
     answeredTurn('bound', { changes: { itemId, account: { ...account, selector } } }),
   );
-  expect(boundNotes(turns, [handmadeTraits('rag'), handmadeTraits('bound', { deployable: false })])).toEqual([
+  expect(
+    boundNotes(turns, [
+      handmadeTraits('rag'),
+      ...['bound', 'oracle'].map((name) => handmadeTraits(name, { deployable: false })),
+    ]),
+  ).toEqual([
     'bound is a bound: it uses knowledge that no deployment has, and 40 of the tokens that its 2 turns evaluated,' +
       ' with their time, went into that',
   ]);

@@ -95,13 +95,14 @@ export function boundNotes(
 ): string[] {
   return arms
     .filter(({ deployable }) => deployable === false)
-    .map(({ name }) => {
+    .flatMap(({ name }) => {
       const own = answered.filter((turn) => turn.arm === name);
       const tokens = own.reduce((sum, { account }) => sum + selectedByModel(account), 0);
-      return (
+      if (tokens === 0) return [];
+      return [
         `${name} is a bound: it uses knowledge that no deployment has, and ${tokens} of the tokens that its ${own.length}` +
-        ' turns evaluated, with their time, went into that'
-      );
+          ' turns evaluated, with their time, went into that',
+      ];
     });
 }
 
