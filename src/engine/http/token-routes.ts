@@ -17,7 +17,7 @@ export interface TokenRoutes {
   decode(ids: readonly TokenId[], options: CallOptions): Promise<string>;
 }
 
-export const tokensShape = z.object({ tokens: z.array(z.int().nonnegative()) });
+const tokensShape = z.object({ tokens: z.array(z.int().nonnegative()) });
 
 const contentShape = z.object({ content: z.string() });
 

@@ -28,8 +28,6 @@ const usageShape = z.object({
   prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
 });
 
-export type Usage = z.output<typeof usageShape>;
-
 const choiceShape = z.object({
   text: z.string().default(''),
   finish_reason: z.string().nullish(),
