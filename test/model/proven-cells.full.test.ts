@@ -4,7 +4,19 @@ import { realEngine } from '../fixtures/engines.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 
 const proven = { sameAgain: true, wrongCells: null };
-const arms = ['dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-link:3', 'dki-link:all', 'dki-ranked:.5', 'dki-parallel'];
+const arms = [
+  'dki',
+  'dki@alpha=0.5',
+  'dki-blocks',
+  'dki-link:3',
+  'dki-link:all',
+  'dki-ranked:.5',
+  'dki-parallel',
+  'dki-cacheblend:.4',
+  'dki-cacheblend-oracle:.4',
+  'dki-informative:.4',
+  'dki-random:1',
+];
 
 // Pairs of neighbours, and of halves, are rotated; the second has norms of queries and keys.
 describe.each(['random:tiny-llama', 'random:tiny-qwen3'])('on %s', (model) => {
