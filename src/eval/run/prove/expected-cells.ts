@@ -14,6 +14,8 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly ranks?: readonly number[];
   /** Positions that are recomputed. Default: those of the rule, which must be one that measures no tokens. */
   readonly recomputed?: readonly TokenRange[];
+  /** The cells of the turn, read back. Default: those that are made here. */
+  readonly found?: readonly PlainCell[];
 }
 
 /** A session to evaluate in, and the cells of its engine. */
@@ -26,7 +28,8 @@ export interface CellMaker {
 
 /**
  * Makes the cells that an arm must have, anew: every part evaluated in a session that no arm uses, moved by plain 64-bit
- * arithmetic, values of memories multiplied by α.
+ * arithmetic, values of memories multiplied by α. Tokens that are recomputed are evaluated behind the cells that were found: a
+ * difference of one rounding in these, which is compared by itself, grows in the layers of a model with quantised weights.
  */
 export async function expectedCells(
   maker: CellMaker,
@@ -63,7 +66,7 @@ async function joined(
   for (const { start, end } of parts.recomputed ?? positionsOf(prefill, parts)) {
     const again = ids.slice(start, Math.max(end, start + maker.leastTokens));
     while (again.length < maker.leastTokens) again.push(again.at(-1)!);
-    const anew = await evaluated(maker, cells.slice(0, start), again, options);
+    const anew = await evaluated(maker, (parts.found ?? cells).slice(0, start), again, options);
     cells.splice(start, end - start, ...anew.slice(start, end));
   }
   return cells;

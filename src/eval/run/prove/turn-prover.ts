@@ -90,8 +90,11 @@ export class TurnProver {
     const missed = isChosen ? await wrongSelection(maker, recompute, parts, claimed, bound.deeper, options) : null;
     if (missed !== null) return missed;
     const recomputed = isChosen ? claimed : positionsOf(arm.prefill, { ...parts, ranks });
-    const expected = await expectedCells(maker, arm.prefill, { ...parts, recomputed }, alpha, options);
-    const wrong = wrongCells(plainCells(state), expected, bound);
+    const found = plainCells(state);
+    // Scaled cells are not those behind which an arm recomputes: it scales what it has recomputed.
+    const behind = alpha === 1 ? { found } : {};
+    const expected = await expectedCells(maker, arm.prefill, { ...parts, recomputed, ...behind }, alpha, options);
+    const wrong = wrongCells(found, expected, bound);
     const isExact = exactCuts && noise.noise.firstKeys === 0 && noise.noise.deeper === 0;
     if (wrong !== null || recompute === null || !isExact) return wrong;
     return await brokenLaw(maker, state, { ...parts, recomputed, alpha }, options);
