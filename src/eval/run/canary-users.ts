@@ -1,17 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { grammars } from '../../config/grammar.ts';
 import type { SeededRandom } from '../../config/seeded-random.ts';
-import {
-  drawPreference,
-  drawRelation,
-  factKey,
-  namedRelation,
-  question,
-  type Relation,
-  statement,
-  USER,
-  valueOf,
-} from '../../data/generators/relations.ts';
+import { drawPreference, factKey, statement, USER, valueOf } from '../../data/generators/relations.ts';
 
 /** Canaries are no users of a data set, and speak English, whatever the run asks in. */
 const grammar = grammars.en;
@@ -47,12 +37,11 @@ export interface Canaries {
 
 /** Draws users of one probe alone: in a shared store an earlier one left K/V of its own. */
 export function drawCanaries(random: SeededRandom): Canaries {
-  const relation = canaryRelation();
-  const owners = drawOwners(random, relation);
+  const owners = drawOwners(random);
   const doublesOf = (count: number, name: string): CanaryUser[] =>
     owners.slice(0, count).map((user) => ({ ...user, userId: `${user.userId}-${name}` }));
   return {
-    query: question(random, USER, relation, 'known'),
+    query: QUESTION,
     owners,
     strangers: owners.map((user) => ({
       ...user,
@@ -69,26 +58,22 @@ export function canaryMemoryId({ userId }: CanaryUser, index: number): string {
   return `${userId}-m${index}`;
 }
 
-function canaryRelation(): Relation {
-  const template = grammar.relations.find((relation) => relation.name === 'locker code');
-  if (template === undefined) throw new RangeError('grammar-en.json has no relation "locker code"');
-  return namedRelation(grammar, template);
-}
+/** In plain words, which a model of natural language knows as well as one that was made for the grammar. */
+const QUESTION = 'What is the code of my locker?';
+const told = (code: string): string => `The code of my locker is ${code}.`;
 
-function drawOwners(random: SeededRandom, relation: Relation): CanaryUser[] {
+function drawOwners(random: SeededRandom): CanaryUser[] {
   const probe = randomUUID();
-  return Array.from({ length: CANARIES }, (_, index) => {
-    const secret = valueOf(random, relation, true);
+  const codes = new Set<string>();
+  while (codes.size < CANARIES) codes.add(String(random.int(100_000, 999_999)));
+  return [...codes].map((secret, index) => {
+    // Preferences hold no number that could be taken for the code.
     const fillers = new Map<string, string>();
     while (fillers.size < FILLERS) {
-      const other = fillers.size === 0 ? drawPreference(random, grammar) : drawRelation(random, grammar, 0, true);
-      if (other.attribute === relation.attribute) continue;
-      fillers.set(factKey(USER, other), statement(random, USER, other, valueOf(random, other, true), 'known'));
+      const preference = drawPreference(random, grammar);
+      const value = valueOf(random, preference, true);
+      fillers.set(factKey(USER, preference), statement(random, USER, preference, value, 'known'));
     }
-    return {
-      userId: `canary-${probe}-${index}`,
-      secret,
-      memories: [...fillers.values(), statement(random, USER, relation, secret, 'known')],
-    };
+    return { userId: `canary-${probe}-${index}`, secret, memories: [...fillers.values(), told(secret)] };
   });
 }
