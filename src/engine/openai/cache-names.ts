@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { TokenId } from '../token-id.ts';
 
-/** Letters, each of which is one token, and enough of them that no line is made twice: 48 bits. */
-const LETTERS = 'abcdefghijklmnop';
-const LINE_LETTERS = 12;
+/** Words that most vocabularies have as one token; any sixteen of them make the lines. */
+const WORDS =
+  'the and is my you of to in it that was for on with he she we at his they have what who when where how are did do me';
+const ALPHABET = 16;
+/** Enough that no line is made twice: 48 bits. */
+const LINE_WORDS = 12;
 
 /** What goes with prompts so that only prompts of the same name are found in the server's prefix cache. */
 export interface CacheName {
@@ -21,15 +24,15 @@ export interface CacheName {
  */
 export class CacheNames {
   readonly kind: 'salt' | 'switch' | 'line';
-  /** By letter, and last the end of the line; empty but for lines. */
-  readonly #letters: readonly TokenId[];
+  /** By word, and last the end of the line; empty but for lines. */
+  readonly #words: readonly TokenId[];
   /** Of this process alone: names of earlier runs are other ones. */
   readonly #secret = randomBytes(16).toString('hex');
   #count = 0;
 
-  private constructor(kind: CacheNames['kind'], letters: readonly TokenId[] = []) {
+  private constructor(kind: CacheNames['kind'], words: readonly TokenId[] = []) {
     this.kind = kind;
-    this.#letters = letters;
+    this.#words = words;
   }
 
   static bySalt(): CacheNames {
@@ -42,14 +45,21 @@ export class CacheNames {
 
   /** @param tokenize gives the ids of one text */
   static async byLine(tokenize: (text: string) => Promise<readonly TokenId[]>): Promise<CacheNames> {
-    const letters: TokenId[] = [];
-    for (const letter of [...LETTERS, '\n']) letters.push((await tokenize(letter)).at(-1)!);
-    return new CacheNames('line', letters);
+    const ids = async (before: string) =>
+      await Promise.all(WORDS.split(' ').map(async (word) => await tokenize(before + word)));
+    const whole = (words: readonly (readonly TokenId[])[]) => words.filter(({ length }) => length === 1);
+    // Tokenizers never join words, so that a line that is sent as text has as many tokens as one of ids. Some put the space
+    // in front of a text's first word themselves.
+    const words = [whole(await ids(' ')), whole(await ids('')), await ids('')].find(
+      ({ length }) => length >= ALPHABET,
+    )!;
+    const lineIds = [...words.slice(0, ALPHABET), await tokenize('\n')].map((word) => word.at(-1)!);
+    return new CacheNames('line', lineIds);
   }
 
   /** Tokens of the line in front of every prompt. */
   get lineTokens(): number {
-    return this.kind === 'line' ? LINE_LETTERS + 1 : 0;
+    return this.kind === 'line' ? LINE_WORDS + 1 : 0;
   }
 
   /**
@@ -66,8 +76,8 @@ export class CacheNames {
       case 'switch':
         return { ...none, fields: { cache_prompt: true, id_slot: place }, firstFields: { cache_prompt: false } };
       case 'line': {
-        const letters = Array.from({ length: LINE_LETTERS }, (_, index) => hash[index]! % LETTERS.length);
-        return { ...none, line: [...letters, LETTERS.length].map((letter) => this.#letters[letter]!) };
+        const words = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
+        return { ...none, line: [...words, ALPHABET].map((word) => this.#words[word]!) };
       }
     }
   }
