@@ -28,6 +28,7 @@ export const suiteNames = [
   'isolation',
   'scaling',
   'coreference',
+  'serving',
 ] as const;
 
 export type SuiteName = (typeof suiteNames)[number];
@@ -199,6 +200,12 @@ export const benchConfigSchema = z.strictObject({
     'number of users to draw; --limit is divided among them',
     'as many as --limit fills, 10 at least',
   ).exactOptional(),
+  sessions: wholeFrom(1, '<n>', 'turns that suite serving answers at once').default(2),
+  recurrence: describe(numeric(z.number().min(0).max(1)), {
+    value: '<share>',
+    help: 'of the turns behind the first of a conversation, the share that suite serving lets ask a question again',
+    allowed: 'a share from 0 to 1',
+  }).default(0.5),
   seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
   repeats: wholeFrom(1, '<n>', 'number of times that each question is asked').default(1),
   systemPrompt: describe(z.string(), {

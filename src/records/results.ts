@@ -40,5 +40,6 @@ export type * from './results/condition-results.ts';
 export type * from './results/estimate.ts';
 export type * from './results/judge-results.ts';
 export type * from './results/measured.ts';
+export type * from './results/serving.ts';
 export type { ArmNotRun, DatasetPart, EvaluatedTokens, RunDescription } from './results/run-description.ts';
 export type { FunnelStage, WrongClass } from './scores.ts';

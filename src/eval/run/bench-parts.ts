@@ -148,7 +148,7 @@ export function openRunRetriever(
 
 /** The parts that all systems of a run share; what they say is written down by the runner. */
 export function systemParts(
-  { engine }: BenchParts,
+  { engine }: Pick<BenchParts, 'engine'>,
   session: EngineSession,
   config: BenchConfig,
   memories: MemoryKeeper,

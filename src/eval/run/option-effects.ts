@@ -36,6 +36,8 @@ export const optionEffects = {
   alpha: 'kept',
   limit: 'kept',
   users: 'kept',
+  sessions: 'kept',
+  recurrence: 'kept',
   seed: 'kept',
   repeats: 'kept',
   systemPrompt: 'kept',

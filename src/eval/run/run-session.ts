@@ -124,7 +124,8 @@ export class RunSession {
     progress({ phase: 'isolation', done: 0, total: 1 });
     await this.#clock.time('checks', () => this.#probeIsolation(config, signal));
     const { folder, engines, datasets, openRetriever } = this.#start;
-    const { measure } = this.#bench.suite;
+    const { suite, runId, keeper } = this.#bench;
+    const { measure } = suite;
     if (measure !== undefined) {
       const onStep = (stepsDone: number, steps: number): void =>
         progress({ phase: 'measure', done: stepsDone, total: steps });
@@ -132,7 +133,10 @@ export class RunSession {
       this.#save({
         ...this.#probes!,
         measured: await this.#clock.time('measure', () =>
-          measure({ config, datasets, signal, folder, engines, openRetriever, onStep }),
+          measure({
+            ...{ config, datasets, signal, folder, engines, openRetriever, onStep, runId, keeper },
+            arms: this.#bench.arms.map(({ arm }) => arm),
+          }),
         ),
       });
     }

@@ -5,6 +5,8 @@ import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 import type { Measured } from '../../records/results.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { DrawnDataset } from './draw-users.ts';
 
 /** In place of what the run says: the index that `tiered` searches, the weights of `salience`, the folder of an embedder. */
@@ -29,6 +31,15 @@ export interface MeasureContext {
   readonly onStep: (done: number, total: number) => void;
 }
 
+/** What a measurement that asks the arms of a run may use besides. */
+export interface ServeContext extends MeasureContext {
+  readonly runId: string;
+  /** The arms of the run. */
+  readonly arms: readonly Arm[];
+  /** Memories of the run, in the index that its arms search. */
+  readonly keeper: MemoryKeeper;
+}
+
 /** A question of the field, and the arms, data and options by which the bench answers it. */
 export interface Suite {
   readonly name: SuiteName;
@@ -49,7 +60,7 @@ export interface Suite {
   /** The metric that its verdicts are on, whatever its data name. */
   readonly primaryMetric?: string;
   /** Measures what no question shows. */
-  readonly measure?: (context: MeasureContext) => Promise<Measured>;
+  readonly measure?: (context: ServeContext) => Promise<Measured>;
   /** Capabilities of the engine that `measure` needs. */
   readonly requires?: readonly CapabilityName[];
   /** Scores each arm's own answer, for fluency. */

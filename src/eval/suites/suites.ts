@@ -9,6 +9,7 @@ import { latencySuite } from './latency-suite.ts';
 import { mainSuite } from './main-suite.ts';
 import { retrievalSuite } from './retrieval-suite.ts';
 import { scalingSuite } from './scaling-suite.ts';
+import { servingSuite } from './serving-suite.ts';
 import { storageSuite } from './storage-suite.ts';
 import type { Suite } from '../run/suite.ts';
 
@@ -25,6 +26,7 @@ const suites: Readonly<Record<SuiteName, Suite>> = {
   isolation: isolationSuite,
   scaling: scalingSuite,
   coreference: coreferenceSuite,
+  serving: servingSuite,
 };
 
 /** The suites of those names, each once, in the order of the paper's tables; `all` is every one. */

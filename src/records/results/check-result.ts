@@ -15,6 +15,7 @@ export const checkNames = [
   'isolation',
   'metrics',
   'embedder',
+  'serving',
   'effect',
   'errors',
 ] as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { servingMeasurement } from './serving.ts';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
 
 /** Bytes of K/V, and the time that moving them takes. */
@@ -92,6 +93,7 @@ export const measured = z
     storage: z.array(storageMeasurement).readonly().exactOptional(),
     leaks: z.array(leakMatrix).readonly().exactOptional(),
     retrieval: retrievalMeasurements.exactOptional(),
+    serving: servingMeasurement.exactOptional(),
   })
   .readonly();
 

@@ -11,6 +11,7 @@ import { leakFigure } from './leak-figure.ts';
 import { phasesFigure } from './phases-figure.ts';
 import { recallFigure } from './recall-figure.ts';
 import { retrievalFigure } from './retrieval-figure.ts';
+import { servingFigure } from './serving-figure.ts';
 import { storageFigure } from './storage-figure.ts';
 
 /** The figures of each suite, in order. */
@@ -25,6 +26,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   storage: [storageFigure],
   isolation: [leakFigure],
   coreference: [coreferenceFigure],
+  serving: [servingFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 

@@ -15,6 +15,7 @@ import { latencyTable } from './latency-table.ts';
 import { leakTable } from './leak-table.ts';
 import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
+import { servingTable } from './serving-table.ts';
 import { storageTable } from './storage-table.ts';
 import { tableOne } from './table-one.ts';
 import { tableOneB } from './table-one-b.ts';
@@ -67,6 +68,12 @@ const paperTables: readonly PaperTable[] = [
     of: (results) => results.measured?.leaks && leakTable(results, results.measured.leaks),
   },
   { name: '10', suite: 'coreference', shown: true, of: coreferenceTable },
+  {
+    name: '12',
+    suite: 'serving',
+    shown: true,
+    of: (results) => results.measured?.serving && servingTable(results, results.measured.serving),
+  },
   { name: 'F2', suite: 'scaling', shown: true, of: latencyScalingTable },
   { name: 'F3', suite: 'scaling', shown: true, of: recallScalingTable },
 ];

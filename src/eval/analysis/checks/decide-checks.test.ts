@@ -5,7 +5,11 @@ import { checkNames } from '../../../records/results/check-result.ts';
 import { decideChecks } from './decide-checks.ts';
 
 it('gives every check once, in the order in which they are shown', () => {
-  expect(decideChecks(checkInput()).map(({ check }) => check)).toEqual(checkNames);
+  const measured = { serving: { sessions: 1, conversations: 0, recurrence: 0, capacity: {}, loads: [] } };
+  const served = checkInput({ probes: { ...checkInput().probes, measured } });
+  expect(decideChecks(served).map(({ check }) => check)).toEqual(checkNames);
+  const names = decideChecks(checkInput()).map(({ check }) => check);
+  expect(names).toEqual(checkNames.filter((name) => name !== 'serving'));
 });
 
 it('counts errors, and tells the first', () => {

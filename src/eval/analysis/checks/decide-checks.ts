@@ -11,6 +11,7 @@ import { numericalParity } from './numerical-parity.ts';
 import { reuse } from './reuse.ts';
 import { sameMemories } from './same-memories.ts';
 import { sample } from './sample.ts';
+import { serving } from './serving.ts';
 import { tokenAccounting } from './token-accounting.ts';
 import { tokenIdentity } from './token-identity.ts';
 
@@ -44,11 +45,13 @@ const checks: readonly Check[] = [
   isolation,
   metrics,
   embedder,
+  serving,
   effect,
   errors,
 ];
 
-/** Decides every check that these turns can decide, and says of the others why not. */
+/** Decides every check that these turns can decide, and says of the others why not; `serving` of runs that serve a load alone. */
 export function decideChecks(input: CheckInput): CheckResult[] {
-  return checks.map((check) => check(input));
+  const served = input.probes.measured?.serving !== undefined;
+  return checks.filter((check) => check !== serving || served).map((check) => check(input));
 }

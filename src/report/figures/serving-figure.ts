@@ -1,0 +1,59 @@
+import type { RunResults } from '../../records/results.ts';
+import { formatNumber } from '../table.ts';
+import { armEncoding } from './arm-style.ts';
+import { type Figure, figureOf, inlineData } from './figure.ts';
+
+/** Figure 12: the median time to first token over the rate of arrival, both on logarithmic scales; undefined if not measured. */
+export function servingFigure(results: RunResults): Figure | undefined {
+  const loads = (results.measured?.serving?.loads ?? []).filter(({ ttftMs }) => ttftMs !== null);
+  if (loads.length === 0) return undefined;
+  const data = loads.map(({ arm, offered, ttftMs, saturated }) => ({
+    arm,
+    offered,
+    p50: ttftMs!.p50,
+    p95: ttftMs!.p95 ?? null,
+    saturated: saturated ? 1 : 0,
+  }));
+  const looks = armEncoding(results, [...new Set(data.map(({ arm }) => arm))]);
+  const words = data.map(
+    ({ arm, offered, p50, saturated }) =>
+      `${arm} at ${formatNumber(offered, 2)}/s ${formatNumber(p50, 0)} ms${saturated === 1 ? ', saturated' : ''}`,
+  );
+  const x = {
+    field: 'offered',
+    type: 'quantitative' as const,
+    scale: { type: 'log' as const, nice: false },
+    axis: { title: 'Turns that arrive, 1/s', grid: true, tickCount: 5, format: '.2~r' },
+  };
+  const y = {
+    field: 'p50',
+    type: 'quantitative' as const,
+    scale: { type: 'log' as const, nice: true },
+    axis: { title: 'Time to first token, ms', grid: true, tickCount: 5, format: ',.2~r' },
+  };
+  return figureOf(results, {
+    id: 'serving',
+    title: 'Figure 12. Time to first token by rate of arrival',
+    description: `Medians from the planned arrival; hollow where the queue still grew. ${words.join('; ')}.`,
+    data,
+    spec: {
+      data: inlineData(data),
+      width: 320,
+      height: 200,
+      encoding: { x, y },
+      layer: [
+        { mark: 'line', encoding: { color: looks.color, strokeDash: looks.strokeDash } },
+        {
+          transform: [{ filter: 'datum.saturated == 0' }],
+          mark: { type: 'point', filled: true, size: 50 },
+          encoding: { color: looks.color, shape: looks.shape },
+        },
+        {
+          transform: [{ filter: 'datum.saturated == 1' }],
+          mark: { type: 'point', filled: false, size: 50 },
+          encoding: { color: looks.color, shape: looks.shape },
+        },
+      ],
+    },
+  });
+}
