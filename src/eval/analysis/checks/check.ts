@@ -29,6 +29,9 @@ export interface CheckInput extends TurnsOfRun {
 /** One thing that a run verifies about itself: passed, failed, or undecided by these arms, this model or this n. */
 export type Check = (input: CheckInput) => CheckResult;
 
+/** A check of what not every run has: null for a run without it. */
+export type CheckOfSome = (input: CheckInput) => CheckResult | null;
+
 /** @param evidence one line that a reader can verify */
 export function decided(check: CheckName, passed: boolean, evidence: string): CheckResult {
   return { check, status: passed ? 'passed' : 'failed', evidence };

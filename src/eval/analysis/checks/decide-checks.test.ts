@@ -6,10 +6,11 @@ import { decideChecks } from './decide-checks.ts';
 
 it('gives every check once, in the order in which they are shown', () => {
   const measured = { serving: { sessions: 1, conversations: 0, recurrence: 0, capacity: {}, loads: [] } };
-  const served = checkInput({ probes: { ...checkInput().probes, measured } });
+  const audit = { answers: { evaluated: 0, reused: 0 }, counters: { evaluated: 0, reused: 0 } };
+  const served = checkInput({ probes: { ...checkInput().probes, measured, audit } });
   expect(decideChecks(served).map(({ check }) => check)).toEqual(checkNames);
   const names = decideChecks(checkInput()).map(({ check }) => check);
-  expect(names).toEqual(checkNames.filter((name) => name !== 'serving'));
+  expect(names).toEqual(checkNames.filter((name) => !['reuse', 'serving'].includes(name)));
 });
 
 it('counts errors, and tells the first', () => {

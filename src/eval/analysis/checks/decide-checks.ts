@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../../records/results.ts';
 import { answers } from './answers.ts';
 import { cells } from './cells.ts';
-import { type Check, type CheckInput, decided, examples } from './check.ts';
+import { type Check, type CheckOfSome, type CheckInput, decided, examples } from './check.ts';
 import { clock } from './clock.ts';
 import { effect } from './effect.ts';
 import { embedder } from './embedder.ts';
@@ -31,7 +31,7 @@ const errors: Check = ({ failed, answered }) => {
       );
 };
 
-const checks: readonly Check[] = [
+const checks: readonly CheckOfSome[] = [
   tokenIdentity,
   tokenAccounting,
   reuse,
@@ -50,8 +50,7 @@ const checks: readonly Check[] = [
   errors,
 ];
 
-/** Decides every check that these turns can decide, and says of the others why not; `serving` of runs that serve a load alone. */
+/** Decides every check that is about something in this run, and says of those that it cannot decide why not. */
 export function decideChecks(input: CheckInput): CheckResult[] {
-  const served = input.probes.measured?.serving !== undefined;
-  return checks.filter((check) => check !== serving || served).map((check) => check(input));
+  return checks.map((check) => check(input)).filter((result) => result !== null);
 }

@@ -1,6 +1,6 @@
 import { booksAgree } from '../../../records/engine-audit.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { type Check, decided, examples, undecided } from './check.ts';
+import { type CheckOfSome, decided, examples, undecided } from './check.ts';
 
 /**
  * True where a turn evaluated what its account says: to the token, or within a block of the engine's own prefix cache, which
@@ -14,14 +14,12 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
 /**
  * Reuse: behind an engine that caches prefixes by itself, turns that claim nothing of that cache found nothing, those that use
  * it found what they share with earlier prompts of their user, within a block, and the answers of the server say what its own
- * counters say. Counters tell of everybody: another user of the server shows in them.
+ * counters say. Counters tell of everybody: another user of the server shows in them. No check of an engine that has neither.
  */
-export const reuse: Check = ({ answered, probes }) => {
+export const reuse: CheckOfSome = ({ answered, probes }) => {
   const { audit } = probes;
   const cached = answered.filter(({ account }) => account.found !== undefined);
-  if (audit === undefined && cached.length === 0) {
-    return undecided('reuse', 'the engine has no counters beside its meter, and no prefix cache that an arm uses');
-  }
+  if (audit === undefined && cached.length === 0) return null;
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
   const [first] = wrong;

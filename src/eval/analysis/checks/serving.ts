@@ -1,15 +1,15 @@
 import type { ServedLoad } from '../../../records/results.ts';
-import { type Check, decided, undecided } from './check.ts';
+import { type CheckOfSome, decided, undecided } from './check.ts';
 
 const at = ({ arm, offered }: ServedLoad): string => `${arm} at ${offered.toFixed(2)}/s`;
 
 /**
  * Serving: under load, the engine evaluated what the turns say, turn for turn no token more; arms that claim the bits of the text give
- * the answers that `rag` gave to the same conversations.
+ * the answers that `rag` gave to the same conversations. No check of a run that serves no load.
  */
-export const serving: Check = ({ probes, arms }) => {
+export const serving: CheckOfSome = ({ probes, arms }) => {
   const loads = probes.measured?.serving?.loads;
-  if (loads === undefined) return undecided('serving', 'nothing was served under load');
+  if (loads === undefined) return null;
   const miscounted = loads.filter(({ meter }) => meter !== null && meter.engine !== meter.turns);
   const exact = new Set(arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name));
   const compared = loads.filter(({ arm, sameAsText }) => exact.has(arm) && sameAsText !== null);
