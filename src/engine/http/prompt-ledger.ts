@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { booksAgree, type EngineAudit, type PromptTokens } from '../../records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
+import { readPromptCounters } from './prompt-counters.ts';
+import type { ServerConnection } from './server-connection.ts';
 
-/** A server counts a little later than it answers. */
-const SETTLES_IN_MS = 2000;
 const LOOK_AGAIN_MS = 50;
 
 /** What a server says of one answer. */
@@ -12,22 +12,19 @@ interface AnsweredTokens {
   readonly reused: number;
 }
 
-/** Reads the counters of a server; null where it shows none. */
-type ReadCounters = (options: CallOptions) => Promise<PromptTokens | null>;
-
 /** Adds up what the answers of a server say of prompt tokens, beside what its counters say since the ledger was opened. */
 export class PromptLedger {
-  readonly #read: ReadCounters;
+  readonly #connection: ServerConnection;
   readonly #start: PromptTokens | null;
   #answers: AnsweredTokens | null = { evaluated: 0, reused: 0 };
 
-  private constructor(read: ReadCounters, start: PromptTokens | null) {
-    this.#read = read;
+  private constructor(connection: ServerConnection, start: PromptTokens | null) {
+    this.#connection = connection;
     this.#start = start;
   }
 
-  static async open(read: ReadCounters, options: CallOptions): Promise<PromptLedger> {
-    return new PromptLedger(read, await read(options));
+  static async open(connection: ServerConnection, options: CallOptions): Promise<PromptLedger> {
+    return new PromptLedger(connection, await readPromptCounters(connection, options));
   }
 
   /** Books an answer. */
@@ -41,11 +38,11 @@ export class PromptLedger {
     this.#answers = null;
   }
 
-  /** Both books; null where the server has no counters, or an answer was lost. Waits a little where they differ. */
+  /** Both books; null where the server has no counters, or an answer was lost. Waits where they differ: a server may count after it answers. */
   async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
-    const deadline = performance.now() + SETTLES_IN_MS;
+    const deadline = performance.now() + this.#connection.patience.settleMs;
     for (;;) {
-      const audit = this.#booksAt(await this.#read(options));
+      const audit = this.#booksAt(await readPromptCounters(this.#connection, options));
       if (audit === null || booksAgree(audit) || performance.now() > deadline) return audit;
       await sleep(LOOK_AGAIN_MS, undefined, { signal: options.signal }).catch(() => options.signal?.throwIfAborted());
     }

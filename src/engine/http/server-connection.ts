@@ -10,9 +10,11 @@ export interface Patience {
   readonly waitMs: number;
   /** Between two bytes of an answer. */
   readonly silenceMs: number;
+  /** Until its counters say what its answers said. */
+  readonly settleMs: number;
 }
 
-const USUAL: Patience = { waitMs: 20_000, silenceMs: 50_000 };
+const USUAL: Patience = { waitMs: 20_000, silenceMs: 50_000, settleMs: 2000 };
 const FIRST_PAUSE_MS = 250;
 /** Statuses of a server that may answer later: too many requests, and loading its model. */
 const LATER = [429, 503];
@@ -36,12 +38,12 @@ export class ServerConnection {
   /** The ways in which this server fails. */
   readonly errors: ServerErrors;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #patience: Patience;
+  readonly patience: Patience;
 
   constructor(server: ServerName, patience: Patience = USUAL) {
     this.url = server.url.replace(/\/+$/, '');
     this.errors = new ServerErrors({ ...server, url: this.url });
-    this.#patience = patience;
+    this.patience = patience;
     this.#headers = {
       'content-type': 'application/json',
       // Servers with few threads leave one with each connection until that is closed: those that are kept open would lock out others.
@@ -80,7 +82,7 @@ export class ServerConnection {
     shape: Shape,
     options: RequestOptions = {},
   ): AsyncGenerator<z.output<Shape>, void> {
-    using silence = new Silence(this.#patience.silenceMs, options.signal);
+    using silence = new Silence(this.patience.silenceMs, options.signal);
     const response = await this.#answer({ path, body }, silence, options);
     const { createParser } = await import('eventsource-parser');
     const events: string[] = [];
@@ -110,7 +112,7 @@ export class ServerConnection {
   }
 
   async #whole(sent: Sent, options: RequestOptions): Promise<string> {
-    using silence = new Silence(this.#patience.silenceMs, options.signal);
+    using silence = new Silence(this.patience.silenceMs, options.signal);
     const response = await this.#answer(sent, silence, options);
     try {
       return await response.text();
@@ -126,7 +128,7 @@ export class ServerConnection {
       const attempt = await this.#attempt(sent, silence, signal);
       if ('response' in attempt) return attempt.response;
       const pause = attempt.retryAfterMs ?? pauseMs;
-      if (waitedMs + pause > this.#patience.waitMs) throw attempt.failure;
+      if (waitedMs + pause > this.patience.waitMs) throw attempt.failure;
       silence.pause();
       await sleep(pause, undefined, { signal }).catch(() => signal?.throwIfAborted());
       waitedMs += pause;
@@ -165,7 +167,7 @@ export class ServerConnection {
   #named(error: unknown, silence: Silence, signal: AbortSignal | undefined, why: string): Error {
     if (signal?.aborted === true) return signal.reason as Error;
     if (error instanceof Error && error.name === 'BenchError') return error;
-    const silent = `no byte came in ${this.#patience.silenceMs / 1000} s`;
+    const silent = `no byte came in ${this.patience.silenceMs / 1000} s`;
     return this.errors.unreachable(silence.isOver ? silent : why, error);
   }
 

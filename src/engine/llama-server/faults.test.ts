@@ -13,7 +13,7 @@ import { ServerConnection } from '../http/server-connection.ts';
 import { meterDifference } from '../token-meter.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
 
-const PATIENCE = { waitMs: 900, silenceMs: 1500 };
+const PATIENCE = { waitMs: 900, silenceMs: 1500, settleMs: 300 };
 const slotsFolder = mkdtempSync(join(tmpdir(), 'dki-bench-faults-'));
 afterAll(() => rmSync(slotsFolder, { recursive: true }));
 

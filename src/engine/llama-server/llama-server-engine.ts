@@ -10,7 +10,6 @@ import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
 import { propsShape } from '../http/llama-props.ts';
-import { readPromptCounters } from '../http/prompt-counters.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { CheckpointFolder } from '../llama-state/checkpoint-folder.ts';
@@ -80,8 +79,7 @@ export class LlamaServerEngine implements Engine {
       const probed = await probeServer(place.connection, place, options);
       const modelSha256 = place.file === undefined ? null : await sha256OfModel(place.file, options.signal);
       const info = infoOf(place.connection.url, probed, request, modelSha256);
-      const readCounters = (calling: CallOptions) => readPromptCounters(place.connection, calling);
-      const ledger = await PromptLedger.open(readCounters, options);
+      const ledger = await PromptLedger.open(place.connection, options);
       return new LlamaServerEngine(place, probed, info, request.sessions ?? 1, ledger, folder, checkpoints);
     } catch (error) {
       folder[Symbol.dispose]();

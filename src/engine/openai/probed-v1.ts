@@ -1,7 +1,6 @@
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { listedOf } from '../http/forced-score.ts';
-import { readPromptCounters } from '../http/prompt-counters.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';
 import { AnswerStream } from './answer-stream.ts';
@@ -76,7 +75,7 @@ export async function bookedSender(
   { server, asIds }: ProbedV1,
   options: CallOptions,
 ): Promise<[PromptSender, PromptLedger]> {
-  const ledger = await PromptLedger.open((calling) => readPromptCounters(server.connection, calling), options);
+  const ledger = await PromptLedger.open(server.connection, options);
   return [new PromptSender(server, asIds, ledger), ledger];
 }
 

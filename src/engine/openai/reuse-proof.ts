@@ -1,7 +1,6 @@
 import { booksAgree } from '../../records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import { readPromptCounters } from '../http/prompt-counters.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';
 import { type CacheName, CacheNames } from './cache-names.ts';
@@ -65,7 +64,7 @@ interface Trial {
 
 async function tryNames(server: V1Server, asIds: boolean, names: CacheNames, options: CallOptions): Promise<Trial> {
   const { connection, tokenizer } = server;
-  const ledger = await PromptLedger.open((calling) => readPromptCounters(connection, calling), options);
+  const ledger = await PromptLedger.open(connection, options);
   const sender = new PromptSender(server, asIds, ledger);
   const { bosToken } = tokenizer.special;
   const [text = []] = await tokenizer.tokenize([{ text: TEXT.repeat(PROOF_TOKENS / 8), as: 'text' }], options);
