@@ -187,7 +187,10 @@ describe('the checks', () => {
     const config = smallConfig(folder, { arms: 'rag,dki,dki@alpha=0.5,dki@alpha=0.2' });
     const [results] = await runBench(config, { arms: [dead] });
     const effect = results!.checks.find(({ check }) => check === 'effect');
-    expect(effect).toMatchObject({ status: 'failed', evidence: 'no outcome is changed by dki@alpha=0.5' });
+    expect(effect).toMatchObject({
+      status: 'failed',
+      evidence: 'no outcome is changed by dki@alpha=0.5 (against dki)',
+    });
   });
 
   it.each(impostors)('fail for $title', async ({ arm, name = arm.name, checks }) => {
