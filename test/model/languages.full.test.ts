@@ -51,7 +51,7 @@ describe('a run that asks users of two languages', () => {
         [20, 5],
         [20, 5],
       ]);
-      expect(parts[1]!.metrics).toMatchObject({ exactMatch: { n: 12 }, tokenF1: { n: 12 }, abstention: { n: 4 } });
+      expect(parts[1]!.metrics).toMatchObject({ exactMatch: { n: 15 }, tokenF1: { n: 15 }, abstention: { n: 5 } });
     }
     const rag = results.arms.find(({ arm }) => arm === 'rag')!;
     const [en, zh] = rag.breakdown.filter(({ field }) => field === 'language').map(({ metrics }) => metrics);
