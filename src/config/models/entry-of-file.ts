@@ -9,5 +9,7 @@ import { type LanguageModelEntry, languageModels, languageModelWithHash } from '
 export async function entryOfFile(path: string): Promise<LanguageModelEntry | undefined> {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (!languageModels.some(({ bytes }) => bytes === size)) return undefined;
-  return languageModelWithHash(await checksumOfFile(path, 'sha-256'));
+  // Whoever opens what cannot be read says so.
+  const hash = await checksumOfFile(path, 'sha-256').catch(() => undefined);
+  return hash === undefined ? undefined : languageModelWithHash(hash);
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { BenchError } from '../../config/bench-error.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
@@ -57,6 +57,12 @@ export function checkModelFile(path: string, availableBytes: number): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isFile()) {
     throw new BenchError('bad-model', `${path}: no such model file`, 'name a GGUF file: --model FILE');
+  }
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
   }
   if (stats.size > availableBytes) {
     throw new BenchError(

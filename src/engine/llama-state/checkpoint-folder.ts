@@ -29,9 +29,7 @@ export class CheckpointFolder {
         if (writer !== undefined && !isRunning(Number(writer))) removeWhatever(join(path, name));
       }
     } catch (cause) {
-      const { code } = cause as NodeJS.ErrnoException;
-      const message = `${path}: cannot keep K/V states there: ${code}`;
-      throw new BenchError('disk', message, 'name a folder that can be written: --kv-store DIR', cause);
+      throw cannotKeep(path, cause);
     }
   }
 
@@ -44,6 +42,10 @@ export class CheckpointFolder {
     const unfinished = `${path}.${process.pid}.partial`;
     try {
       mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+    } catch (cause) {
+      throw cannotKeep(this.#path, cause);
+    }
+    try {
       const bytes = await save(unfinished);
       chmodSync(unfinished, 0o600);
       const sha256 = sha256Of(readFileSync(unfinished));
@@ -94,4 +96,10 @@ export class CheckpointFolder {
 
 function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+function cannotKeep(path: string, cause: unknown): BenchError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const message = `${path}: cannot keep K/V states there: ${code}`;
+  return new BenchError('disk', message, 'name a folder that can be written: --kv-store DIR', cause);
 }
