@@ -1,6 +1,6 @@
 """Writes a GGUF of the llama family as a folder that vLLM serves: weights without quantisation, config and tokenizer.
 
-    "$(dirname "$(scripts/engines/vllm.sh)")"/python scripts/engines/gguf_to_safetensors.py MODEL.gguf FOLDER
+    "$(dirname "$(scripts/engines/vllm.sh)")"/bin/python scripts/engines/gguf_to_safetensors.py MODEL.gguf FOLDER
 """
 
 import argparse
@@ -21,6 +21,10 @@ if given.folder.exists():
 source, name = given.model.parent, given.model.name
 model = AutoModelForCausalLM.from_pretrained(source, gguf_file=name, dtype=torch.float32)
 tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=name)
+# What was read has been dequantised; saved as it is described it would be refused as quantised.
+model.hf_quantizer = None
+model.is_quantized = False
+del model.config.quantization_config
 model.save_pretrained(given.folder)
 tokenizer.save_pretrained(given.folder)
 print(f"{given.folder}: {model.num_parameters():,} parameters")
