@@ -14,6 +14,7 @@ export const capabilityNames = [
   'sharedPositions',
   'shift',
   'firstLayers',
+  'queries',
 ] as const;
 
 export type CapabilityName = (typeof capabilityNames)[number];
@@ -48,6 +49,8 @@ export interface EngineCapabilities {
   readonly shift: boolean;
   /** `Engine.firstLayers`, two of them at least: the keys and values of the first know no context. */
   readonly firstLayers: boolean;
+  /** `Engine.firstLayers` with the queries of the last of them in the place of its keys. */
+  readonly queries: boolean;
   /** Sessions that can be open at once. */
   readonly sessions: number;
   /** Tokens of the shortest call whose arithmetic is that of longer ones. */
@@ -72,6 +75,7 @@ export function hasCapability(capabilities: EngineCapabilities, name: Capability
     case 'checkpoints':
     case 'shift':
     case 'firstLayers':
+    case 'queries':
       return capabilities[name];
     default:
       return capabilities[name] !== null;

@@ -4,6 +4,7 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { EngineSession } from './engine-session.ts';
+import type { FirstLayersOptions } from './first-layers-options.ts';
 import type { TokenId } from './token-id.ts';
 import type { TokenizeRequest } from './tokenize-request.ts';
 import type { TokenMeter } from './token-meter.ts';
@@ -42,10 +43,11 @@ export interface Engine extends AsyncDisposable {
   /**
    * The model's first layers as an engine beside this one: the same tokens, the keys and values that this engine has in those
    * layers, bit by bit, and distributions that mean nothing. It has as many sessions and as long a window, counts for itself,
-   * is the same one at each call for that number, and is closed with this engine. Capability `firstLayers`.
+   * is the same one at each call for that number, and is closed with this engine. Capability `firstLayers`, with queries
+   * `queries`.
    * @throws RangeError for fewer than one layer, or more than the model has @throws BenchError `disk`
    */
-  firstLayers(layers: number, options?: CallOptions): Promise<Engine>;
+  firstLayers(layers: number, options?: FirstLayersOptions): Promise<Engine>;
   /**
    * The sum over all sessions that were ever opened, by the engine's own counters, without waiting for calls under way.
    * Its time includes tokenising, which belongs to no session.

@@ -1,29 +1,30 @@
-import type { CallOptions } from './call-options.ts';
 import type { Engine } from './engine.ts';
+import type { FirstLayersOptions } from './first-layers-options.ts';
 
-/** The engines of a model's first layers that an engine has opened: one for each number of them, closed together. */
+/** The engines of a model's first layers that an engine has opened: one for each number and kind, closed together. */
 export class FirstLayers implements AsyncDisposable {
   readonly #most: number;
-  readonly #open: (layers: number, options: CallOptions) => Promise<Engine>;
-  readonly #engines = new Map<number, Promise<Engine>>();
+  readonly #open: (layers: number, options: FirstLayersOptions) => Promise<Engine>;
+  readonly #engines = new Map<string, Promise<Engine>>();
 
-  /** @param most the layers of the model @param open called once for a number, and again where that failed */
-  constructor(most: number, open: (layers: number, options: CallOptions) => Promise<Engine>) {
+  /** @param most the layers of the model @param open called once for a number and kind, and again where that failed */
+  constructor(most: number, open: (layers: number, options: FirstLayersOptions) => Promise<Engine>) {
     this.#most = most;
     this.#open = open;
   }
 
   /** @throws RangeError for fewer than one layer, or more than the model has */
-  async of(layers: number, options: CallOptions = {}): Promise<Engine> {
+  async of(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     if (!Number.isInteger(layers) || layers < 1 || layers > this.#most) {
       throw new RangeError(`${layers} layers are not the first of ${this.#most}`);
     }
-    const opening = this.#engines.get(layers) ?? this.#open(layers, options);
-    this.#engines.set(layers, opening);
+    const kind = JSON.stringify([layers, options.queries === true]);
+    const opening = this.#engines.get(kind) ?? this.#open(layers, options);
+    this.#engines.set(kind, opening);
     try {
       return await opening;
     } catch (error) {
-      this.#engines.delete(layers);
+      this.#engines.delete(kind);
       throw error;
     }
   }

@@ -5,6 +5,8 @@ import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
 import type { KvStore } from './kv-store.ts';
+import { meanAttention } from './mean-attention.ts';
+import { repeatHeads } from './repeat-heads.ts';
 import { replaceCells } from './replace-cells.ts';
 
 /** Functions of this layer that take time within a turn, so that whoever times a turn can stand in front of them. */
@@ -15,6 +17,8 @@ export interface KvTools {
   readonly key: typeof kvKey;
   readonly readBlock: typeof readBlockFile;
   readonly deviations: typeof cellDeviations;
+  readonly repeatHeads: typeof repeatHeads;
+  readonly attention: typeof meanAttention;
   readonly openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming) => BlockStore;
 }
 
@@ -26,5 +30,7 @@ export const kvTools: KvTools = {
   key: kvKey,
   readBlock: readBlockFile,
   deviations: cellDeviations,
+  repeatHeads,
+  attention: meanAttention,
   openBlocks: (store, memoryBytes, timing) => new BlockStore(store, memoryBytes, timing),
 };

@@ -20,7 +20,7 @@ const exactPrefix = injected
 /** Selections of recomputed tokens by a share of them. */
 const shareSelection = z.enum([
   ...(['first:', 'random:', 'random:ranked:', 'ranked:'] as const),
-  ...(['cacheblend-oracle:', 'cacheblend:', 'informative:'] as const),
+  ...(['cacheblend-oracle:', 'cacheblend:', 'informative:', 'query:'] as const),
 ]);
 
 /** The way in which blocks are joined, and what of them is recomputed. */

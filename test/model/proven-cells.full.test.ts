@@ -15,6 +15,7 @@ const arms = [
   'dki-cacheblend:.4',
   'dki-cacheblend-oracle:.4',
   'dki-informative:.4',
+  'dki-query:.4',
   'dki-random:1',
 ];
 

@@ -17,7 +17,14 @@ const exact = ['dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-blocks@alpha=0.5', 'dk
 const recomputing = [
   ...['dki-link:3', 'dki-link:all', 'dki-link:3@alpha=0.5', 'dki-random:.5', 'dki-random:0', 'dki-ranked:1'],
   ...['dki-ranked:.5', 'dki-cacheblend-oracle:.4', 'dki-cacheblend-oracle:.4@alpha=0.5', 'dki-cacheblend-oracle:1'],
-  ...['dki-cacheblend:.4', 'dki-cacheblend:.4@alpha=0.5', 'dki-informative:.4'],
+  ...[
+    'dki-cacheblend:.4',
+    'dki-cacheblend:.4@alpha=0.5',
+    'dki-informative:.4',
+    'dki-query:.4',
+    'dki-query:.4@alpha=0.5',
+    'dki-query:1',
+  ],
 ];
 
 it.each([...exact, ...recomputing])(

@@ -24,6 +24,8 @@ export type Mask = (query: number, cell: number) => boolean;
 /** The results of a pass for each of its tokens. */
 export interface PassResult {
   readonly cells: readonly Cell[];
+  /** By layer the query, after RoPE, all heads. */
+  readonly queries: readonly (readonly Vector[])[];
   /** Logits over the vocabulary after the token. */
   readonly logits: readonly Vector[];
 }
@@ -51,6 +53,7 @@ export function forwardPass(
   const { normEpsilon } = weights;
   const width = weights.outputNorm.length;
   const cells = tokens.map(({ position }) => ({ position, keys: [] as Vector[], values: [] as Vector[] }));
+  const queries = tokens.map((): Vector[] => []);
   let hidden = tokens.map(({ token }) => Float64Array.from(row(weights.embedding, token, width)));
   weights.layers.forEach((layer, index) => {
     const normed = hidden.map((vector) => rmsNorm(vector, layer.attentionNorm, normEpsilon));
@@ -64,13 +67,15 @@ export function forwardPass(
       const { position } = tokens[query]!;
       const raw = project(layer.query, normed[query]!, layer.queryBias);
       const seen = all.filter((_, cell) => sees(query, cell));
-      const attended = attend(weights, headsOf(weights, raw, layer.queryNorm, position), seen, index);
+      const own = headsOf(weights, raw, layer.queryNorm, position);
+      queries[query]!.push(own);
+      const attended = attend(weights, own, seen, index);
       const middle = sum(vector, project(layer.output, attended));
       return sum(middle, feedForward(layer, rmsNorm(middle, layer.feedForwardNorm, normEpsilon)));
     });
   });
   const logits = hidden.map((vector) => project(weights.unembedding, rmsNorm(vector, weights.outputNorm, normEpsilon)));
-  return { cells, logits };
+  return { cells, queries, logits };
 }
 
 /** A cell at another position: its keys rotated by the difference, everything else as it was. */

@@ -4,6 +4,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import type { TokenId } from '../token-id.ts';
 import { type GgufFile, type GgufList, type GgufPair, readGgufFile } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
+import { queriesObstacle } from './query-layer.ts';
 
 /** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
 const NEIGHBOUR_PAIRING = ['llama'];
@@ -38,6 +39,8 @@ export interface GgufHeader {
   readonly layers: number;
   /** A key with one number for each layer; undefined where there is none. */
   readonly listByLayer: string | undefined;
+  /** The reason why no layer can have its queries in the place of its keys; undefined where any can. */
+  readonly queriesObstacle: string | undefined;
   /** K/V heads of a layer; undefined where layers differ. */
   readonly kvHeads: number | undefined;
   /** Numbers in the key of one head. */
@@ -104,6 +107,7 @@ export function readGgufHeader(path: string): GgufHeader {
     vocabularySize: vocabulary.values.length,
     layers,
     listByLayer: listByLayer(file, architecture, layers),
+    queriesObstacle: queriesObstacle(file, layers),
     kvHeads: numberOf(kvHeadCount),
     headDimension,
     valueDimension,

@@ -33,14 +33,19 @@ const NO_PREFIX_CACHE = 'a session in the process keeps nothing of what was trun
 export function missingOf(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
   const support = kvSupport(header);
   if (support.supported) {
-    const why = uncuttable(header);
-    return { prefixCache: NO_PREFIX_CACHE, ...(why === undefined ? {} : { firstLayers: why }) };
+    const firstLayers = uncuttable(header);
+    const queries = firstLayers ?? header.queriesObstacle;
+    return {
+      prefixCache: NO_PREFIX_CACHE,
+      ...(firstLayers === undefined ? {} : { firstLayers }),
+      ...(queries === undefined ? {} : { queries }),
+    };
   }
   const { reason } = support;
   return {
     prefixCache: NO_PREFIX_CACHE,
     ...{ promptCache: reason, checkpoints: reason, cells: reason },
-    ...{ sharedPositions: reason, shift: reason, firstLayers: reason },
+    ...{ sharedPositions: reason, shift: reason, firstLayers: reason, queries: reason },
   };
 }
 

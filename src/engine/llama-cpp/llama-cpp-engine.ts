@@ -9,6 +9,7 @@ import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { FirstLayers } from '../first-layers.ts';
+import { type FirstLayersOptions, neededFor } from '../first-layers-options.ts';
 import { writeFirstLayers } from '../gguf/first-layers-file.ts';
 import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
@@ -50,7 +51,7 @@ export class LlamaCppEngine implements Engine {
     model: LoadedModel,
     folder: PrivateFolder,
     checkpoints: CheckpointFolder,
-    openFirst: (layers: number, options: CallOptions) => Promise<Engine>,
+    openFirst: (layers: number, options: FirstLayersOptions) => Promise<Engine>,
   ) {
     this.#model = model;
     this.#firstLayers = new FirstLayers(model.info.model.layers ?? 0, openFirst);
@@ -71,9 +72,9 @@ export class LlamaCppEngine implements Engine {
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));
       const model = await loadModel(path, request, options);
-      return new LlamaCppEngine(model, folder, checkpoints, async (layers, { signal }) => {
-        const first = join(folder.path, `first-${layers}-layers.gguf`);
-        await writeFirstLayers(path, first, layers);
+      return new LlamaCppEngine(model, folder, checkpoints, async (layers, { queries, signal }) => {
+        const first = join(folder.path, `first-${layers}-layers${queries === true ? '-queries' : ''}.gguf`);
+        await writeFirstLayers(path, first, layers, queries);
         const { checkpointFolder: _, ...others } = { ...request, threads: model.info.threads ?? 1 };
         const { modelSha256: __, ...sameOptions } = options;
         return LlamaCppEngine.open(first, others, { ...sameOptions, signal });
@@ -128,10 +129,10 @@ export class LlamaCppEngine implements Engine {
     return session;
   }
 
-  async firstLayers(layers: number, options: CallOptions = {}): Promise<Engine> {
+  async firstLayers(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     this.#requireOpen();
     options.signal?.throwIfAborted();
-    requireCapability(this.capabilities, 'firstLayers');
+    requireCapability(this.capabilities, neededFor(options));
     return await this.#firstLayers.of(layers, options);
   }
 

@@ -182,6 +182,7 @@ function capabilitiesOf(
           },
     shift: missing.shift === undefined,
     firstLayers: missing.firstLayers === undefined,
+    queries: missing.queries === undefined,
     sessions,
     leastTokens: 2,
     // Measured so; kernels of accelerators and of flash attention differ by the length of a call.

@@ -8,6 +8,7 @@ import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
+import { type FirstLayersOptions, neededFor } from '../first-layers-options.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
 import { propsShape } from '../http/llama-props.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
@@ -147,9 +148,9 @@ export class LlamaServerEngine implements Engine {
   }
 
   /** @throws BenchError `unsupported`: the server holds one model, whole */
-  async firstLayers(): Promise<Engine> {
+  async firstLayers(_layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     this.#requireOpen();
-    throw unsupported(this.capabilities, 'firstLayers');
+    throw unsupported(this.capabilities, neededFor(options));
   }
 
   async meter({ signal }: CallOptions = {}): Promise<TokenMeter> {

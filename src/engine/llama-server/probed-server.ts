@@ -9,6 +9,7 @@ import { type ServedModel, servedModelOf } from './served-model.ts';
 import { slotsShape } from './server-shapes.ts';
 import { proveStates, type SlotStates } from './state-proof.ts';
 
+const WHOLE_MODEL = 'the server holds one model, whole';
 /** Texts of several tokens each, that begin with different ones. */
 const PROMPTS = [
   'The river runs past the old mill and the stone bridge.',
@@ -66,6 +67,7 @@ export async function probeServer(
       cells,
       shift: false,
       firstLayers: false,
+      queries: false,
       leastTokens: 2,
       exactCuts: false,
       missing: {
@@ -74,7 +76,8 @@ export async function probeServer(
           ? {}
           : { fullDistribution: `the server would list ${vocabularySize} probabilities as text for each token` }),
         shift: 'the server moves no tokens within a slot',
-        firstLayers: 'the server holds one model, whole',
+        firstLayers: WHOLE_MODEL,
+        queries: WHOLE_MODEL,
       },
     },
   };

@@ -6,6 +6,7 @@ import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
+import { type FirstLayersOptions, neededFor } from '../first-layers-options.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
@@ -90,9 +91,9 @@ export class OpenAiEngine implements Engine {
   }
 
   /** @throws BenchError `unsupported`: the server gives no layer out */
-  async firstLayers(): Promise<Engine> {
+  async firstLayers(_layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     this.#requireOpen({});
-    throw unsupported(this.capabilities, 'firstLayers');
+    throw unsupported(this.capabilities, neededFor(options));
   }
 
   async meter(options: CallOptions = {}): Promise<TokenMeter> {

@@ -54,6 +54,7 @@ export async function probeV1(server: V1Server, options: CallOptions): Promise<P
       cells: null,
       shift: false,
       firstLayers: false,
+      queries: false,
       leastTokens: 2,
       exactCuts: false,
       missing: {
@@ -65,6 +66,7 @@ export async function probeV1(server: V1Server, options: CallOptions): Promise<P
         sharedPositions: NO_STATES,
         shift: NO_STATES,
         firstLayers: NO_STATES,
+        queries: NO_STATES,
       },
     },
   };

@@ -1,5 +1,5 @@
 import { BenchError } from '../../config/bench-error.ts';
-import type { TokenId } from '../../engine/token-id.ts';
+import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 import type { Observed } from '../../records/observed.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { PromptSegment } from '../../records/prompt-info.ts';
@@ -7,6 +7,7 @@ import type { TurnRecord } from '../../records/turn-record.ts';
 import { type JoinRecipe, recipeNamed } from '../../systems/prefill/join-recipe.ts';
 import type { LinesAhead } from '../../systems/prompt/lines-ahead.ts';
 import type { PromptForm } from '../../systems/prompt/prompt-form.ts';
+import { questionRange } from '../../systems/prompt/question-range.ts';
 import { isHidden } from '../analysis/texts/turn-without-texts.ts';
 import { hashOfIds } from '../run/observe/hash-of-ids.ts';
 
@@ -40,6 +41,8 @@ export interface StoredSequence {
 /** A sequence cut where injection ends; its header is empty where nothing is injected. */
 export interface SequenceParts extends LinesAhead {
   readonly suffix: readonly TokenId[];
+  /** The question in the suffix. */
+  readonly question: TokenRange;
 }
 
 /**
@@ -81,16 +84,15 @@ export function memoriesOf({ segments }: StoredSequence): string[] {
 export function partsOf({ segments, injection }: StoredSequence, leftOut?: string): SequenceParts {
   const injected = new Set(injection?.memoryIds ?? []);
   const lastInjected = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && injected.has(memoryId));
-  const header: TokenId[] = [];
-  const lines: { memoryId: string; tokenIds: readonly TokenId[] }[] = [];
-  const suffix: TokenId[] = [];
-  segments.forEach(({ memoryId, tokenIds }, index) => {
-    if (memoryId !== undefined && memoryId === leftOut) return;
-    if (index > lastInjected) suffix.push(...tokenIds);
-    else if (memoryId === undefined) header.push(...tokenIds);
-    else lines.push({ memoryId, tokenIds });
-  });
-  return { header, lines, suffix };
+  const isKept = ({ memoryId }: PromptSegment): boolean => memoryId === undefined || memoryId !== leftOut;
+  const front = segments.slice(0, lastInjected + 1).filter(isKept);
+  const behind = segments.slice(lastInjected + 1).filter(isKept);
+  return {
+    header: front.flatMap(({ memoryId, tokenIds }) => (memoryId === undefined ? tokenIds : [])),
+    lines: front.flatMap(({ memoryId, tokenIds }) => (memoryId === undefined ? [] : [{ memoryId, tokenIds }])),
+    suffix: behind.flatMap(({ tokenIds }) => tokenIds),
+    question: questionRange(behind),
+  };
 }
 
 function injectionOf(prefill: PrefillRecord): StoredInjection {

@@ -87,17 +87,17 @@ async function blocksReplay(
   return {
     method: 'blocks',
     begin: async (leftOut) => {
-      const { suffix } = partsOf(turn, leftOut);
+      const asked = partsOf(turn, leftOut);
       known ??= await gatherBlocks(context, turn.userId, all);
       const { header, blocks } = known;
       const kept = blocks
         .map(({ state }, index) => ({ state, memoryId: all.lines[index]!.memoryId }))
         .filter(({ memoryId }) => memoryId !== leftOut)
         .map(({ state, memoryId }) => ({ state, rank: turn.ranked.indexOf(memoryId) }));
-      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha });
+      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha, asked });
       if (leftOut === undefined && placed.positions.join() !== positions.join()) throw otherPositions();
       await session.importCells(placed.state);
-      return suffix;
+      return asked.suffix;
     },
     [Symbol.asyncDispose]: async () => {
       store[Symbol.dispose]();

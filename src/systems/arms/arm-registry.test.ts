@@ -65,7 +65,7 @@ describe('the arms that ship', () => {
     expect(having('tokens')).toEqual([
       ...['dki-blocks', 'dki-blocks+ahead', 'dki-link:4'],
       ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3'],
-      ...['dki-cacheblend:.3', 'dki-cacheblend-oracle:.3', 'dki-informative:.3'],
+      ...['dki-cacheblend:.3', 'dki-cacheblend-oracle:.3', 'dki-informative:.3', 'dki-query:.3'],
     ]);
     expect([named('dki', 0.5), named('dki@alpha=0.5')].map(({ traits }) => traits.equivalence)).toEqual([
       'tokens',
@@ -106,6 +106,7 @@ describe('the arms that ship', () => {
     expect(named('dki@alpha=0.5').requires).toEqual(['checkpoints', 'cells']);
     expect(named('dki-blocks', 0.5).requires).toEqual(['cells']);
     expect(named('dki-cacheblend:.3').requires).toEqual(['cells', 'firstLayers']);
+    expect(named('dki-query:.3').requires).toEqual(['cells', 'queries']);
     expect(named('dki-parallel').requires).toEqual(['cells', 'sharedPositions']);
     expect(named('dki-gated').requires).toEqual(['checkpoints', 'cells', 'fullDistribution']);
   });

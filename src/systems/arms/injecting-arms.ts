@@ -200,6 +200,15 @@ export const injectingArms: readonly ArmDefinition[] = [
     },
     ['logProbabilities'],
   ),
+  selecting(
+    'query',
+    SHARE,
+    {
+      summary: 'as dki-first, tokens that the question attends to most in the middle layer (ProphetKV, in one layer)',
+      mark: { colour: '#3b6ea8', shape: 'square', dash: [7, 2, 2, 2] },
+    },
+    ['queries'],
+  ),
   joining(
     'dki-parallel',
     {

@@ -112,7 +112,8 @@ export class JoinedPrefill implements PrefillStrategy {
     const gathered = await gatherBlocks(context, userId, parts);
     const start = performance.now();
     const blocks = gathered.blocks.map(({ state }, index) => ({ state, rank: rankOf(parts, index) }));
-    using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, { alpha, rotated: store.rotated });
+    const options = { alpha, asked: parts, rotated: store.rotated };
+    using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, options);
     const { state, positions, recomputed, recomputedTokens, recomputeMs, selector } = placed;
     const sizeBytes = kvBytes(state);
     await session.importCells(state);

@@ -18,6 +18,9 @@ const FIRST_BLOCK = 4;
 const ends = [3, 7, 11, 14];
 const ids = [0, 40, 41, 50, 51, 52, 53, 60, 61, 62, 63, 70, 71, 72];
 
+/** A footer of one token, a question of three, and what stands behind it. */
+const behind = { suffix: [5, 80, 81, 82, 6, 7], question: { start: 1, end: 4 } };
+
 let engine: Engine;
 let session: EngineSession;
 /** The cells of a full prefill. */
@@ -45,7 +48,7 @@ async function measured(
   { asked = session, blocks = blocksOf(state) } = {},
 ): ReturnType<typeof measureTokens> {
   const context = { engine, session: asked, kv: kvTools } as unknown as BlockContext;
-  return measureTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks });
+  return measureTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks, asked: behind });
 }
 
 function blocksOf(state: SequenceState): SequenceState[] {
@@ -55,7 +58,9 @@ function blocksOf(state: SequenceState): SequenceState[] {
 /** Over all layers. */
 async function evaluated(): Promise<number> {
   const early = await engine.firstLayers(2);
-  return (await engine.meter()).evaluated! + (await early.meter()).evaluated!;
+  const asking = await engine.firstLayers(2, { queries: true });
+  const meters = await Promise.all([engine, early, asking].map((one) => one.meter()));
+  return meters.reduce((sum, { evaluated }) => sum + evaluated!, 0);
 }
 
 describe.each(['cacheblend-oracle', 'cacheblend'] as const)('%s', (by) => {
@@ -82,6 +87,31 @@ it('what deviates in the first layer alone shows over all layers, and not in the
   const state = planted(0, { 10: 1 });
   expect((await measured('cacheblend-oracle', state)).scores[10 - HEADER]).toBeCloseTo(1, 5);
   expect([...(await measured('cacheblend', state)).scores].every((score) => score === 0)).toBe(true);
+});
+
+describe('query', () => {
+  it('scores a token by the attention of the question, and evaluates what follows the memories up to its end', async () => {
+    const before = await evaluated();
+    const { scores, selector } = await measured('query', text);
+    expect((await evaluated()) - before).toBe(4);
+    expect(selector).toMatchObject({ model: 'first-layers', tokens: 4, layers: 2 });
+    expect(scores).toHaveLength(ids.length - HEADER);
+    expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 12);
+    const other = { ...behind, suffix: [5, 90, 91, 92, 6, 7] };
+    const context = { engine, session, kv: kvTools } as unknown as BlockContext;
+    const joined = { state: text, header: cutCells(text, 0, HEADER), blocks: blocksOf(text) };
+    const otherwise = await measureTokens('query', context, { ...joined, asked: other });
+    expect(otherwise.scores).not.toEqual(scores);
+    const rest = { ...behind, suffix: [...behind.suffix.slice(0, 4), 93, 94] };
+    expect((await measureTokens('query', context, { ...joined, asked: rest })).scores).toEqual(scores);
+  });
+
+  it('finds the token whose key was made the one that the question looks for', async () => {
+    const { scores } = await measured('query', planted(1, { 9: 40 }));
+    const { scores: before } = await measured('query', text);
+    const changes = [...scores.keys()].map((at) => Math.abs(scores[at]! - before[at]!));
+    expect(changes.indexOf(Math.max(...changes))).toBe(9 - HEADER);
+  });
 });
 
 describe('informative', () => {

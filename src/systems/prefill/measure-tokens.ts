@@ -1,18 +1,26 @@
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { firstLayersOf } from '../../kv/first-layers-of.ts';
+import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
+import { cellsOf } from './scale-prefix.ts';
 import { scoreBlocks } from './score-blocks.ts';
 import type { TokenMeasure } from './select-tokens.ts';
 
 /** Scores by which tokens are selected, and what they took. */
 export interface MeasuredTokens {
-  /** Of every memory token, in order; 0 in the first block, of which nothing is selected. */
+  /** Of every memory token, in order; of the first block nothing is selected, whatever they are there. */
   readonly scores: Float64Array;
   /** Null where nothing was evaluated. */
   readonly selector: Selector | null;
+}
+
+/** What follows joined blocks in a prompt, and where in it the question stands. */
+export interface AskedBehind {
+  readonly suffix: readonly TokenId[];
+  readonly question: TokenRange;
 }
 
 /** Joined blocks as a measure sees them. */
@@ -22,6 +30,7 @@ export interface JoinedTokens {
   readonly header: SequenceState;
   /** As they were built, in order; the first stands where it was. */
   readonly blocks: readonly SequenceState[];
+  readonly asked: AskedBehind;
 }
 
 /**
@@ -51,7 +60,14 @@ export async function measureTokens(
     }
     case 'informative':
       return surprises(context, joined);
+    case 'query':
+      return attended(context, joined);
   }
+}
+
+/** Layers up to the middle one: what a question looks for shows there, and in the first layers little but its words do. */
+function layersToMiddle(layers: number): number {
+  return Math.floor(layers / 2) + 1;
 }
 
 /**
@@ -88,4 +104,29 @@ async function surprises(
   const { layers } = header.layout;
   const selector = { model: 'whole', tokens, layers, ms: performance.now() - begin } as const;
   return { scores: all, selector: tokens === 0 ? null : selector };
+}
+
+/**
+ * How much attention the question pays to each token, in the middle layer: the model up to there, with queries in the place of
+ * keys, evaluates what follows the memories up to the end of the question.
+ */
+async function attended(
+  { engine, kv, signal }: BlockContext,
+  { state, header, asked }: JoinedTokens,
+): Promise<MeasuredTokens> {
+  const begin = performance.now();
+  const layers = layersToMiddle(state.layout.layers);
+  const part = await engine.firstLayers(layers, { queries: true, signal });
+  await using session = await part.openSession('selection of tokens', { signal });
+  const seen = firstLayersOf(state, layers);
+  await session.importCells(kv.repeatHeads(seen, cellsOf(part).layout.heads), { signal });
+  const { suffix, question } = asked;
+  const ids = suffix.slice(0, Math.max(question.end, engine.capabilities.leastTokens));
+  await session.evaluate(ids, { signal });
+  const memories = state.positions.length;
+  const range = { start: memories + question.start, end: memories + question.end };
+  using asking = await session.exportCells(range, { signal });
+  const scores = kv.attention(asking, seen, header.positions.length);
+  const ms = performance.now() - begin;
+  return { scores, selector: { model: 'first-layers', tokens: ids.length, layers, ms } };
 }

@@ -7,7 +7,7 @@ import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { type JoinedTokens, measureTokens } from './measure-tokens.ts';
+import { type AskedBehind, type JoinedTokens, measureTokens } from './measure-tokens.ts';
 import { cellsOf } from './scale-prefix.ts';
 import { isMeasured, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
@@ -21,6 +21,8 @@ export interface RankedBlock {
 export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
   /** Multiplies the values of the blocks, last of all: recomputed tokens saw their predecessors unscaled. */
   readonly alpha: number;
+  /** What follows the blocks: a rule may select by the question. */
+  readonly asked: AskedBehind;
 }
 
 /** Header and blocks as one sequence; until it is disposed of. */
@@ -43,7 +45,7 @@ export async function placeBlocks(
   context: BlockContext,
   header: SequenceState,
   blocks: readonly RankedBlock[],
-  { alpha, ...rotated }: PlaceOptions,
+  { alpha, asked, ...rotated }: PlaceOptions,
 ): Promise<PlacedBlocks> {
   const { rotary } = cellsOf(context.engine);
   const start = header.positions.length;
@@ -57,7 +59,7 @@ export async function placeBlocks(
     const { ranges, selector } = await selectedOf(
       recompute,
       context,
-      { state: joined, header, blocks: states },
+      { state: joined, header, blocks: states, asked },
       blocks,
     );
     const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));

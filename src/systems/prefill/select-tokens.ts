@@ -22,7 +22,8 @@ type PlainSelection =
 /**
  * `cacheblend-oracle` and `cacheblend`: the tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
  * `cacheblend-oracle`: over all layers, with knowledge that no deployment has; `cacheblend`: in the second layer alone.
- * `informative`: those that what precedes them in their own block makes least likely.
+ * `informative`: those that what precedes them in their own block makes least likely. `query`: those that the question attends
+ * to most in the middle layer; ProphetKV, arXiv 2602.02579.
  */
 export interface MeasuredSelection {
   readonly by: TokenMeasure;
@@ -30,7 +31,7 @@ export interface MeasuredSelection {
 }
 
 /** Measures of tokens, as arms and records name them. */
-export const tokenMeasures = ['cacheblend-oracle', 'cacheblend', 'informative'] as const;
+export const tokenMeasures = ['cacheblend-oracle', 'cacheblend', 'informative', 'query'] as const;
 
 export type TokenMeasure = (typeof tokenMeasures)[number];
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { repeatHeads } from '../../../src/kv/repeat-heads.ts';
 import { tensorBytes } from '../../fixtures/moved-cells.ts';
 import type { Opened } from './opened.ts';
 import type { Subject } from './subjects.ts';
@@ -26,6 +27,36 @@ export function firstLayersPromises(subject: Subject, opened: Opened): void {
       expect(early.tokens).toEqual([...prompts.memories, ...prompts.question]);
     },
   );
+
+  test('with queries, have the K/V below bit by bit, a head for each query head, and other keys in the last layer', async () => {
+    const { engine, session, prompts } = opened;
+    const { layout } = engine.capabilities.cells!;
+    const asking = await engine.firstLayers(2, { queries: true });
+    expect(await engine.firstLayers(2, { queries: true })).toBe(asking);
+    expect(asking).not.toBe(await engine.firstLayers(2));
+    const { heads } = asking.capabilities.cells!.layout;
+    expect(asking.capabilities.cells!.layout).toEqual({ ...layout, layers: 2, heads });
+    await using early = await asking.openSession('early');
+    await session.evaluate([...prompts.memories, ...prompts.question]);
+    await early.evaluate([...prompts.memories, ...prompts.question]);
+    using whole = repeatHeads(await session.exportCells(), heads);
+    using own = await early.exportCells();
+    const below = { keys: whole.keys.slice(0, 1), values: whole.values.slice(0, 2) };
+    expect(tensorBytes({ keys: own.keys.slice(0, 1), values: own.values }).equals(tensorBytes(below))).toBe(true);
+    expect(Buffer.from(own.keys[1]!).equals(whole.keys[1]!)).toBe(false);
+    // Behind cells of the model the queries are those behind its text.
+    if (!engine.capabilities.exactCuts) return;
+    await early.truncate(prompts.memories.length);
+    await session.truncate(prompts.memories.length);
+    using memories = await session.exportCells();
+    const first = { ...memories, keys: memories.keys.slice(0, 2), values: memories.values.slice(0, 2) };
+    await early.importCells(repeatHeads({ ...first, layout: { ...layout, layers: 2 } }, heads));
+    await early.evaluate(prompts.question);
+    using again = await early.exportCells();
+    const rows = own.keys[1]!.length / own.positions.length;
+    const behind = prompts.memories.length * rows;
+    expect(Buffer.from(again.keys[1]!.subarray(behind)).equals(own.keys[1]!.subarray(behind))).toBe(true);
+  });
 
   test('are one engine at each call, which counts for itself and has as many sessions', async () => {
     const { engine, prompts } = opened;

@@ -56,6 +56,7 @@ const subjects: readonly LimitedSubject[] = [
       cells: null,
       shift: false,
       firstLayers: false,
+      queries: false,
       sessions: 1,
       leastTokens: 2,
       exactCuts: true,
@@ -67,6 +68,7 @@ const subjects: readonly LimitedSubject[] = [
         sharedPositions: scaled,
         shift: scaled,
         firstLayers: scaled,
+        queries: scaled,
       },
     },
   },
@@ -122,6 +124,7 @@ const subjects: readonly LimitedSubject[] = [
       cells: null,
       shift: false,
       firstLayers: false,
+      queries: false,
       sessions: 1,
       leastTokens: 1,
       exactCuts: true,
@@ -135,6 +138,7 @@ const subjects: readonly LimitedSubject[] = [
         sharedPositions: withdrawn,
         shift: withdrawn,
         firstLayers: withdrawn,
+        queries: withdrawn,
       },
     },
   },
@@ -150,6 +154,7 @@ const subjects: readonly LimitedSubject[] = [
       cells: fakeCells,
       shift: true,
       firstLayers: true,
+      queries: true,
       sessions: 1,
       leastTokens: 1,
       exactCuts: true,
@@ -169,6 +174,7 @@ const uses: Partial<Record<CapabilityName, (session: EngineSession, engine: Engi
   },
   shift: (session) => session.erase({ start: 2, end: 4 }),
   firstLayers: (_, engine) => engine.firstLayers(1),
+  queries: (_, engine) => engine.firstLayers(1, { queries: true }),
 };
 
 /** Capabilities that are missing are said to be, and refused by name. */

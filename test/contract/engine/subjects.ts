@@ -65,6 +65,7 @@ const ofLlamaCpp = (
     },
     shift: true,
     firstLayers: true,
+    queries: true,
     sessions: SESSIONS,
     leastTokens: 2,
     exactCuts: flashAttention === 'off',
@@ -94,6 +95,7 @@ const ofFake = {
     checkpoints: true,
     shift: true,
     firstLayers: true,
+    queries: true,
     sessions: SESSIONS,
     leastTokens: 1,
     exactCuts: true,
@@ -126,6 +128,7 @@ export const ofServer = (
   cells: null,
   shift: false,
   firstLayers: false,
+  queries: false,
   sessions: SESSIONS,
   leastTokens: 2,
   exactCuts: false,
@@ -134,6 +137,7 @@ export const ofServer = (
     ...own.missing,
     shift: 'the server moves no tokens within a slot',
     firstLayers: 'the server holds one model, whole',
+    queries: 'the server holds one model, whole',
   },
 });
 const noFile = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
@@ -142,7 +146,15 @@ const noFile = 'neither the server nor its files say how keys are rotated: name 
 export const ofOpenAi = (
   own: Pick<EngineCapabilities, 'missing' | 'prefixCache' | 'logProbabilities'> & Partial<EngineCapabilities>,
 ): EngineCapabilities => ({
-  ...{ tokenIds: true, checkpoints: false, cells: null, shift: false, firstLayers: false, sessions: SESSIONS },
+  ...{
+    tokenIds: true,
+    checkpoints: false,
+    cells: null,
+    shift: false,
+    firstLayers: false,
+    queries: false,
+    sessions: SESSIONS,
+  },
   ...{ leastTokens: 2, exactCuts: false },
   ...own,
   missing: {
@@ -151,6 +163,7 @@ export const ofOpenAi = (
     sharedPositions: noStates,
     shift: noStates,
     firstLayers: noStates,
+    queries: noStates,
     ...own.missing,
   },
 });
@@ -209,6 +222,7 @@ export const subjects: readonly Subject[] = [
       cells: null,
       shift: false,
       firstLayers: false,
+      queries: false,
       missing: {
         ...ofFake.capabilities.missing,
         promptCache: withdrawn,
@@ -217,6 +231,7 @@ export const subjects: readonly Subject[] = [
         sharedPositions: withdrawn,
         shift: withdrawn,
         firstLayers: withdrawn,
+        queries: withdrawn,
       },
     },
   },

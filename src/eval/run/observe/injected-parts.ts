@@ -1,8 +1,10 @@
-import type { TokenId } from '../../../engine/token-id.ts';
+import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
+import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
+import { questionRange } from '../../../systems/prompt/question-range.ts';
 
 /** What an arm was to inject, by its prompt and not by its own account; no lines where there is nothing to inject. */
 export interface InjectedParts {
@@ -12,22 +14,28 @@ export interface InjectedParts {
   readonly memoryIds: readonly string[];
   /** Memories that are injected; one may have several lines. */
   readonly memories: number;
+  /** What follows them, and the question in it. */
+  readonly suffix: readonly TokenId[];
+  readonly question: TokenRange;
 }
 
 export function injectedParts(
   { injects }: Pick<ArmTraits, 'injects'>,
   { memoriesUsed, promptInfo: { segments } }: Pick<ChatResponse, 'memoriesUsed' | 'promptInfo'>,
 ): InjectedParts {
-  if (injects === 'nothing') return { header: [], lines: [], memoryIds: [], memories: 0 };
-  const wanted = injects === 'memories' ? memoriesUsed : memoriesUsed.filter(isPreference);
+  const isInjected = (memory: MemorySearchResult): boolean => injects === 'memories' || isPreference(memory);
+  const wanted = injects === 'nothing' ? [] : memoriesUsed.filter(isInjected);
   const ids = new Set(wanted.map(({ memoryId }) => memoryId));
   const last = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && ids.has(memoryId));
   const prefix = segments.slice(0, last + 1);
+  const suffix = segments.slice(last + 1);
   return {
     header: prefix.flatMap(({ role, tokenIds }) => (role === 'memory' ? [] : tokenIds)),
     lines: prefix.flatMap(({ role, tokenIds }) => (role === 'memory' ? [tokenIds] : [])),
     memoryIds: prefix.flatMap(({ role, memoryId = '' }) => (role === 'memory' ? [memoryId] : [])),
     memories: wanted.length,
+    suffix: suffix.flatMap(({ tokenIds }) => tokenIds),
+    question: questionRange(suffix),
   };
 }
 

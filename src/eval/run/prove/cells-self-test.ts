@@ -31,7 +31,7 @@ export async function cellsSelfTest(
   const { cells, leastTokens, missing } = engine.capabilities;
   if (cells === null) return { missing: missing.cells ?? 'the engine gives no cells' };
   await using scoring = await engine.openSession('self-test of cells');
-  const maker: CellMaker = { scoring, cells, leastTokens };
+  const maker: CellMaker = { engine, scoring, cells, leastTokens };
   const { layout, rotary } = cells;
   const scored = async (state: SequenceState): Promise<SequenceScore> => {
     await scoring.importCells(state, options);

@@ -1,4 +1,5 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
+import type { Engine } from '../../../engine/engine.ts';
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
@@ -20,6 +21,7 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
 
 /** A session to evaluate in, and the cells of its engine. */
 export interface CellMaker {
+  readonly engine: Pick<Engine, 'firstLayers'>;
   readonly scoring: EngineSession;
   readonly cells: NonNullable<EngineCapabilities['cells']>;
   /** Of a call. */

@@ -10,7 +10,7 @@ const LEAST_SUFFIX = 2;
 
 /** An engine to prove with: `scoring` is a session that no arm uses and no turn's meter counts. */
 export interface ProverParts {
-  readonly engine: Pick<Engine, 'capabilities' | 'deleteCheckpoint'>;
+  readonly engine: Pick<Engine, 'capabilities' | 'deleteCheckpoint' | 'firstLayers'>;
   readonly scoring: EngineSession;
 }
 

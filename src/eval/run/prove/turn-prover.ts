@@ -79,7 +79,7 @@ export class TurnProver {
     const alpha = arm.alpha ?? turn.response.trace.prefill?.alpha ?? 1;
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
-    const maker = { scoring, cells, leastTokens };
+    const maker = { engine, scoring, cells, leastTokens };
     const bound = boundOf(noise, arm.prefill, ROUNDING[cells.layout.keyType]);
     if (arm.prefill === 'prefix') {
       return wrongCells(plainCells(state), await expectedCells(maker, 'prefix', parts, alpha, options), bound);

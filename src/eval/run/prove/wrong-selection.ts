@@ -2,19 +2,14 @@ import type { CallOptions } from '../../../engine/call-options.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
+import { attentionOfQuestion } from './plain-attention.ts';
+import type { ScoredParts, TokenScores } from './token-scores.ts';
 import type { PlainCell } from './plain-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;
 /** Rounding of the numbers in cells changes ln p by no more than this times as much. */
 const NATS = 8;
-
-/** Scores of tokens, by position; 0 where none may be selected. */
-interface PlainScores {
-  readonly scores: readonly number[];
-  /** Scores that lie no further apart may have been found in the other order. */
-  readonly tolerance: number;
-}
 
 /**
  * The first thing in which positions are not those of the largest scores, which are measured anew, in a session that no arm
@@ -24,7 +19,7 @@ interface PlainScores {
 export async function wrongSelection(
   maker: CellMaker,
   { by, share }: MeasuredSelection,
-  parts: ExpectedParts,
+  parts: ScoredParts,
   claimed: readonly TokenRange[],
   rounding: number,
   options: CallOptions,
@@ -55,13 +50,14 @@ export async function wrongSelection(
 const measured: Readonly<
   Record<
     MeasuredSelection['by'],
-    (maker: CellMaker, parts: ExpectedParts, rounding: number, options: CallOptions) => Promise<PlainScores>
+    (maker: CellMaker, parts: ScoredParts, rounding: number, options: CallOptions) => Promise<TokenScores>
   >
 > = {
   'cacheblend-oracle': (...asked) => deviations(0, Infinity, ...asked),
   // Of the whole model: what its first layers alone were asked for must agree.
   cacheblend: (...asked) => deviations(1, 2, ...asked),
   informative: surprises,
+  query: attentionOfQuestion,
 };
 
 /** Distances between the cells of joined blocks and those of the text, in these layers. */
@@ -72,7 +68,7 @@ async function deviations(
   { header, lines }: ExpectedParts,
   rounding: number,
   options: CallOptions,
-): Promise<PlainScores> {
+): Promise<TokenScores> {
   const text = await expectedCells(maker, 'prefix', { header, lines }, 1, options);
   const joined = await expectedCells(maker, 'blocks', { header, lines }, 1, options);
   const numbersOf = ({ keys, values }: PlainCell): Float64Array =>
@@ -97,7 +93,7 @@ async function surprises(
   { header, lines }: ExpectedParts,
   rounding: number,
   options: CallOptions,
-): Promise<PlainScores> {
+): Promise<TokenScores> {
   const scores = header.map(() => 0);
   for (const line of lines) {
     for (let at = 0; at < line.length; at += SCORED_AT_ONCE) {

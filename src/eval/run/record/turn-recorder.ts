@@ -41,6 +41,10 @@ const STORE_CALLS = [
   ...(['findCheckpoint', 'findBlock', 'reject', 'discard'] as const),
   ...(['keepCheckpoint', 'keepBlock', 'forgetMemory', 'clear'] as const),
 ];
+const KV_CALLS = [
+  ...(['join', 'cut', 'replace', 'key', 'readBlock'] as const),
+  ...(['deviations', 'repeatHeads', 'attention'] as const),
+];
 const BLOCK_CALLS = ['find', 'keep', 'settle', 'reject', 'forgetMemory', 'clear'] as const;
 
 interface OpenWork {
@@ -116,7 +120,7 @@ export class TurnRecorder {
   }
 
   #recordedKv(tools: KvTools): KvTools {
-    return watched(tools, ['join', 'cut', 'replace', 'key', 'readBlock', 'deviations'], this.#watch, {
+    return watched(tools, KV_CALLS, this.#watch, {
       openBlocks: (...asked) => watched(tools.openBlocks(...asked), BLOCK_CALLS, this.#watch),
     });
   }

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { presetModels } from '../../config/models/preset-models.ts';
+import { readGgufFile } from './gguf-file.ts';
+import { modelFileOf } from './model-file.ts';
+import { bytesOfNumbers } from './tensor-types.ts';
+
+test.each([
+  ['F32', 0, 256, 1024],
+  ['Q4_0: 16 bytes of 4 bits, a scale of two', 2, 64, 36],
+  ['Q8_0: a byte a number, a scale of two', 8, 64, 68],
+  ['Q4_K: 128 bytes of 4 bits, 12 of scales, two scales of these', 12, 256, 144],
+])('%s', (_, type, numbers, bytes) => {
+  expect(bytesOfNumbers(type, numbers)).toBe(bytes);
+});
+
+test('half a block has no bytes, and neither has a type that is not known', () => {
+  expect(bytesOfNumbers(8, 48)).toBeUndefined();
+  expect(bytesOfNumbers(5, 32)).toBeUndefined();
+});
+
+test.each([presetModels.model, 'random:tiny-llama'])(
+  'the tensors of %s lie as far apart as they say',
+  async (model) => {
+    const { tensors, alignment } = readGgufFile(await modelFileOf(model));
+    const inOrder = tensors.toSorted((a, b) => a.fileOffset - b.fileOffset);
+    for (const [index, { dimensions, type, fileOffset }] of inOrder.slice(0, -1).entries()) {
+      const [row = 1, ...others] = dimensions;
+      const bytes = others.reduce((product, size) => product * size, bytesOfNumbers(type, row)!);
+      expect(inOrder[index + 1]!.fileOffset - fileOffset).toBe(Math.ceil(bytes / alignment) * alignment);
+    }
+  },
+);

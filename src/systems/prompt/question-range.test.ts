@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import type { PromptSegment } from '../../records/prompt-info.ts';
+import { questionRange } from './question-range.ts';
+
+const segments = (...parts: readonly (readonly [PromptSegment['role'], number])[]) =>
+  parts.map(([role, tokens]) => ({ role, tokenIds: Array.from({ length: tokens }, () => 7) }));
+
+test('the question is the last one of a conversation, without what stands in front of it and behind', () => {
+  const suffix = segments(['memoryFooter', 1], ['history', 5], ['history', 6], ['query', 4], ['footer', 2]);
+  expect(questionRange(suffix)).toEqual({ start: 12, end: 16 });
+});
+
+test('without a token of its own, the one in front of it stands for it', () => {
+  expect(questionRange(segments(['template', 3], ['query', 0], ['template', 2]))).toEqual({ start: 2, end: 3 });
+});
