@@ -1,0 +1,71 @@
+import type { CapabilityName } from '../../engine/engine-capabilities.ts';
+import { type RecipeName, SHARE } from '../prefill/join-recipe.ts';
+import type { TokenMeasure } from '../prefill/select-tokens.ts';
+import type { ArmDefinition, OwnTraits } from './arm-definition.ts';
+import { joining } from './injecting-arm.ts';
+
+/** An arm that recomputes a share of the memory tokens, which its argument names. */
+function selecting(
+  by: 'first' | 'random' | 'ranked' | TokenMeasure,
+  argument: string,
+  traits: Pick<OwnTraits, 'summary' | 'mark' | 'deployable'>,
+  needs: readonly CapabilityName[] = [],
+): ArmDefinition {
+  const recipeOf = (share: string | null): RecipeName => `${by}:${share}` as RecipeName;
+  return {
+    ...joining(`dki-${by}`, { equivalence: 'tokens', ...traits }, ['cells', ...needs], recipeOf),
+    argument: { example: '.3', pattern: new RegExp(`^${argument}$`) },
+  };
+}
+
+/** Arms that recompute a share of the memory tokens, and their control. */
+export const selectingArms: readonly ArmDefinition[] = [
+  selecting('first', SHARE, {
+    summary: 'as dki-blocks, a share of the memory tokens recomputed: the first of every block',
+    mark: { colour: '#7f5aa2', shape: 'triangle-left', dash: [3, 1] },
+  }),
+  selecting('random', `(ranked:)?${SHARE}`, {
+    summary:
+      'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
+    mark: { colour: '#6b6b6b', shape: 'square', dash: [1, 2] },
+  }),
+  selecting('ranked', SHARE, {
+    summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
+    mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
+  }),
+  selecting(
+    'cacheblend',
+    SHARE,
+    {
+      summary:
+        'as dki-first, tokens whose K/V in the second layer deviates most from a full prefill of it (CacheBlend)',
+      mark: { colour: '#b5651d', shape: 'cross', dash: [6, 2] },
+    },
+    ['firstLayers'],
+  ),
+  selecting('cacheblend-oracle', SHARE, {
+    deployable: false,
+    summary:
+      'as dki-first, tokens whose K/V deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
+    mark: { colour: '#9a5a3c', shape: 'cross', dash: [1, 3] },
+  }),
+  selecting(
+    'informative',
+    SHARE,
+    {
+      summary:
+        'as dki-first, tokens that the words before them in their own block make least likely: those with values',
+      mark: { colour: '#4f8f7b', shape: 'diamond', dash: [2, 4] },
+    },
+    ['logProbabilities'],
+  ),
+  selecting(
+    'query',
+    SHARE,
+    {
+      summary: 'as dki-first, tokens that the question attends to most in the middle layer (ProphetKV, in one layer)',
+      mark: { colour: '#3b6ea8', shape: 'square', dash: [7, 2, 2, 2] },
+    },
+    ['queries'],
+  ),
+];
