@@ -30,13 +30,9 @@ it('computes leave-one-out attribution, shows it, and keeps it for the next time
   expect(json.stdout).toContain('"method": "blocks"');
 });
 
-it.each([
-  [['--arm', 'none'], 'holds no memory'],
-  [['--arm', 'rag', '--model', 'random:tiny-llama'], 'not the model of the run: it has sha-256 '],
-])('%j ends with 2 and two lines', async (words, message) => {
-  const { code, stdout, stderr } = await dkiBench('inspect', '--attribution', '--quiet', ...words);
-  expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect(stderr).toContain(message);
+it('a turn without memories ends with 2 and two lines', async () => {
+  const { code, stdout, stderr } = await dkiBench('inspect', '--attribution', '--quiet', '--arm', 'none');
+  expect(stderr).toMatch(/^error: [^\n]*holds no memory[^\n]*\n {2}hint: [^\n]+\n$/);
   expect(stdout).toBe('');
   expect(code).toBe(2);
 });

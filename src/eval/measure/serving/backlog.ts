@@ -1,7 +1,7 @@
 import type { ServedTurn } from './play-load.ts';
 
 /** Turns that had arrived by each planned arrival, itself included, and were not answered by then. */
-export function backlogs(served: readonly ServedTurn[]): number[] {
+function backlogs(served: readonly ServedTurn[]): number[] {
   return served.map(
     ({ plannedMs }) =>
       served.filter((other) => other.plannedMs <= plannedMs && other.outcome.doneMs > plannedMs).length,

@@ -23,7 +23,7 @@ const [LOWEST, HIGHEST] = [0.25, 1.1];
 const RAG = 'rag';
 
 /** The rates at which all arms are loaded, in equal ratios. */
-export function ratesOf(capacity: Readonly<Record<string, number>>): number[] {
+function ratesOf(capacity: Readonly<Record<string, number>>): number[] {
   const best = Math.max(...Object.values(capacity));
   const lowest = LOWEST * (capacity[RAG] ?? best);
   const ratio = ((HIGHEST * best) / lowest) ** (1 / (RATES - 1));
