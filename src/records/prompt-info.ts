@@ -39,7 +39,8 @@ export const droppedPart = z
   .object({
     part: z.enum(['memory', 'history', 'system']),
     id: z.string(),
-    tokens: z.number(),
+    /** null where they were not counted: the budget was full before. */
+    tokens: z.number().nullable(),
     rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
   })
   .readonly();

@@ -107,7 +107,7 @@ it('drops history by the budget, and by a limit only where one is set: the promp
     const { budget, historyMessages } = (await system.chat({ ...request, ...changes })).promptInfo;
     const dropped = budget.dropped.filter(({ part }) => part === 'history');
     expect(dropped.map(({ id }) => id)).toEqual(dropped.map((_, index) => String(index + 1)));
-    expect(dropped.every(({ tokens }) => tokens > 0)).toBe(true);
+    expect(dropped.every(({ tokens }) => tokens !== null && tokens > 0)).toBe(true);
     const of = (rule: string) => dropped.filter((part) => part.rule === rule).length;
     return { kept: historyMessages.length, byLimit: of('history-turns'), byBudget: of('history-budget') };
   };

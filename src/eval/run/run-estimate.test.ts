@@ -63,9 +63,11 @@ test('an arm that shows all memories takes longer for a user who has more of the
 test('a long run counts a share for the isolation probe and names a smaller limit; one that was begun names none', () => {
   const users = Array.from({ length: 20 }, (_, index) => user(`u${index}`, 10, 12));
   const warmUp = warm(users[0]!, turn('retrieved', 9900), turn('nothing', 900));
+  // The warm-up's prompt has 600 characters, one of the probe 550.
+  const probeMs = (9900 * 550) / 600;
   const estimate = estimateRun(users, warmUp, settings);
   expect(estimate).toMatchObject({ users: 20, questions: 240, turns: 480 });
-  expect(estimate.ms).toBeCloseTo(240 * 11_000 + 27 * 9900, 0);
-  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 25 * 9900 });
+  expect(estimate.ms).toBeCloseTo(240 * 11_000 + 27 * probeMs, 0);
+  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 25 * probeMs });
   expect(estimateRun(users, warmUp, { ...settings, resumed: true }).smaller).toBeNull();
 });

@@ -39,6 +39,8 @@ export interface EstimateSettings {
 const CHARACTERS_PER_TOKEN = 4;
 /** System prompt and template. */
 const FIXED_CHARACTERS = 300;
+/** A prompt of the isolation probe: four short memories and a question. */
+const PROBE_CHARACTERS = 550;
 /** Runs that are shorter are not worth making smaller. */
 const LONG_MS = 600_000;
 const SMALLER_SHARE = 0.25;
@@ -74,8 +76,11 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
   const questions = users.reduce((sum, { items }) => sum + items.length, 0);
   let turns = 0;
   let turnsMs = 0;
+  let probedMs = 0;
   for (const { traits, turnMs, scoringMs } of warmUp.turns) {
     const measured = promptCharacters(traits.retrieves, warmUp.user, warmUp.item, settings);
+    if (traits.retrieves === 'retrieved' && traits.control === null)
+      probedMs += turnMs * Math.min(1, PROBE_CHARACTERS / measured);
     for (const user of users) {
       for (const item of user.items) {
         if (!isAskedOf(traits, item)) continue;
@@ -85,8 +90,6 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
       }
     }
   }
-  const probed = warmUp.turns.filter(({ traits }) => traits.retrieves === 'retrieved' && traits.control === null);
-  const probedMs = probed.reduce((sum, { turnMs }) => sum + turnMs, 0);
   const withProbe = (ms: number, asked: number): number => ms + probeTurns(asked) * probedMs;
   const ms = withProbe(turnsMs, questions);
   const limit = Math.max(LEAST_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);

@@ -18,6 +18,8 @@ import { cellsSelfTest } from './prove/cells-self-test.ts';
 import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';
 
 const PROMPTS = 20;
+/** Longer prompts take minutes to evaluate five times each; the turns prove theirs by themselves. */
+const LONGEST_PROMPT = 2048;
 
 /** Prompts of the data set's own text: the first memories of a user and one of their questions. */
 async function samplePrompts(
@@ -42,7 +44,7 @@ async function samplePrompts(
           history: item.history,
           answerPrefix: answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix),
         },
-        { ...rules, windowTokens: engine.info.contextTokens },
+        { ...rules, windowTokens: Math.min(LONGEST_PROMPT + (rules.reserveTokens ?? 0), engine.info.contextTokens) },
         tokenizer,
         form,
       ),

@@ -6,7 +6,7 @@ import type { Budget } from '../../records/prompt-info.ts';
 import { cutText, cutWords } from '../cut-text.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { judgementOf, kindsOfItem, scoresInWords, thoughtInWords } from '../turn/answer-in-words.ts';
-import { budgetParts, droppedRule } from '../turn/budget-part.ts';
+import { budgetParts, droppedRule, droppedSize } from '../turn/budget-part.ts';
 import { checksOf } from '../turn/checks-part.ts';
 import { funnelNote, funnelOf } from '../turn/funnel.ts';
 import { retrievalFlags, retrievalSummary } from '../turn/memories-part.ts';
@@ -101,8 +101,8 @@ export function budgetBar(budget: Budget, width: number): readonly [bar: string,
 function budgetSection({ prompt: { budget } }: AnsweredTurn, { width }: Page): Section {
   const [bar, legend] = budgetBar(budget, Math.min(width, 80));
   const { sharedTokens } = budget;
-  const dropped = budget.dropped.flatMap(({ part, id, tokens, rule }) =>
-    wrapText(printable(`dropped: ${part} ${id} (${tokens} tokens), ${droppedRule(rule)}`), width),
+  const dropped = budget.dropped.flatMap((left) =>
+    wrapText(printable(`dropped: ${left.part} ${left.id} (${droppedSize(left)}), ${droppedRule(left.rule)}`), width),
   );
   return {
     heading: `Context window, ${budget.windowTokens} tokens; memories may take ${budget.memoryLimitTokens}`,

@@ -29,6 +29,11 @@ export function droppedRule(rule: DroppedPart['rule']): string {
   return `${rule}: ${rules[rule]}`;
 }
 
+/** How long a dropped part is, in words. */
+export function droppedSize({ tokens }: DroppedPart): string {
+  return tokens === null ? 'not counted' : `${tokens} tokens`;
+}
+
 /** Section on the use of the context window, and on the parts that were dropped. */
 export function budgetPart({ prompt: { budget } }: AnsweredTurn): Html {
   const parts = budgetParts.map(({ key, name, look }) => ({ name, look, weight: Math.max(0, budget[key]) }));
@@ -53,9 +58,10 @@ export function budgetPart({ prompt: { budget } }: AnsweredTurn): Html {
             ${dropped
               .slice(0, MOST_DROPPED)
               .map(
-                ({ part, id, tokens, rule }) =>
+                (left) =>
                   html`<li>
-                    <strong>${printable(`${part} ${id}`)}</strong>, ${tokens} tokens: ${printable(droppedRule(rule))}
+                    <strong>${printable(`${left.part} ${left.id}`)}</strong>, ${droppedSize(left)}:
+                    ${printable(droppedRule(left.rule))}
                   </li> `,
               )}
           </ul>`

@@ -2,17 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import { buildPrompt, reserveFor, type PromptParts, type PromptRules } from './build-prompt.ts';
-import { PromptTokenizer } from './prompt-tokenizer.ts';
+import { PromptTokenizer, type TokenizingEngine } from './prompt-tokenizer.ts';
 
 function codePoints(text: string): number[] {
   return Array.from(text, (character) => character.codePointAt(0)!);
 }
 
 /** One token a code point, so that budgets can be counted by hand. */
-const characters = new PromptTokenizer({
+const engine: TokenizingEngine = {
   info: { bosToken: 0 },
   tokenize: async (texts) => texts.map(({ text }) => codePoints(text)),
-});
+};
+const characters = new PromptTokenizer(engine);
 const rules: PromptRules = { windowTokens: 400, reserveTokens: 100, placement: 'rank', labels: 'index' };
 
 function memory(memoryId: string, content: string, createdAt = '2026-01-01T00:00:00Z'): MemorySearchResult {
@@ -93,6 +94,29 @@ describe('buildPrompt', () => {
       ['b', 'memory-budget'],
       ['c', 'memory-budget'],
     ]);
+  });
+
+  it('counts no memory behind the first that does not fit, of however many', async () => {
+    const counted: string[] = [];
+    const counting: TokenizingEngine = {
+      info: engine.info,
+      tokenize: (requests) => {
+        counted.push(...requests.map(({ text }) => text));
+        return engine.tokenize(requests);
+      },
+    };
+    const memories = Array.from({ length: 1000 }, (_, index) => memory(`m${index}`, `memory ${index}`));
+    const { kept, info } = await buildPrompt(
+      parts({ memories }),
+      { ...rules, windowTokens: 2000 },
+      new PromptTokenizer(counting),
+    );
+    expect(kept.length).toBeGreaterThan(35);
+    expect(counted.filter((text) => /memory \d/.test(text)).length).toBeLessThan(130);
+    const { dropped } = info.budget;
+    expect(dropped).toHaveLength(1000 - kept.length);
+    expect(dropped[0]!.tokens).toBe(`[1000] memory ${kept.length}\n`.length);
+    expect(new Set(dropped.slice(1).map(({ tokens }) => tokens))).toEqual(new Set([null]));
   });
 
   it('keeps the newest history and says how much', async () => {

@@ -40,6 +40,11 @@ export class PromptTokenizer {
     }
   }
 
+  /** Whether a segment is tokenised already; one that is not counts as empty, until the batch in which it is asked for. */
+  knows(segment: Segment): boolean {
+    return this.#ids.has(keyOf(requestOf(segment, false)));
+  }
+
   /** Inside `settle` only. */
   count(segment: Segment): number {
     return this.#idsOf(segment, false).length;
@@ -62,11 +67,19 @@ export class PromptTokenizer {
     return [{ role: 'bos', text: '', tokenIds: [bosToken], origin: 'evaluated' }, ...texts];
   }
 
-  #idsOf({ role, text }: Segment, first: boolean): readonly TokenId[] {
-    const request: TokenizeRequest = { text, as: role === 'template' ? 'template' : 'text', first };
-    const key = `${request.as} ${first} ${text}`;
+  #idsOf(segment: Segment, first: boolean): readonly TokenId[] {
+    const request = requestOf(segment, first);
+    const key = keyOf(request);
     const known = this.#ids.get(key);
     if (known === undefined) this.#missing.set(key, request);
     return known ?? [];
   }
+}
+
+function requestOf({ role, text }: Segment, first: boolean): TokenizeRequest {
+  return { text, as: role === 'template' ? 'template' : 'text', first };
+}
+
+function keyOf({ as, first, text }: TokenizeRequest): string {
+  return `${as} ${first} ${text}`;
 }

@@ -11,9 +11,13 @@ export interface Selection<T> {
   readonly dropped: readonly DroppedPart[];
 }
 
+/** So many lines, and no more, are tokenised at once to find out whether they fit. */
+const LINES_AT_ONCE = 64;
+
 /**
  * Selects memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
- * Each counts with the widest label that it can get; header and footer are part of the budget.
+ * Each counts with the widest label that it can get; header and footer are part of the budget. Memories behind the first that
+ * does not fit are not counted: of a thousand that are given, a window of fifty tokenises some sixty.
  */
 export function selectMemories(
   ranked: readonly MemorySearchResult[],
@@ -23,11 +27,18 @@ export function selectMemories(
   form: PromptForm,
 ): Selection<MemorySearchResult> {
   const frame = tokenizer.countAll(form.memoryFrame);
-  const costs = ranked.map((memory) => tokenizer.count(lineOf(memory, ranked.length)));
   let used = frame;
   let count = 0;
-  for (const cost of costs) {
-    if (used + cost > limitTokens) break;
+  let firstLeft: number | null = null;
+  let asked = 0;
+  for (const memory of ranked) {
+    const line = lineOf(memory, ranked.length);
+    if (!tokenizer.knows(line) && ++asked > LINES_AT_ONCE) break;
+    const cost = tokenizer.count(line);
+    if (used + cost > limitTokens) {
+      firstLeft = cost;
+      break;
+    }
     used += cost;
     count++;
   }
@@ -37,7 +48,7 @@ export function selectMemories(
     dropped: ranked.slice(count).map((memory, index) => ({
       part: 'memory',
       id: memory.memoryId,
-      tokens: costs[count + index] ?? 0,
+      tokens: index === 0 ? firstLeft : null,
       rule: 'memory-budget',
     })),
   };

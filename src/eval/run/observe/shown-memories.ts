@@ -77,7 +77,8 @@ function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segment
   const limit = Math.floor(LEAST_SHARE * Math.max(0, windowTokens - reserveTokens - fixed));
   const used = tokensOf((role) => AROUND_MEMORIES.includes(role));
   const shown = segments.filter(({ role }) => role === 'memory').length;
-  return used + first.tokens + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS < limit ? [first.id] : [];
+  // One that was not counted cannot have been too long.
+  return used + (first.tokens ?? 0) + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS < limit ? [first.id] : [];
 }
 
 /** The user's own memories that stand in a part of the prompt which is none of memories, and nowhere among these. */
