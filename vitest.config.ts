@@ -11,6 +11,9 @@ const needAProcess = 'src/engine/llama-cpp/llama-cpp-engine.test.ts';
 
 const globalSetup = 'test/fixtures/build-program.ts';
 
+/** The limit of a test that takes long: it ends what hangs, also on a busy machine. */
+const HOUR = 3_600_000;
+
 /**
  * Three tiers, told by the name of a file: `*.real.test.ts` asks real models, `*.full.test.ts` takes long (kills, browsers,
  * sweeps, fuzzers, other versions of Node), all others run within minutes. `npm test` runs `parts`, `alone` and `program`,
@@ -34,7 +37,10 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'alone', include: [needAProcess] } },
       { extends: true, test: { name: 'program', include: [startTheProgram], exclude: slow, globalSetup } },
-      { extends: true, test: { name: 'full', include: ['{src,test,scripts}/**/*.full.test.ts'], globalSetup } },
+      {
+        extends: true,
+        test: { name: 'full', include: ['{src,test,scripts}/**/*.full.test.ts'], globalSetup, testTimeout: HOUR },
+      },
       { extends: true, test: { name: 'real', include: ['{src,test,scripts}/**/*.real.test.ts'], globalSetup } },
     ],
   },

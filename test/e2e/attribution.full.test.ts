@@ -10,7 +10,7 @@ const dkiBench = (...words: string[]) => runProcess([...program, ...words], { cw
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dki-attribution-'));
   await dkiBench('bench', '--limit', '8', '--arms', 'none,rag,dki-blocks', '--run', 'small', '--quiet');
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('computes leave-one-out attribution, shows it, and keeps it for the next time', async () => {

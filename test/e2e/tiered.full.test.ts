@@ -58,7 +58,7 @@ it('runs without any server, records how each question was answered by the tiers
   }
   expect(new Set(heard)).toEqual(new Set(['node_state_change']));
   expect(existsSync(folder.file('tiered/retriever'))).toBe(false);
-}, 300_000);
+});
 
 it.runIf(hasRedisServer())(
   'goes on after a server was killed in the middle, with the rows of a run without it',
