@@ -11,19 +11,11 @@ import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/records/results.ts';
 import { joinedArms } from '../src/eval/suites/joined-arms.ts';
 import { renderMarkdown } from '../src/report/render/markdown.ts';
-import {
-  type Cell,
-  type Column,
-  estimateCell,
-  formatCell,
-  meanCell,
-  type Row,
-  type Table,
-  textCell,
-} from '../src/report/table.ts';
+import { type Cell, type Column, estimateCell, formatCell, meanCell, type Row, textCell } from '../src/report/table.ts';
 import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
+import { type BareTable, costTable, finding, keptTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -40,7 +32,7 @@ function resultsOf(folder: string): RunResults {
 }
 
 /** A table without caption and notes, which the README has in its own words. */
-function bare(table: Omit<Table, 'id' | 'caption' | 'notes'>): string {
+function bare(table: BareTable): string {
   const lines = renderMarkdown({ ...table, id: '', caption: '', notes: [] }).split('\n');
   return lines.slice(2).join('\n').trim();
 }
@@ -54,6 +46,12 @@ function searchedBy(runs: readonly RunResults[]): string {
   const [{ backend }] = searches as [(typeof searches)[number]];
   const isOne = searches.every((search) => search.backend === backend);
   return `Vector search: ${isOne ? backend : searches.map((search) => `${search.backend} (${search.model})`).join(', ')}.`;
+}
+
+/** A table of a real model's run, with what was searched by. */
+function bareTableOf(draw: (results: RunResults) => BareTable, folder: string): string {
+  const results = resultsOf(folder);
+  return `${bare(draw(results))}\n\n${searchedBy([results])}`;
 }
 
 /** Table 1, the hit rate included. */
@@ -120,7 +118,12 @@ function coreferenceTable(pair: Pair): string {
 
 const pairOf = (base: string, block: string): Pair => ({ base: resultsOf(base), block: resultsOf(block) });
 
+const REAL_MODEL = 'smollm2-135m';
+
 const tables: Readonly<Record<string, () => string>> = {
+  finding: () => finding(resultsOf(REAL_MODEL)),
+  'real model, kept': () => bareTableOf(keptTable, REAL_MODEL),
+  'real model, cost': () => bareTableOf(costTable, REAL_MODEL),
   main: () => mainTable(resultsOf('reference/main')),
   coreference: () => coreferenceTable(pairOf('reference/coreference', 'reference-block/coreference')),
   'ten memories': () => qualityTable(pairOf('ten-base', 'ten-block')),
