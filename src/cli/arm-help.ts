@@ -1,6 +1,6 @@
 import { wrapText } from '../report/render/text-width.ts';
 import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
-import { armSettingsHelp } from '../systems/arms/arm-name.ts';
+import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { pageOf } from './page.ts';
 
 /** Every arm as the registry gives it, with an example of its argument. */
@@ -18,5 +18,9 @@ export function armHelp(arms: readonly Arm[] = everyArm()): string {
       (line, index) => (index === 0 ? `  ${name}` : '').padEnd(columns) + line,
     );
   });
-  return ['', 'Arms:', ...lines, ...wrapText(`Each may have settings: ${armSettingsHelp}`, width)].join('\n');
+  const settings = [
+    `Each may have settings: ${armSettingsHelp}`,
+    `Those that join blocks of K/V may have ${blockSettingsHelp}`,
+  ];
+  return ['', 'Arms:', ...lines, ...settings.flatMap((line) => wrapText(line, width))].join('\n');
 }

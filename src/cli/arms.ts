@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { printableJson } from '../report/render/printable.ts';
 import type { Arm } from '../systems/arms/arm-registry.ts';
-import { armSettingsHelp } from '../systems/arms/arm-name.ts';
+import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { everyArm } from './arm-help.ts';
 
 const help = `
 A name's argument may be another number: dki-link:16, dki-first:.15. Each may have settings: ${armSettingsHelp}.
+Those that join blocks of K/V may have ${blockSettingsHelp}.
 doctor --model NAME says which of them a model can run, and why not the others.`;
 
 /** Declares `arms`. */

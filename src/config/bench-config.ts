@@ -20,6 +20,7 @@ export const suiteNames = [
   'main',
   'context',
   'ablation',
+  'placement',
   'alpha',
   'latency',
   'coherence',

@@ -1,7 +1,11 @@
 import type { SequenceState } from '../engine/sequence-state.ts';
+import type { StoreType } from '../records/store-type.ts';
+import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { KeptCells } from './kept-cells.ts';
 import type { AboutKv } from './kv-record.ts';
 import { kvBytes } from './owned-state.ts';
+import { QuantisedCells } from './quantised-cells.ts';
+import { readQuantised, writeQuantised } from './quantised-file.ts';
 import { RotatedKeys } from './rotated-keys.ts';
 
 /** Share of the memory for rotated keys: they are half of a block. */
@@ -16,7 +20,7 @@ export interface Block extends AboutKv {
 
 /** A block in memory. */
 export interface KeptBlock extends Block {
-  readonly state: KeptCells;
+  readonly state: KeptCells | QuantisedCells;
   readonly sizeBytes: number;
   readonly usedAt: number;
 }
@@ -37,17 +41,19 @@ export class BlockMemory {
   /** Rotated keys of the blocks; they go with their block. */
   readonly rotated: RotatedKeys;
   readonly #maxBytes: number;
+  readonly #type: StoreType;
   readonly #blocks = new Map<string, KeptBlock>();
   #clock = 0;
   #sizeBytes = 0;
   #hits = 0;
   #evicted = 0;
 
-  /** @param memoryBytes bound, rotated keys included */
-  constructor(memoryBytes: number) {
+  /** @param memoryBytes bound, rotated keys included @param type of the numbers in which blocks are kept */
+  constructor(memoryBytes: number, type: StoreType) {
     const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
     this.rotated = new RotatedKeys(rotatedBytes);
     this.#maxBytes = memoryBytes - rotatedBytes;
+    this.#type = type;
   }
 
   /** Those that are in memory alone. */
@@ -62,23 +68,34 @@ export class BlockMemory {
     return [...this.#blocks.values()].reduce((least, block) => (worth(block) < worth(least) ? block : least));
   }
 
-  find(userId: string, key: string): KeptCells | undefined {
+  find(userId: string, key: string): SequenceState | undefined {
     const id = idOf({ userId, key });
     const block = this.#blocks.get(id);
     if (block === undefined) return undefined;
     this.#hits++;
     this.#blocks.set(id, { ...block, usedAt: ++this.#clock });
-    return block.state;
+    return cellsOf(block.state);
   }
 
   /** Keeps a copy, in place of one that it has under that key. */
-  keep(block: Block, state: SequenceState): KeptCells {
+  keep(block: Block, state: SequenceState): SequenceState {
+    if (this.#type === 'f16') return this.#put(block, new KeptCells(state));
+    return this.#put(block, new QuantisedCells(writeQuantised(state, this.#type), state));
+  }
+
+  /** As `keep`, of the bytes of a file that `fileOf` gave. @throws BenchError `bad-state` */
+  keepFile(block: Block, bytes: Uint8Array, name: string): SequenceState {
+    if (this.#type === 'f16') return this.keep(block, readBlockFile(bytes, name));
+    return this.#put(block, new QuantisedCells(bytes.slice(), readQuantised(bytes, name)));
+  }
+
+  #put(block: Block, kept: KeptCells | QuantisedCells): SequenceState {
     const before = this.#blocks.get(idOf(block));
     if (before !== undefined) this.#moveOut(before);
-    const kept = new KeptCells(state);
-    this.#blocks.set(idOf(block), { ...block, state: kept, sizeBytes: kvBytes(kept), usedAt: ++this.#clock });
-    this.#sizeBytes += kvBytes(kept);
-    return kept;
+    const sizeBytes = kept instanceof QuantisedCells ? kept.sizeBytes : kvBytes(kept);
+    this.#blocks.set(idOf(block), { ...block, state: kept, sizeBytes, usedAt: ++this.#clock });
+    this.#sizeBytes += sizeBytes;
+    return cellsOf(kept);
   }
 
   /** True while this very copy is kept. */
@@ -149,8 +166,18 @@ export class BlockMemory {
   #drop(block: KeptBlock): void {
     this.#blocks.delete(idOf(block));
     this.#sizeBytes -= block.sizeBytes;
-    this.rotated.forget(block.state);
+    if (block.state instanceof KeptCells) this.rotated.forget(block.state);
   }
+}
+
+/** The bytes of a block as the disk keeps it. */
+export function fileOf({ state }: Pick<KeptBlock, 'state'>): Uint8Array<ArrayBuffer> {
+  return state instanceof QuantisedCells ? state.bytes : writeBlockFile(state);
+}
+
+/** The cells themselves, or a copy that is restored. */
+function cellsOf(kept: KeptCells | QuantisedCells): SequenceState {
+  return kept instanceof QuantisedCells ? kept.restored() : kept;
 }
 
 function idOf({ userId, key }: Pick<Block, 'userId' | 'key'>): string {

@@ -1,7 +1,7 @@
 import { BenchError } from '../config/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { readBlockFile, writeBlockFile } from './block-file.ts';
-import { BlockMemory, type BlockMemoryStats, type KeptBlock } from './block-memory.ts';
+import type { StoreType } from '../records/store-type.ts';
+import { BlockMemory, type BlockMemoryStats, fileOf, type KeptBlock } from './block-memory.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
 
@@ -54,10 +54,13 @@ export class BlockStore implements Disposable {
   /** Counts deletions of memories: a block that is on its way meanwhile may contain one of them. */
   #forgotten = 0;
 
-  /** @param memoryBytes bound of the tier in memory, rotated keys included */
-  constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once') {
+  /**
+   * @param memoryBytes bound of the tier in memory, rotated keys included
+   * @param type of the numbers in which blocks are kept on both tiers; quantised ones are restored each time they are found
+   */
+  constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once', type: StoreType = 'f16') {
     this.#disk = store;
-    this.#memory = new BlockMemory(memoryBytes);
+    this.#memory = new BlockMemory(memoryBytes, type);
     this.#timing = timing;
   }
 
@@ -76,8 +79,8 @@ export class BlockStore implements Disposable {
     if (forgotten !== this.#forgotten) return this.find(userId, key);
     const { bytes, tokens, memoryIds } = stored;
     try {
-      const state = readBlockFile(bytes, `K/V block ${key}`);
-      return { state: this.#memory.keep({ userId, key, tokens, memoryIds, onDisk: true }, state), tier: 'disk' };
+      const block = { userId, key, tokens, memoryIds, onDisk: true };
+      return { state: this.#memory.keepFile(block, bytes, `K/V block ${key}`), tier: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
       await this.#disk.reject(userId, key);
@@ -88,7 +91,7 @@ export class BlockStore implements Disposable {
   /**
    * Keeps a copy of a block, in memory until `settle` is called.
    * @param tokens tokens that it took to compute it @param memoryIds the memories that it contains, for forgetting
-   * @returns the copy; the state that was given can be disposed of
+   * @returns the copy, of quantised numbers what they stand for; the state that was given can be disposed of
    */
   keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], state: SequenceState): SequenceState {
     return this.#memory.keep({ userId, key, tokens, memoryIds: [...memoryIds], onDisk: false }, state);
@@ -146,11 +149,11 @@ export class BlockStore implements Disposable {
   /** Does nothing for a block that was forgotten since. */
   async #writeDown(block: KeptBlock): Promise<void> {
     if (!this.#memory.holds(block)) return;
-    const { userId, key, tokens, memoryIds, state } = block;
+    const { userId, key, tokens, memoryIds } = block;
     // From the first moment on: whoever forgets it while it is written finds it on disk, and counts it once.
     this.#memory.note(block, true);
     try {
-      await this.#disk.keepBlock(userId, key, tokens, memoryIds, writeBlockFile(state));
+      await this.#disk.keepBlock(userId, key, tokens, memoryIds, fileOf(block));
     } catch (error) {
       this.#memory.note(block, false);
       throw error;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rotateHead } from '../../test/fixtures/plain-keys.ts';
+import { decodeHalf, encodeHalf, rotateHead } from '../../test/fixtures/plain-keys.ts';
 import {
   copyOf,
   keysOfCell,
@@ -10,7 +10,7 @@ import {
   valuesOfCell,
 } from '../../test/fixtures/plain-states.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
-import type { KvLayout } from '../engine/kv-layout.ts';
+import { type KvLayout, keyRowBytes } from '../engine/kv-layout.ts';
 import type { Rotary } from '../engine/rotary.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
@@ -172,6 +172,29 @@ test.each([1, 0.4])('blocks that are kept give the bytes of blocks that are not,
   expect(() => joinBlocks(header, contiguous(alpha, kept.slice(1)), options)).toThrow('was deleted');
 });
 
+test.each([2, 0.9])(
+  'keys of blocks are divided by the temperature %d, where they are rotated and where not',
+  (temperature) => {
+    const warm = contiguous().map((one) => ({ ...one, temperature }));
+    const rotated = new RotatedKeys(2 ** 20);
+    const plain = joinOf(contiguous());
+    // The second time rotated keys are kept, and the third time found.
+    for (let time = 0; time < 3; time++) {
+      using joined = joinBlocks(header, warm, { ...options, rotated });
+      const rowBytes = keyRowBytes(smallLayout);
+      joined.keys.forEach((keys, layer) => {
+        const headerBytes = header.positions.length * rowBytes;
+        expect(Buffer.compare(keys.subarray(0, headerBytes), plain.keys[layer]!.subarray(0, headerBytes))).toBe(0);
+        const factor = Math.fround(1 / temperature);
+        const own = numbersOf(plain.keys[layer]!.subarray(headerBytes), 'F16');
+        const divided = own.map((number) => decodeHalf(encodeHalf(Math.fround(number * factor))));
+        expect(numbersOf(keys.subarray(headerBytes), 'F16')).toEqual(divided);
+      });
+      expect(joined.values.map((values) => [...values])).toEqual(plain.values.map((values) => [...values]));
+    }
+  },
+);
+
 test('a part of a block is cut as the whole is', () => {
   const part = cutCells(blocks[2]!, 2, 6);
   expect([...part.tokenIds]).toEqual(lines[2]!.slice(2, 6));
@@ -202,6 +225,11 @@ describe('refuses', () => {
 
   test('an alpha that is no number', () => {
     expect(() => joinBlocks(header, contiguous(NaN), options)).toThrow('alpha is NaN');
+  });
+
+  test.each([0, -1, NaN, Infinity])('a temperature of %d', (temperature) => {
+    const asked = contiguous().map((one) => ({ ...one, temperature }));
+    expect(() => joinBlocks(header, asked, options)).toThrow(`temperature is ${temperature}`);
   });
 
   test('a block of another layout', () => {

@@ -9,7 +9,7 @@ import type { KernelPlace } from './kept-cells.ts';
 import { placeValues } from './place-values.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
-import { scaleValues, SLACK_BYTES } from './scale-values.ts';
+import { scaleNumbers, SLACK_BYTES } from './scale-numbers.ts';
 
 /** A block, its position in the sequence, and the weight of its values. */
 export interface BlockPlacement {
@@ -18,6 +18,11 @@ export interface BlockPlacement {
   readonly position: number;
   /** Multiplies its values. */
   readonly alpha: number;
+  /**
+   * Divides its keys, and so what a query finds in them before the softmax. Default 1, which leaves them as they are.
+   * @see APE, arXiv 2502.05431
+   */
+  readonly temperature?: number;
 }
 
 /** All that a join needs besides cells. */
@@ -37,12 +42,12 @@ export function contiguousPositions(blocks: readonly SequenceState[], start: num
 /**
  * Joins K/V blocks into one sequence state: the header's cells once, untouched, and the cells of each block, its keys
  * rotated to its position and its values multiplied by α. Cells lie in the order given; positions may leave gaps, or be
- * shared (parallel encoding).
+ * shared (parallel encoding). Keys are divided by the temperature of their block, with a rounding of their own.
  *
  * The result is leased until it is disposed of. It lies in the memory of the kernels, so that it is made without a
  * second copy; read `keys` and `values` when they are used, since views last only until the next block is kept.
  *
- * @throws RangeError for a negative position and for an α that is no finite number
+ * @throws RangeError for a negative position, for an α that is no finite number, and a temperature that is none above 0
  * @throws BenchError `bad-state` where a block is of another layout than the header, or holds numbers that are not
  * finite; `bad-model` where keys cannot be re-positioned
  * @see Block-Attention, arXiv 2409.15355
@@ -66,7 +71,7 @@ export function joinBlocks(
   const cells = cellsInOrder(parts);
   using memory = new JoinMemory();
   const sources = parts.map(({ block }) => memory.placeOf(block));
-  const scratch = memory.take(Math.max(...parts.map(({ block }) => layerValueBytes(block))) + SLACK_BYTES);
+  const scratch = memory.take(Math.max(...parts.map(({ block }) => layerBytes(block))) + SLACK_BYTES);
   const joined = new JoinedState({ layout: header.layout, ...cells });
   try {
     fill(joined, parts, sources, scratch, options);
@@ -77,7 +82,7 @@ export function joinBlocks(
   return joined;
 }
 
-/** @param scratch the address at which the values of a block in one layer are scaled */
+/** @param scratch the address at which the keys or values of a block in one layer are scaled */
 function fill(
   joined: JoinedState,
   parts: readonly BlockPlacement[],
@@ -88,6 +93,7 @@ function fill(
   let cell = 0;
   for (const [index, part] of parts.entries()) {
     placeBlockKeys(part, sources[index]!, joined, cell, options);
+    divideKeys(part, joined, cell, scratch);
     placeBlockValues(part, sources[index]!, joined, cell, scratch);
     cell += part.block.positions.length;
   }
@@ -97,12 +103,22 @@ function layerValueBytes({ positions, layout }: SequenceState): number {
   return positions.length * valueRowBytes(layout);
 }
 
+function layerKeyBytes({ positions, layout }: SequenceState): number {
+  return positions.length * keyRowBytes(layout);
+}
+
+/** Of the keys or the values of a block in one layer, whichever are more. */
+function layerBytes(block: SequenceState): number {
+  return Math.max(layerKeyBytes(block), layerValueBytes(block));
+}
+
 function distanceOf({ block, position }: BlockPlacement): number {
   return position - block.positions[0]!;
 }
 
-function requireJoinable(header: SequenceState, { block, alpha }: BlockPlacement): void {
+function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 }: BlockPlacement): void {
   if (!Number.isFinite(alpha)) throw new RangeError(`alpha is ${alpha}`);
+  if (!(temperature > 0) || temperature === Infinity) throw new RangeError(`temperature is ${temperature}`);
   if (!sameLayout(block.layout, header.layout)) {
     throw new BenchError(
       'bad-state',
@@ -141,7 +157,7 @@ function placeBlockKeys(
 ): void {
   const { block } = part;
   const rowBytes = keyRowBytes(block.layout);
-  const sizeBytes = block.positions.length * rowBytes;
+  const sizeBytes = layerKeyBytes(block);
   const targets = target.keysAt.map((address) => address + start * rowBytes);
   const distance = distanceOf(part);
   const memory = wholeMemory();
@@ -158,6 +174,27 @@ function placeBlockKeys(
   rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
 
+/**
+ * Divides keys where they were placed; those that are remembered as rotated are not.
+ * @param start the cell of the state at which the block begins
+ */
+function divideKeys(
+  { block, temperature = 1 }: BlockPlacement,
+  { keysAt }: KernelPlace,
+  start: number,
+  scratch: number,
+): void {
+  if (temperature === 1) return;
+  const { layout } = block;
+  const sizeBytes = layerKeyBytes(block);
+  for (const address of keysAt) {
+    const target = address + start * keyRowBytes(layout);
+    wholeMemory().copyWithin(scratch, target, target + sizeBytes);
+    scaleNumbers(scratch, sizeBytes, layout.keyType, 1 / temperature, 'keys');
+    wholeMemory().copyWithin(target, scratch, scratch + sizeBytes);
+  }
+}
+
 /** @param start the cell of the state at which the block begins */
 function placeBlockValues(
   { block, alpha }: BlockPlacement,
@@ -171,7 +208,7 @@ function placeBlockValues(
   source.valuesAt.forEach((from, layer) => {
     if (alpha !== 1) {
       wholeMemory().copyWithin(scratch, from, from + sizeBytes);
-      scaleValues(scratch, sizeBytes, layout.valueType, alpha);
+      scaleNumbers(scratch, sizeBytes, layout.valueType, alpha, 'values');
     }
     const values = { address: target.valuesAt[layer]!, cells: target.positions.length };
     placeValues(alpha === 1 ? from : scratch, positions.length, values, start, layout);

@@ -2,10 +2,13 @@ import { readBlockFile } from './block-file.ts';
 import { BlockStore, type DiskTiming } from './block-store.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
+import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
+import type { StoreType } from '../records/store-type.ts';
 import type { KvStore } from './kv-store.ts';
 import { meanAttention } from './mean-attention.ts';
+import { readQuantised, writeQuantised } from './quantised-file.ts';
 import { repeatHeads } from './repeat-heads.ts';
 import { replaceCells } from './replace-cells.ts';
 
@@ -14,12 +17,15 @@ export interface KvTools {
   readonly join: typeof joinBlocks;
   readonly cut: typeof cutCells;
   readonly replace: typeof replaceCells;
+  readonly evict: typeof evictCells;
   readonly key: typeof kvKey;
   readonly readBlock: typeof readBlockFile;
   readonly deviations: typeof cellDeviations;
   readonly repeatHeads: typeof repeatHeads;
   readonly attention: typeof meanAttention;
-  readonly openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming) => BlockStore;
+  readonly quantise: typeof writeQuantised;
+  readonly restore: typeof readQuantised;
+  readonly openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming, type: StoreType) => BlockStore;
 }
 
 /** The functions themselves. */
@@ -27,10 +33,13 @@ export const kvTools: KvTools = {
   join: joinBlocks,
   cut: cutCells,
   replace: replaceCells,
+  evict: evictCells,
   key: kvKey,
   readBlock: readBlockFile,
   deviations: cellDeviations,
   repeatHeads,
   attention: meanAttention,
-  openBlocks: (store, memoryBytes, timing) => new BlockStore(store, memoryBytes, timing),
+  quantise: writeQuantised,
+  restore: readQuantised,
+  openBlocks: (store, memoryBytes, timing, type) => new BlockStore(store, memoryBytes, timing, type),
 };

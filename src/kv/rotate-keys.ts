@@ -4,7 +4,7 @@ import type { Rotary } from '../engine/rotary.ts';
 import { PARAMETERS_AT, wholeMemory } from './kernel-memory.ts';
 import { NUMBER_UNIT } from './number-code.ts';
 import { type Rotate, rotationKernel } from './rotation-kernel.ts';
-import { unusableNumbers } from './scale-values.ts';
+import { unusableNumbers } from './scale-numbers.ts';
 
 /** Dimensions that are rotated come in multiples of this: as many are read and stored at once. */
 const DIMENSION_STEP = 8;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { joinedStrategy } from './prefill-record.ts';
+import { blockMaking } from './block-making.ts';
+import { evictionName, joinedStrategy } from './prefill-record.ts';
+import { storeType } from './store-type.ts';
 
 /** Shapes of marks in figures, told apart in grey too. */
 const markShapes = [
@@ -34,6 +36,19 @@ export const armSettings = z
     template: z.enum(['plain', 'chat']).exactOptional(),
     /** The beginning of the answer that the model is given: none, the run's general one, or the item's own where it has one. */
     answerPrefix: z.enum(['none', 'general', 'item']).exactOptional(),
+    /** The type in which injected K/V is kept, and from which it is restored. */
+    store: storeType.exactOptional(),
+    /** What a block of K/V sees while it is computed: the header, nothing, or the header and the memory before it. */
+    context: z.enum(['header', 'none', 'previous']).exactOptional(),
+    /** Shared tokens in front of each block while it is computed: `4`, dropped when blocks are joined, or `4:kept`. */
+    sink: z
+      .string()
+      .regex(/^[1-9]\d{0,2}(:kept)?$/)
+      .exactOptional(),
+    /** Where blocks stand: one behind the other, or all right behind the header. */
+    positions: z.enum(['contiguous', 'parallel']).exactOptional(),
+    /** Divides what queries find in the keys of parallel blocks, before the softmax. */
+    temperature: z.number().positive().exactOptional(),
   })
   .readonly();
 
@@ -60,6 +75,10 @@ export const armTraits = z
      * first k tokens may be recomputed. Missing where it injects none, and of an arm that does not say.
      */
     prefill: prefillName.exactOptional(),
+    /** How its blocks are made, where that is not the default. */
+    making: blockMaking.exactOptional(),
+    /** The tokens of its memories that are dropped before their K/V is kept; missing where none are. */
+    evict: evictionName.exactOptional(),
     /** Multiplies the values of injected memories; missing where it injects none, and where each turn has its own. */
     alpha: z.number().exactOptional(),
     /**

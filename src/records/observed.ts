@@ -8,8 +8,10 @@ export const observed = z
   .object({
     /** Memories in the sequence that the arm was to inject; 0 for an arm that injects none. */
     injectableMemories: tokens,
-    /** Tokens up to the last of them, by the prompt's segments: the cells that injection must fill. */
+    /** Tokens up to the last of them, by the prompt's segments: the cells that injection must fill, but for evicted ones. */
     injectableTokens: tokens,
+    /** The cells that are left of them where the arm evicts, or with shared tokens that it keeps; missing where it does neither. */
+    injectableCells: tokens.exactOptional(),
     /** sha-256 of the prompt's ids, as the session holds them after the turn. */
     sequenceSha256: z.string(),
     sequenceTokens: tokens,

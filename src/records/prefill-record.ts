@@ -1,15 +1,30 @@
 import { z } from 'zod';
+import { storeType } from './store-type.ts';
+import { blockMaking } from './block-making.ts';
 
 /** Origin of K/V: `computed` in this turn, or found in the session itself, in memory, or on disk. */
 const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
 
 const block = z.object({ key: z.string(), tokens: z.number(), origin, computeMs: z.number() });
 
+/** Rules by which tokens are evicted. */
+export const evictionRules = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'] as const;
+
+/** A rule and the fraction of the memory tokens that it drops: `knorm:.5`. */
+export const evictionName = z.union([
+  z.templateLiteral([z.enum(evictionRules), ':0']),
+  z.templateLiteral([z.enum(evictionRules), ':.', z.number()]),
+]);
+
 const injected = z.object({
   /** Multiplies the values of memory cells. */
   alpha: z.number(),
-  /** Of all cells that were imported. */
+  /** Of all cells that were imported, as they are kept. */
   sizeBytes: z.number(),
+  /** The tokens of the memories that were dropped before their K/V was kept; missing where none were. */
+  evicted: evictionName.exactOptional(),
+  /** The type in which it is kept; missing where that is the engine's own. */
+  keptAs: storeType.exactOptional(),
 });
 
 /** Header and memory lines as one contiguous prefix. */
@@ -37,6 +52,8 @@ export const joinedStrategy = z.union([
 const joinedBlocks = injected
   .extend({
     strategy: joinedStrategy,
+    /** How the blocks were made, where that is not the default. */
+    making: blockMaking.exactOptional(),
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */
     blocks: z.array(block.extend({ memoryId: z.string(), position: z.number() }).readonly()).readonly(),
@@ -55,4 +72,6 @@ const joinedBlocks = injected
 export const prefillRecord = z.union([exactPrefix, joinedBlocks]);
 
 export type PrefillRecord = z.output<typeof prefillRecord>;
+export type EvictionRule = (typeof evictionRules)[number];
+export type EvictionName = z.output<typeof evictionName>;
 export type KvOrigin = z.output<typeof origin>;

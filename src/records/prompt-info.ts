@@ -57,6 +57,8 @@ export const budget = z
     historyTokens: z.number(),
     /** Tokens at a position that another token has as well: they take a cell, and no position. */
     sharedTokens: z.number(),
+    /** Cells of shared tokens in front of blocks, which stand in no prompt; missing where there are none. */
+    sinkTokens: z.number().exactOptional(),
     /** Positions left. */
     freeTokens: z.number(),
     dropped: z.array(droppedPart).readonly(),

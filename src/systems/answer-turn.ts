@@ -89,7 +89,7 @@ export async function answerTurn(
   const prefixPositions = session.tokens.length;
   const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
   const generation = await session.generate(prefilled.suffix, limits, signalOf(request));
-  const sessionTokens = session.tokens.slice(0, prompt.tokenIds.length);
+  const sessionTokens = session.tokens.slice(0, cellsOf(prefilled, prompt));
   const kept = await timed(prefilled.keep);
   const after = { keepMs: kept.ms, answerMs: performance.now() - prefillStart };
   const timings = timingsOf({ retrieve: retrieved.elapsedMs, gate: gateMs, assemble }, prefilled, generation, after);
@@ -116,7 +116,7 @@ export async function answerTurn(
     inputTokens: prompt.tokenIds.length,
     outputTokens: tokens.generated,
     metadata: { injectionMode: parts.injectionMode },
-    promptInfo: { ...prompt.info, segments: withOrigins(prompt, account.resident) },
+    promptInfo: { ...prompt.info, segments: withOrigins(prompt, injectedTokens(prompt, prefilled)) },
     timings,
     tokens,
     trace,
@@ -136,20 +136,26 @@ function rulesOf({ engine }: OpenEngine, { rules, fillsCells = false }: TurnPart
 }
 
 function accountOf(
-  { account, suffix }: Prefilled,
+  prefilled: Prefilled,
   prompt: BuiltPrompt,
   gated: GateDecision | undefined,
   ahead: Ahead | undefined,
 ): TurnAccount {
+  const { account, suffix } = prefilled;
   const gate = gated?.evaluatedTokens ?? 0;
   const found = account.found?.tokens ?? 0;
   return {
     ...account,
     gate,
     evaluated: suffix.length - found + account.built + account.recomputed + selectedByModel(account) + gate,
-    sharesPositions: account.positions < prompt.tokenIds.length,
+    sharesPositions: account.positions < cellsOf(prefilled, prompt),
     ...(ahead === undefined ? {} : { ahead }),
   };
+}
+
+/** A cell a token, evicted or not, and those of shared tokens, which stand in no prompt. */
+function cellsOf({ account, suffix }: Prefilled, { tokenIds }: BuiltPrompt): number {
+  return Math.max(tokenIds.length, account.resident + suffix.length);
 }
 
 /** A record with the bytes of what was kept behind the answer. */
@@ -161,10 +167,15 @@ function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }
 
-function withOrigins(prompt: BuiltPrompt, residentTokens: number): PromptSegment[] {
+/** Tokens of the prompt whose K/V was injected, or found in a cache of text. */
+function injectedTokens({ prefixTokens }: BuiltPrompt, { record, account }: Prefilled): number {
+  return record === null ? account.resident : prefixTokens;
+}
+
+function withOrigins(prompt: BuiltPrompt, injected: number): PromptSegment[] {
   let end = 0;
   return prompt.info.segments.map((segment) => {
     end += segment.tokenIds.length;
-    return end <= residentTokens ? { ...segment, origin: 'injected' } : segment;
+    return end <= injected ? { ...segment, origin: 'injected' } : segment;
   });
 }

@@ -1,6 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
+import { BenchError } from '../config/bench-error.ts';
+import { type Eviction, nameOfEviction } from '../kv/eviction.ts';
 import { kvTools } from '../kv/kv-tools.ts';
 import type { ArmTraits } from '../records/arm-traits.ts';
+import type { StoreType } from '../records/store-type.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type {
   AddMemoryOptions,
@@ -17,6 +20,7 @@ import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
 import { JoinedPrefill } from './prefill/joined-prefill.ts';
+import { keptSinkTokens } from './prefill/seen-tokens.ts';
 import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { MemoryText } from './prompt/lines-ahead.ts';
 import { retrieveFor, withPreferences } from './retrieve.ts';
@@ -29,6 +33,13 @@ export interface DKISystemParts extends SystemParts {
   readonly openStore: OpenStore;
   /** The prefill strategy: one exact prefix, or joined blocks. Default `prefix`. */
   readonly prefill?: 'prefix' | JoinRecipe;
+  /**
+   * Tokens that each head of each layer drops from the K/V of memories before it is kept, never from the header: of the prefix, or
+   * of each block. Not with a recipe that recomputes. Default none.
+   */
+  readonly evict?: Eviction;
+  /** The type in which K/V is kept, on disk and in memory, and from which it is restored. Default `f16`: as the engine has it. */
+  readonly keptAs?: StoreType;
   /** The memories that it retrieves for itself. Default `retrieved`. */
   readonly retrieves?: ArmTraits['retrieves'];
   /** Leaves the K/V of a prefix in the session, so that the same set of memories is not even loaded. Default false. */
@@ -65,17 +76,25 @@ export class DKISystem implements BenchSystem {
   readonly #prepared = new Set<string>();
 
   constructor(parts: DKISystemParts) {
-    const { gating, prefill = 'prefix', preferencesOnly = false } = parts;
+    const { gating, prefill = 'prefix', evict, preferencesOnly = false } = parts;
+    if (evict !== undefined && prefill !== 'prefix' && prefill.recompute !== null) {
+      const hint = 'evict from blocks that are joined as they are, or recompute whole ones';
+      throw new BenchError('bad-option', `${recipeName(prefill)} recomputes tokens of blocks that evict some`, hint);
+    }
     this.#parts = parts;
     this.#pipeline = new TurnPipeline({
       ...parts,
       retrieve: (request, history) => this.#retrieve(request, history),
-      rules: preferencesOnly ? { ...parts.rules, prefix: 'preferences' } : parts.rules,
+      rules: {
+        ...parts.rules,
+        ...(preferencesOnly ? { prefix: 'preferences' } : {}),
+        ...(prefill === 'prefix' ? {} : { sinkTokens: keptSinkTokens(prefill) }),
+      },
       // Its memories share positions: where all that is left is theirs, that is all cells.
       fillsCells: prefill !== 'prefix' && prefill.positions === 'parallel' && parts.rules.memoryShare === 1,
       openStrategy: ({ engine }) => this.#openStrategy(engine),
       ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
-      injectionMode: `dki-${preferencesOnly ? 'hybrid' : this.#prefillName}`,
+      injectionMode: `dki-${preferencesOnly ? 'hybrid' : this.#modeName}`,
       action: 'dki_generate',
     });
   }
@@ -119,7 +138,17 @@ export class DKISystem implements BenchSystem {
   }
 
   getStats(): SystemStats {
-    const { memories, rules, topK, threshold, alpha = 1, ahead = false, gating, preferencesOnly = false } = this.#parts;
+    const {
+      memories,
+      rules,
+      topK,
+      threshold,
+      alpha = 1,
+      ahead = false,
+      evict,
+      gating,
+      preferencesOnly = false,
+    } = this.#parts;
     return {
       router: memories.stats(),
       config: {
@@ -127,6 +156,8 @@ export class DKISystem implements BenchSystem {
         topK,
         threshold,
         prefill: this.#prefillName,
+        evict: evict === undefined ? null : nameOfEviction(evict),
+        keptAs: this.#parts.keptAs ?? 'f16',
         alpha,
         ahead,
         gating: gating ?? null,
@@ -176,6 +207,13 @@ export class DKISystem implements BenchSystem {
     return prefill === 'prefix' ? prefill : recipeName(prefill);
   }
 
+  get #modeName(): string {
+    const { evict } = this.#parts;
+    if (evict === undefined) return this.#prefillName;
+    const front = this.#prefillName === 'prefix' ? '' : `${this.#prefillName}-`;
+    return `${front}evict-${nameOfEviction(evict)}`;
+  }
+
   async #retrieve(request: ChatRequest, history: NonNullable<ChatRequest['history']>): Promise<RetrievedMemories> {
     const { memories, retrieves = 'retrieved', preferencesOnly = false } = this.#parts;
     const retrieved = await retrieveFor(request, { ...this.#parts, retrieves }, history);
@@ -184,11 +222,24 @@ export class DKISystem implements BenchSystem {
   }
 
   async #openStrategy(engine: Engine): Promise<PrefillStrategy> {
-    const { openStore, rules, prefill = 'prefix', keepsSession = false, kv = kvTools } = this.#parts;
+    const { openStore, rules, prefill = 'prefix', evict = null, keptAs = 'f16', keepsSession = false } = this.#parts;
+    const { kv = kvTools } = this.#parts;
+    if (evict !== null) requireGaps(engine);
     const { store, diskTiming } = await openStore(engine);
     const template = `${rules.template ?? 'plain'}/${rules.labels}`;
-    if (prefill === 'prefix') return new ExactPrefixPrefill({ engine, store, kv, template, keepsSession });
-    const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming);
-    return new JoinedPrefill({ engine, store: blocks, kv, recipe: prefill, template });
+    if (prefill === 'prefix')
+      return new ExactPrefixPrefill({ engine, store, kv, evict, keptAs, template, keepsSession });
+    const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming, keptAs);
+    return new JoinedPrefill({ engine, store: blocks, kv, recipe: prefill, evict, keptAs, template });
   }
+}
+
+/** @throws BenchError `unsupported` where an engine takes no cells with positions left out between them */
+function requireGaps({ capabilities }: Engine): void {
+  if (capabilities.cells?.gaps !== false) return;
+  throw new BenchError(
+    'unsupported',
+    'eviction leaves positions without a cell, which the engine does not take',
+    'choose an arm that evicts nothing, such as dki',
+  );
 }

@@ -27,7 +27,7 @@ const subject = (
   }),
   keyRounding: 2 ** -10,
   readsBack: false,
-  endsAtSeed: 0,
+  ends: 'likeliest',
   tellsIdsLater: true,
 });
 

@@ -56,7 +56,7 @@ const subject: Subject = {
   }),
   keyRounding: 2 ** -10,
   readsBack: false,
-  endsAtSeed: 0,
+  ends: 'likeliest',
   tellsIdsLater: true,
   hidesModel: true,
 };

@@ -19,7 +19,10 @@ import { smallConfig, TestFolder } from './bench-fixture.ts';
 
 type Answered = AnsweredTurn & { readonly id: number };
 
-const arms = ['rag', 'dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-parallel', 'dki-link:2', 'dki-link:1000'];
+const arms = [
+  ...['rag', 'dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-parallel', 'dki-link:2', 'dki-link:1000'],
+  ...['dki-blocks@context=previous', 'dki-blocks@sink=2:kept'],
+];
 
 let folder: TestFolder;
 let config: ReturnType<typeof smallConfig>;

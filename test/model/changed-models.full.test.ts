@@ -56,4 +56,4 @@ it(`${FILES} models with one value changed are refused in words or are what they
   // Nearly all that would end a process are refused before llama.cpp has them; the others end that of a trial.
   expect(counts.trial).toBeLessThanOrEqual(0.005 * FILES);
   expect(counts['llama.cpp']).toBeGreaterThanOrEqual(0.3 * FILES);
-}, 3_600_000);
+});

@@ -8,7 +8,7 @@ import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import type { PromptSegment } from '../../src/records/prompt-info.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
-import { recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { makingOf, recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
 import type { OpenEngine } from '../../src/systems/system-parts.ts';
 import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
 import { TestFolder } from './bench-fixture.ts';
@@ -33,6 +33,14 @@ const STRATEGIES: readonly (readonly [Prefill, number])[] = [
   [recipeNamed('blocks'), 1],
   [recipeNamed('blocks'), 0.5],
   [recipeNamed('parallel'), 1],
+  [recipeNamed('blocks', { context: 'none' }), 1],
+  [recipeNamed('blocks', { context: 'previous' }), 1],
+  [recipeNamed('parallel', { temperature: 0.7 }), 0.5],
+  [recipeNamed('blocks', { sink: { tokens: 2, kept: false } }), 1],
+  [recipeNamed('blocks', { sink: { tokens: 3, kept: true } }), 0.5],
+  [recipeNamed('parallel', { context: 'none', sink: { tokens: 4, kept: true }, temperature: 0.7 }), 1],
+  [recipeNamed('parallel', { context: 'previous', temperature: 1.5 }), 1],
+  [recipeNamed('link:1', { context: 'previous' }), 1],
   [recipeNamed('link:1'), 1],
   [recipeNamed('link:3'), 0.5],
   [recipeNamed('random:.3'), 1],
@@ -56,7 +64,9 @@ function joinedPrompt(
     // A prefix is one block of everything.
     blocks: prefill === 'prefix' ? [blocks.flat()] : blocks,
     suffix: ids(segments.slice(last + 1)),
-    ...(prefill === 'prefix' ? {} : { positions: prefill.positions }),
+    ...(prefill === 'prefix'
+      ? {}
+      : (({ positions, context, sink, temperature }) => ({ positions, context, sink, temperature }))(prefill)),
     ...(recomputed.length === 0
       ? {}
       : { recomputed: ({ position }) => recomputed.some(({ start, end }) => start <= position && position < end) }),
@@ -70,6 +80,7 @@ export function referencePromises({ shape, flashAttention, kvType, bound }: Refe
   let reference: ReferenceModel;
   let folder: TestFolder;
   let database: BenchDatabase;
+  let stores = 0;
   beforeAll(async () => {
     folder = new TestFolder();
     database = openDatabase({ path: folder.file('chat.sqlite') });
@@ -86,14 +97,14 @@ export function referencePromises({ shape, flashAttention, kvType, bound }: Refe
 
   it.each(
     STRATEGIES.map(([prefill, alpha]) => ({
-      name: prefill === 'prefix' ? prefill : recipeName(prefill),
+      name: prefill === 'prefix' ? prefill : [recipeName(prefill), JSON.stringify(makingOf(prefill) ?? {})].join(' '),
       prefill,
       alpha,
     })),
-  )(`$name with alpha $alpha is within ${bound} of an independent computation`, async ({ name, prefill, alpha }) => {
+  )(`$name with alpha $alpha is within ${bound} of an independent computation`, async ({ prefill, alpha }) => {
     await using system = new DKISystem({
       ...openParts(opened, database),
-      openStore: storeIn(folder.file(`${name} ${alpha}`), 2 ** 26),
+      openStore: storeIn(folder.file(`store-${stores++}`), 2 ** 26),
       prefill,
       alpha,
     });

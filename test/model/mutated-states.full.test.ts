@@ -17,4 +17,4 @@ it(`survives ${ROUNDS} damaged K/V states: none is loaded, each is computed agai
   expect(outcome).toMatchObject({ rounds: ROUNDS, loaded: 0, wrong: 0 });
   // A header field that happens to be rewritten with its own value is no damage.
   expect(outcome['recomputed']).toBeGreaterThan(0.98 * ROUNDS);
-}, 600_000);
+});

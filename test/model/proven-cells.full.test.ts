@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
+import { evictionFaults } from '../fixtures/eviction-faults.ts';
+import { storeFaults } from '../fixtures/store-faults.ts';
+import { evictionRules } from '../../src/records/prefill-record.ts';
+import { quantisedTypes } from '../../src/records/store-type.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 
@@ -17,6 +21,12 @@ const arms = [
   'dki-informative:.4',
   'dki-query:.4',
   'dki-random:1',
+  ...evictionRules.flatMap((rule) => [`dki-evict-${rule}:.5`, `dki-blocks-evict-${rule}:.5`]),
+  ...quantisedTypes.flatMap((type) => [
+    `dki@store=${type}`,
+    `dki-blocks@store=${type}`,
+    `dki-evict-knorm:.5@store=${type}`,
+  ]),
 ];
 
 // Pairs of neighbours, and of halves, are rotated; the second has norms of queries and keys.
@@ -40,8 +50,11 @@ describe.each(['random:tiny-llama', 'random:tiny-qwen3'])('on %s', (model) => {
     expect(await turns.of(name)).toEqual([proven, proven]);
   });
 
-  it.each(cellFaults)('$title are found in $arm', async ({ arm, fault, found }) => {
-    const [, hit] = await turns.of(arm, fault);
-    expect(hit!.wrongCells).toMatch(found);
-  });
+  it.each([...cellFaults, ...evictionFaults, ...storeFaults])(
+    '$title are found in $arm',
+    async ({ arm, fault, found }) => {
+      const [, hit] = await turns.of(arm, fault);
+      expect(hit!.wrongCells).toMatch(found);
+    },
+  );
 });

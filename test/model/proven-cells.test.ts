@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
+import { evictionFaults } from '../fixtures/eviction-faults.ts';
+import { storeFaults } from '../fixtures/store-faults.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 import { replacing } from '../fixtures/replacing.ts';
@@ -27,19 +29,61 @@ const recomputing = [
   ],
 ];
 
-it.each([...exact, ...recomputing])(
+const making = [
+  ...['dki-blocks@context=none', 'dki-blocks@context=none@alpha=0.5', 'dki-blocks@context=previous'],
+  ...['dki-blocks@positions=parallel', 'dki-parallel@temperature=0.9', 'dki-parallel@temperature=0.5@alpha=0.5'],
+  ...['dki-parallel@context=none@temperature=1.5', 'dki-parallel@context=previous', 'dki-link:3@context=previous'],
+  ...[
+    'dki-blocks@sink=1',
+    'dki-blocks@sink=4:kept',
+    'dki-blocks@context=none@sink=4',
+    'dki-blocks@context=none@sink=1:kept',
+  ],
+  ...[
+    'dki-blocks@sink=4:kept@alpha=0.5',
+    'dki-blocks@context=previous@sink=2',
+    'dki-parallel@sink=3:kept@temperature=0.9',
+  ],
+  ...['dki-blocks@context=previous@sink=2:kept', 'dki-blocks+ahead@sink=2:kept'],
+  ...['dki-random:1@context=previous', 'dki-cacheblend:.4@context=previous', 'dki-query:.4@context=previous'],
+];
+
+const evicting = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'].flatMap((by) => [
+  ...[`dki-evict-${by}:.5`, `dki-blocks-evict-${by}:.5`],
+  ...[`dki-evict-${by}:.75@alpha=0.5`, `dki-blocks-evict-${by}:.25@alpha=0.5`, `dki-blocks-evict-${by}:0`],
+]);
+
+const quantised = ['q8_0', 'q4_0'].flatMap((type) =>
+  [
+    'dki',
+    'dki-blocks',
+    'dki-blocks@alpha=0.5',
+    'dki-blocks@context=previous',
+    'dki-parallel',
+    'dki-link:3',
+    'dki-query:.4',
+  ]
+    .concat('dki-cacheblend-oracle:.4', 'dki-evict-keydiff:.5', 'dki-blocks-evict-knorm:.5', 'dki-resident')
+    .concat('dki-blocks@sink=2', 'dki-blocks@sink=2:kept', 'dki-blocks@context=none@sink=2')
+    .map((arm) => `${arm}@store=${type}`),
+);
+
+it.each([...exact, ...recomputing, ...making, ...evicting, ...quantised, 'dki@store=f16'])(
   'the cells of %s are those of a fresh evaluation, on a miss and on a hit, and give the answer again',
   async (name) => {
     expect(await turns.of(name)).toEqual([proven, proven]);
   },
 );
 
-it.each(cellFaults)('$title are found in $arm', async ({ arm, fault, found }) => {
-  const [miss, hit] = await turns.of(arm, fault);
-  expect(hit!.wrongCells).toMatch(found);
-  // A store lies about what it was given before.
-  if (fault.kv?.openBlocks === undefined) expect(miss!.wrongCells).toMatch(found);
-});
+it.each([...cellFaults, ...evictionFaults, ...storeFaults])(
+  '$title are found in $arm',
+  async ({ arm, fault, found }) => {
+    const [miss, hit] = await turns.of(arm, fault);
+    expect(hit!.wrongCells).toMatch(found);
+    // A store lies about what it was given before.
+    if (fault.kv?.openBlocks === undefined) expect(miss!.wrongCells).toMatch(found);
+  },
+);
 
 it('an answer from other K/V than the turn leaves behind does not come out again', async () => {
   const [miss, hit] = await turns.of('dki', { session: twoFacedSession });

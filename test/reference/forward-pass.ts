@@ -89,6 +89,11 @@ export function scaleCell(cell: Cell, alpha: number): Cell {
   return { ...cell, values: cell.values.map((value) => value.map((number) => number * alpha)) };
 }
 
+/** A cell in whose keys queries find so much less, or more. */
+export function divideKeys(cell: Cell, temperature: number): Cell {
+  return { ...cell, keys: cell.keys.map((key) => key.map((number) => number / temperature)) };
+}
+
 /** Queries or keys, ready for attention: each head normed where the model does so, then rotated to its position. */
 function headsOf(weights: Weights, raw: Vector, norm: Float32Array | undefined, position: number): Vector {
   const normed = new Float64Array(raw);

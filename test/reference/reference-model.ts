@@ -1,5 +1,5 @@
 import { type NextDistribution, probabilityOf } from '../../src/engine/sequence-score.ts';
-import { causal, type Cell, forwardPass, moveCell, placed, scaleCell } from './forward-pass.ts';
+import { causal, type Cell, divideKeys, forwardPass, moveCell, placed, scaleCell } from './forward-pass.ts';
 import { readWeights, type Weights } from './weights.ts';
 
 /** Logits over the vocabulary after each token. */
@@ -19,6 +19,12 @@ export interface JoinedPrompt {
   readonly suffix: readonly number[];
   /** One after the other, or all from the end of the header on. Default `contiguous`. */
   readonly positions?: 'contiguous' | 'parallel';
+  /** What a block sees while it is computed, besides itself: nothing, or the header and the block before it. Default: the header. */
+  readonly context?: 'none' | 'previous' | undefined;
+  /** The first tokens of the header, behind what else a block sees of it; kept: in front of each block in the sequence too. */
+  readonly sink?: { readonly tokens: number; readonly kept: boolean } | undefined;
+  /** Divides the keys of blocks. Default 1. */
+  readonly temperature?: number | undefined;
   /** Tokens of blocks that are evaluated again in sight of all before them. Default: none. */
   readonly recomputed?: (token: BlockToken) => boolean;
   /** Factor of the memories' values, once everything is in its place. Default 1. */
@@ -56,29 +62,45 @@ export class ReferenceModel {
    * @throws RangeError for recomputed tokens of parallel blocks, which have nothing before them to see
    */
   joinedLogits(prompt: JoinedPrompt): Logits {
-    const { header, blocks, suffix, positions = 'contiguous', recomputed, alpha = 1 } = prompt;
+    const { header, suffix, positions = 'contiguous', recomputed, alpha = 1, temperature = 1 } = prompt;
     if (positions === 'parallel' && recomputed !== undefined)
       throw new RangeError('parallel blocks recompute no tokens');
     const headerCells = this.#cells(header, 0, []);
+    const finished = (cells: readonly Cell[]): Cell[] =>
+      cells.map((cell) => scaleCell(divideKeys(cell, temperature), alpha));
+    const isContiguous = positions === 'contiguous';
     const joined =
-      positions === 'parallel'
-        ? blocks.flatMap((block) => this.#cells(block, header.length, headerCells))
-        : this.#joinBehind(headerCells, blocks, recomputed ?? (() => false));
-    const cells = [...headerCells, ...joined.map((cell) => scaleCell(cell, alpha))];
+      recomputed === undefined
+        ? this.#joinApart(headerCells, prompt, isContiguous, finished)
+        : finished(this.#joinBehind(headerCells, prompt, recomputed));
+    const cells = [...headerCells, ...joined];
     const end = cells.reduce((last, { position }) => Math.max(last, position + 1), 0);
     return forwardPass(this.weights, placed(suffix, end), cells, causal(cells.length)).logits;
   }
 
-  /** Each block's cells, moved from behind the header to behind the block before it, or computed there, one by one. */
-  #joinBehind(
+  /** Blocks as they were computed, each moved to its place behind the tokens that are kept in front of it. */
+  #joinApart(
     header: readonly Cell[],
-    blocks: readonly (readonly number[])[],
-    isRecomputed: (token: BlockToken) => boolean,
+    prompt: JoinedPrompt,
+    isContiguous: boolean,
+    finished: (cells: readonly Cell[]) => readonly Cell[],
   ): Cell[] {
+    const joined: Cell[] = [];
+    for (const index of prompt.blocks.keys()) {
+      const start = header.length + (isContiguous ? joined.length : 0);
+      const { sink, own } = this.#apart(prompt, header, index);
+      const kept = prompt.sink?.kept === true ? sink : [];
+      joined.push(...this.#moved(kept, start), ...finished(this.#moved(own, start + kept.length)));
+    }
+    return joined;
+  }
+
+  /** Each block's cells, moved from behind the header to behind the block before it, or computed there, one by one. */
+  #joinBehind(header: readonly Cell[], prompt: JoinedPrompt, isRecomputed: (token: BlockToken) => boolean): Cell[] {
     const finished: Cell[] = [];
-    for (const block of blocks) {
-      // Moving a block rotates its keys; its hidden states stay those that it had directly behind the header.
-      const apart = this.#cells(block, header.length, header);
+    for (const [number, block] of prompt.blocks.entries()) {
+      // Moving a block rotates its keys; its hidden states stay those that it had where it was computed.
+      const { own: apart } = this.#apart(prompt, header, number);
       for (const [index, token] of block.entries()) {
         const position = header.length + finished.length;
         const cells = isRecomputed({ index, position })
@@ -88,6 +110,23 @@ export class ReferenceModel {
       }
     }
     return finished;
+  }
+
+  /** The cells of a block where it is computed, and of the shared tokens in front of it. */
+  #apart(
+    { header, blocks, context, sink }: JoinedPrompt,
+    headerCells: readonly Cell[],
+    index: number,
+  ): { readonly sink: readonly Cell[]; readonly own: readonly Cell[] } {
+    const front = context === 'none' ? [] : headerCells;
+    const shared = header.slice(0, sink?.tokens ?? 0);
+    const neighbour = context === 'previous' ? (blocks[index - 1] ?? []) : [];
+    const cells = this.#cells([...shared, ...neighbour, ...blocks[index]!], front.length, front);
+    return { sink: cells.slice(0, shared.length), own: cells.slice(shared.length + neighbour.length) };
+  }
+
+  #moved(cells: readonly Cell[], start: number): Cell[] {
+    return cells.map((cell, index) => moveCell(this.weights, cell, start + index));
   }
 
   #cells(tokens: readonly number[], from: number, before: readonly Cell[]): readonly Cell[] {

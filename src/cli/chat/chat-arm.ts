@@ -3,7 +3,7 @@ import { BenchError } from '../../config/bench-error.ts';
 import { didYouMean } from '../../config/nearest-name.ts';
 import { gatingCalibrationOf } from '../../embedding/gating-threshold.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
-import { armSettingsHelp } from '../../systems/arms/arm-name.ts';
+import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { everyArm } from '../arm-help.ts';
 
@@ -20,7 +20,7 @@ export function chatArms(): readonly Arm[] {
 /** @throws BenchError `bad-option` for an unknown name, and for an arm that cannot chat */
 export function chatArm(name: string, { alpha, embedder }: Pick<BenchConfig, 'alpha' | 'embedder'>): Arm {
   const known = chatArms().map(({ traits }) => traits.name);
-  const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}`;
+  const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`;
   if (!armRegistry.has(name)) {
     throw new BenchError('bad-option', `there is no arm "${name}"${didYouMean(name, known)}`, hint);
   }

@@ -1,5 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
+import { type Eviction, evictionNamed } from '../../kv/eviction.ts';
+import type { StoreType } from '../../records/store-type.ts';
 import type { Observed } from '../../records/observed.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
 import type { PromptSegment } from '../../records/prompt-info.ts';
@@ -13,10 +15,20 @@ import { hashOfIds } from '../run/observe/hash-of-ids.ts';
 
 /** The K/V in front of a turn's prompt. */
 export type StoredInjection =
-  | { readonly prefill: 'prefix'; readonly alpha: number; readonly memoryIds: readonly string[] }
+  | {
+      readonly prefill: 'prefix';
+      readonly alpha: number;
+      /** Tokens that were dropped; null for none. */
+      readonly evict: Eviction | null;
+      readonly keptAs: StoreType;
+      readonly memoryIds: readonly string[];
+    }
   | {
       readonly prefill: JoinRecipe;
       readonly alpha: number;
+      /** Of each block. */
+      readonly evict: Eviction | null;
+      readonly keptAs: StoreType;
       readonly memoryIds: readonly string[];
       /** The position of the first cell of each block. */
       readonly positions: readonly number[];
@@ -56,7 +68,12 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   if (isHidden(ids)) {
     throw cannot(turn, 'its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
   }
-  if (!account.sharesPositions && hashOfIds(ids) !== observed.sequenceSha256) {
+  // The tokens of cells that several tokens share are not known: the others are.
+  const isForeign =
+    prefill?.evicted === undefined ? hashOfIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;
+  // Tokens that share positions are in no list, and those that are kept in front of blocks in no prompt.
+  const isListed = !account.sharesPositions && !hasKeptSinks(prefill);
+  if (isListed && isForeign) {
     throw cannot(turn, 'its ids are not those that the session held', 'run the bench again');
   }
   return {
@@ -95,12 +112,19 @@ export function partsOf({ segments, injection }: StoredSequence, leftOut?: strin
   };
 }
 
+function hasKeptSinks(prefill: PrefillRecord | null): boolean {
+  return prefill !== null && prefill.strategy !== 'prefix' && prefill.making?.sink?.kept === true;
+}
+
 function injectionOf(prefill: PrefillRecord): StoredInjection {
-  const { alpha } = prefill;
-  if (prefill.strategy === 'prefix') return { prefill: 'prefix', alpha, memoryIds: prefill.memoryIds };
+  const { alpha, evicted, keptAs = 'f16' } = prefill;
+  const evict = evicted === undefined ? null : evictionNamed(evicted);
+  if (prefill.strategy === 'prefix') return { prefill: 'prefix', alpha, evict, keptAs, memoryIds: prefill.memoryIds };
   return {
-    prefill: recipeNamed(prefill.strategy),
+    prefill: recipeNamed(prefill.strategy, prefill.making),
     alpha,
+    evict,
+    keptAs,
     memoryIds: prefill.blocks.map(({ memoryId }) => memoryId),
     positions: prefill.blocks.map(({ position }) => position),
   };

@@ -7,10 +7,17 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import { kvTools } from '../../kv/kv-tools.ts';
 import { KvStore } from '../../kv/kv-store.ts';
+import type { StoreType } from '../../records/store-type.ts';
 import { commonLength } from '../../systems/prefill/common-length.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../systems/prefill/gather-blocks.ts';
 import { placeBlocks } from '../../systems/prefill/place-blocks.ts';
-import { exportPrefix, importScaled } from '../../systems/prefill/scale-prefix.ts';
+import {
+  cutPrefix,
+  exportPrefix,
+  importScaled,
+  type PrefixCut,
+  wholePrefix,
+} from '../../systems/prefill/scale-prefix.ts';
 import { partsOf, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** Bound of the K/V that a replay keeps: that of a run. */
@@ -29,16 +36,16 @@ const nothingToClose = { [Symbol.asyncDispose]: () => Promise.resolve() };
 /**
  * Opens the replay that is true to how a turn was given its memories. Blocks did not see each other, so that one is left out
  * by not joining it. In a contiguous prefix every cell depends on what precedes it, and without a memory it is another text,
- * which is evaluated again from there on. Values that were scaled are scaled again.
+ * which is evaluated again from there on. Values that were
+ * scaled are scaled again, and tokens that were evicted are evicted again.
  */
 export async function openReplay(turn: StoredSequence, engine: Engine, session: EngineSession): Promise<TurnReplay> {
   const { injection } = turn;
-  if (injection === null || (injection.prefill === 'prefix' && injection.alpha === 1)) {
-    return textReplay(turn, engine, session);
-  }
-  return injection.prefill === 'prefix'
-    ? scaledReplay(turn, injection.alpha, engine, session)
-    : blocksReplay(turn, injection, engine, session);
+  if (injection === null) return textReplay(turn, engine, session);
+  if (injection.prefill !== 'prefix') return blocksReplay(turn, injection, engine, session);
+  return injection.alpha === 1 && injection.evict === null && injection.keptAs === 'f16'
+    ? textReplay(turn, engine, session)
+    : changedReplay(turn, injection, engine, session);
 }
 
 /** Keeps what the session begins with already; it must hold nothing but evaluated text. */
@@ -56,7 +63,13 @@ function textReplay(turn: StoredSequence, { capabilities }: Engine, session: Eng
   };
 }
 
-function scaledReplay(turn: StoredSequence, alpha: number, engine: Engine, session: EngineSession): TurnReplay {
+/** Of a prefix whose values are scaled, whose tokens are evicted or whose numbers were quantised. */
+function changedReplay(
+  turn: StoredSequence,
+  { alpha, evict, keptAs }: StoredInjection,
+  engine: Engine,
+  session: EngineSession,
+): TurnReplay {
   return {
     ...nothingToClose,
     method: 'text',
@@ -65,36 +78,48 @@ function scaledReplay(turn: StoredSequence, alpha: number, engine: Engine, sessi
       await session.clear();
       await session.evaluate([...header, ...lines.flatMap(({ tokenIds }) => tokenIds)]);
       if (lines.length > 0) {
-        await importScaled(session, await exportPrefix(session, header.length), alpha, engine);
+        const whole = await exportPrefix(session, header.length);
+        const left = evict === null ? whole : { ...whole, memories: kvTools.evict(whole.memories, evict) };
+        await importScaled(session, restored(left, keptAs, engine), alpha, engine);
       }
       return suffix;
     },
   };
 }
 
-/** Every block is computed once, the first time; then no memory is evaluated again, but for recomputed tokens. */
+/**
+ * Every block is computed once, the first time; then no memory is evaluated again, but for recomputed tokens, and for blocks
+ * that saw the memory which is left out.
+ */
 async function blocksReplay(
   turn: StoredSequence,
-  { prefill, alpha, positions }: Extract<StoredInjection, { readonly positions: unknown }>,
+  { prefill, alpha, evict, keptAs, positions }: Extract<StoredInjection, { readonly positions: unknown }>,
   engine: Engine,
   session: EngineSession,
 ): Promise<TurnReplay> {
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-attribution-'));
-  const store = kvTools.openBlocks(await KvStore.open(folder, STORE_BYTES, engine), STORE_BYTES, 'when-evicted');
-  const context: BlockContext = { engine, session, store, kv: kvTools, template: 'attribution' };
+  const store = kvTools.openBlocks(
+    await KvStore.open(folder, STORE_BYTES, engine),
+    STORE_BYTES,
+    'when-evicted',
+    keptAs,
+  );
+  const context: BlockContext = { engine, session, store, kv: kvTools, evict, keptAs, template: 'attribution' };
   const all = partsOf(turn);
   let known: GatheredBlocks | undefined;
   return {
     method: 'blocks',
     begin: async (leftOut) => {
       const asked = partsOf(turn, leftOut);
-      known ??= await gatherBlocks(context, turn.userId, all);
-      const { header, blocks } = known;
+      const isKnown = known !== undefined && prefill.context !== 'previous';
+      const lines = prefill.context === 'previous' ? asked.lines : all.lines;
+      if (!isKnown) known = await gatherBlocks(context, turn.userId, { ...all, lines }, prefill);
+      const { header, sink, blocks } = known!;
       const kept = blocks
-        .map(({ state }, index) => ({ state, memoryId: all.lines[index]!.memoryId }))
+        .map(({ state, start }, index) => ({ state, start, memoryId: lines[index]!.memoryId }))
         .filter(({ memoryId }) => memoryId !== leftOut)
-        .map(({ state, memoryId }) => ({ state, rank: turn.ranked.indexOf(memoryId) }));
-      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha, asked });
+        .map(({ state, start, memoryId }) => ({ state, start, rank: turn.ranked.indexOf(memoryId) }));
+      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha, sink, asked });
       if (leftOut === undefined && placed.positions.join() !== positions.join()) throw otherPositions();
       await session.importCells(placed.state);
       return asked.suffix;
@@ -104,6 +129,13 @@ async function blocksReplay(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A prefix as it comes out of the type in which it was kept. */
+function restored(prefix: PrefixCut, keptAs: StoreType, engine: Engine): PrefixCut {
+  if (keptAs === 'f16') return prefix;
+  using cells = wholePrefix(prefix, engine);
+  return cutPrefix(kvTools.restore(kvTools.quantise(cells, keptAs)), prefix.header.positions.length);
 }
 
 function otherPositions(): BenchError {

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
+import { languageModelNamed } from '../../config/models/registry.ts';
 import { openDatabase } from '../../db/database.ts';
 import { resumedConfig } from './run-record.ts';
 
@@ -36,4 +37,27 @@ test('a run goes on with its judge, wherever that answers now, and with none whe
   expect([judge, judgeModel]).toEqual(['http://127.0.0.1:2/v1/chat/completions', 'grader']);
   const plain = storeRun(database, { name: 'plain', turns: [] });
   expect(() => resumedConfig(moved, plain)).toThrow('--resume plain: the run asks no judge');
+});
+
+describe('a run goes on with its own model where the command names none', () => {
+  const resumed = (modelName: string, model: string, flags: Record<string, string> = {}) => {
+    using folder = new TestFolder();
+    using database = openDatabase({ path: folder.file('runs.sqlite') });
+    const run = storeRun(database, { name: 'begun', turns: [], modelName, settings: { model } });
+    return resumedConfig(smallConfig(folder, flags), run);
+  };
+  const { sha256, source } = languageModelNamed('smollm2-135m')!;
+
+  test('one of the registry by its bytes, random weights by their name', () => {
+    const known = resumed(sha256, 'renamed.gguf');
+    expect(known.model).toBe(source);
+    // Its embedder and the form of its prompt go with it, as with a model that the command names.
+    expect(known.given).toContain('model');
+    expect(resumed('', 'random:tiny-llama').model).toBe('random:tiny-llama');
+  });
+
+  test('a file of the user must be named, and what the command names is checked as before', () => {
+    expect(() => resumed('0'.repeat(64), 'mine.gguf')).toThrow("--resume begun: the run's model is the file mine.gguf");
+    expect(resumed(sha256, 'renamed.gguf', { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
+  });
 });

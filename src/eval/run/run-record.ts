@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
-import type { BenchConfig } from '../../config/bench-config.ts';
+import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
+import { placeOfModel } from '../../config/models/place-of-name.ts';
+import { languageModelWithHash } from '../../config/models/registry.ts';
 import type { RunRepository } from '../../db/run-repository.ts';
+import type { EngineInfo } from '../../engine/engine-info.ts';
 import type { RunPlan, RunRecord } from '../../records/run-record.ts';
 import { placesOfTiers } from '../../retrieval/tiered/tier-places.ts';
 import type { AskedData } from '../../data/asked-data.ts';
@@ -22,7 +25,8 @@ function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
 }
 
 /** The options with which a run goes on: those that it began with, and of the new ones those that no turn depends on. */
-export function resumedConfig(config: BenchConfig, { name, plan }: RunRecord): BenchConfig {
+export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig {
+  const { name, plan } = run;
   const open = Object.entries(config).filter(([key]) => !(keptOptions as readonly string[]).includes(key));
   const begun = decisive(plan.settings as unknown as BenchConfig);
   if (config.judge !== undefined && begun.judge === undefined) {
@@ -34,8 +38,25 @@ export function resumedConfig(config: BenchConfig, { name, plan }: RunRecord): B
   }
   // Its server may have moved: no verdict depends on where it answers.
   const moved = config.judge === undefined ? {} : { judge: config.judge };
-  const given = [...config.given, ...Object.keys(begun)];
-  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, ...moved, given };
+  const model = modelToOpen({ ...config, ...begun }, run);
+  const given = [...config.given, ...Object.keys(begun), ...(model === undefined ? [] : ['model'])];
+  const own = model === undefined ? {} : { model };
+  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, ...moved, ...own, given };
+}
+
+/**
+ * The model that a run opens again where the command names none; undefined where the command names one, and where a server
+ * has it.
+ * @throws BenchError `bad-option` for a file of the user's, whose place no run keeps
+ */
+function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunRecord): string | undefined {
+  if (given.includes('model') || engine !== 'llama-cpp') return undefined;
+  const known = languageModelWithHash(model.sha256);
+  if (known !== undefined) return placeOfModel(known.name, process.cwd());
+  const file = plan.settings['model'];
+  if (typeof file !== 'string') return undefined;
+  if (file.startsWith(randomModelPrefix)) return file;
+  throw new BenchError('bad-option', `--resume ${name}: the run's model is the file ${file}`, 'name it: --model FILE');
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
@@ -61,6 +82,11 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
     `--resume ${name}: there is no such run`,
     lastRunsHint(known, 'start one: npm run bench'),
   );
+}
+
+/** How runs call a model: by its name in the registry, with which it can be opened again, else by its own. */
+function nameOfModel({ modelSha256, model }: EngineInfo): string {
+  return languageModelWithHash(modelSha256 ?? '')?.name ?? model.name;
 }
 
 function sizeOf({ name, parameters }: { readonly name: string; readonly parameters: number | null }): string {
@@ -96,7 +122,7 @@ export async function checkSame(
     ['data set', run.dataset.sha256, dataset.sha256],
     ['model', run.model.sha256, info.modelSha256 ?? ''],
     // A server that shows no file of its model may have been given another one.
-    ['model', sizeOf(run.model), sizeOf(info.model)],
+    ['model', sizeOf(run.model), sizeOf({ ...info.model, name: nameOfModel(info) })],
     ['context window', run.model.contextTokens, info.contextTokens],
     ['embedder', run.embedder.sha256, embedder.sha256],
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
@@ -168,7 +194,7 @@ export async function createRun(
       stateIdentity: info.stateIdentity,
     },
     model: {
-      name: info.model.name,
+      name: nameOfModel(info),
       sha256: info.modelSha256 ?? '',
       parameters: info.model.parameters,
       contextTokens: info.contextTokens,

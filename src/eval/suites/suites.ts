@@ -7,6 +7,7 @@ import { coreferenceSuite } from './coreference-suite.ts';
 import { isolationSuite } from './isolation-suite.ts';
 import { latencySuite } from './latency-suite.ts';
 import { mainSuite } from './main-suite.ts';
+import { placementSuite } from './placement-suite.ts';
 import { retrievalSuite } from './retrieval-suite.ts';
 import { scalingSuite } from './scaling-suite.ts';
 import { servingSuite } from './serving-suite.ts';
@@ -18,6 +19,7 @@ const suites: Readonly<Record<SuiteName, Suite>> = {
   main: mainSuite,
   context: contextSuite,
   ablation: ablationSuite,
+  placement: placementSuite,
   alpha: alphaSuite,
   latency: latencySuite,
   coherence: coherenceSuite,

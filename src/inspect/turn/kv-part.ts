@@ -28,6 +28,8 @@ export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
     `${inBytes(prefill.sizeBytes)} loaded`,
     `${tokens.kvResident} cells filled`,
     `${account.built} tokens built in this turn`,
+    ...(prefill.evicted === undefined ? [] : [`memory tokens evicted by ${prefill.evicted}`]),
+    ...(prefill.keptAs === undefined ? [] : [`kept as ${prefill.keptAs}`]),
     ...(prefill.strategy === 'prefix' ? [] : [`joined in ${formatNumber(prefill.joinMs, 2)} ms`]),
     ...(prefill.strategy !== 'prefix' && prefill.recomputedTokens > 0
       ? [`${prefill.recomputedTokens} tokens recomputed`]

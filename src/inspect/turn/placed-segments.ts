@@ -9,16 +9,23 @@ export type PlacedSegment = PromptSegment & {
   readonly position: number;
 };
 
-/** Adds to each segment of the final sequence the cell and the position of its first token. */
+/**
+ * Adds to each segment of the final sequence the cell and the position of its first token. Shared tokens in front of blocks
+ * take cells, and are no segment.
+ */
 export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn): PlacedSegment[] {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  const parallel = prefill?.strategy === 'parallel' ? prefill : undefined;
-  const blocks = new Map(parallel?.blocks.map(({ memoryId, position }) => [memoryId, position]));
+  const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;
+  const sink = joined?.making?.sink?.kept === true ? joined.making.sink.tokens : 0;
+  const moved = joined?.strategy === 'parallel' || sink > 0 ? joined : undefined;
+  const blocks = new Map(moved?.blocks.map(({ memoryId, position }) => [memoryId, position]));
   const lastBlock = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && blocks.has(memoryId));
   let cell = 0;
   return segments.map((segment, index) => {
     const own = segment.memoryId === undefined ? undefined : blocks.get(segment.memoryId);
-    const shared = parallel !== undefined && index > lastBlock ? all - tokens.positions : 0;
+    if (own !== undefined) cell += sink;
+    const cells = all + sink * blocks.size;
+    const shared = moved !== undefined && index > lastBlock ? cells - tokens.positions : 0;
     const placed = { ...segment, cell, position: own ?? cell - shared };
     cell += segment.tokenIds.length;
     return placed;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
+import { placedSegments } from './placed-segments.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 function answered(arm: string, injected = false): AnsweredTurn {
@@ -75,5 +76,27 @@ describe('the difference of two sequences', () => {
     expect(counts).toEqual({ sameTokens: 43, onlyHere: 0, onlyThere: 0, movedTokens: 21 });
     expect(segments[4]).toMatchObject({ kind: 'same', moved: { here: 14, there: 22 } });
     expect(segments[7]).toMatchObject({ label: 'footer', moved: { here: 32, there: 40 } });
+  });
+
+  it('counts the cells of shared tokens in front of blocks, which are no segments', () => {
+    const plain = answered('dki-blocks', true);
+    const block = { key: 'ab', origin: 'memory', computeMs: 0 } as const;
+    const kept: AnsweredTurn = {
+      ...plain,
+      tokens: { ...plain.tokens, positions: 49 },
+      prefill: {
+        ...{ strategy: 'blocks', alpha: 1, sizeBytes: 10, recomputed: [], recomputedTokens: 0, joinMs: 0 },
+        making: { sink: { tokens: 3, kept: true } },
+        header: { ...block, tokens: 14 },
+        blocks: [
+          { ...block, memoryId: 'm-1', tokens: 8, position: 17 },
+          { ...block, memoryId: 'm-2', tokens: 9, position: 28 },
+        ],
+      },
+    };
+    expect(placedSegments(kept).map(({ cell, position }) => [cell, position])).toEqual([
+      ...[0, 1, 10].map((at) => [at, at]),
+      ...[17, 28, 37, 38, 46].map((at) => [at, at]),
+    ]);
   });
 });

@@ -47,15 +47,20 @@ function difference(comparison: Comparison | undefined, primary: ShownMetric): C
   return primary.difference({ mean: delta, low, high });
 }
 
-/** Table 3: each part off, or replaced, in turn. */
-export function ablationTable(results: RunResults): Table {
+/** A table whose arms differ in one part at a time. */
+interface PartsTable extends Pick<Table, 'id' | 'notes'> {
+  readonly title: string;
+}
+
+/** The arms of a run one below the other: quality, the next token, and cost. */
+export function partsTable(results: RunResults, { id, title, notes }: PartsTable): Table {
   const primary = primaryMetric(results.run);
   const quality = new Map(
     results.comparisons.filter(({ metric }) => metric === primary.name).map((one) => [one.a, one]),
   );
   return {
-    id: 'table-3',
-    caption: captionOf('Table 3. Each part off in turn', results),
+    id,
+    caption: captionOf(title, results),
     rowHeading: 'arm',
     blocks: blocksWith(primary),
     rows: [
@@ -78,11 +83,20 @@ export function ablationTable(results: RunResults): Table {
         cells: { verdict: textCell(`not run: ${why}`) },
       })),
     ],
+    notes,
+  };
+}
+
+/** Table 3: each part off, or replaced, in turn. */
+export function ablationTable(results: RunResults): Table {
+  return partsTable(results, {
+    id: 'table-3',
+    title: 'Table 3. Each part off in turn',
     notes: [
       'Changed from dki, which is exact: no K/V (rag), memories that do not see each other (dki-blocks), the first K tokens of',
       'each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), preferences alone as K/V',
       "(dki-hybrid), the retriever's summary (summary), order by rank (placement=rank), labels without numbers (labels=bullet), the chat template of the model",
       '(template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
     ],
-  };
+  });
 }

@@ -14,6 +14,7 @@ import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable } from './leak-table.ts';
 import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
+import { placementTable } from './placement-table.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { servingTable } from './serving-table.ts';
 import { storageTable } from './storage-table.ts';
@@ -40,6 +41,7 @@ const paperTables: readonly PaperTable[] = [
   { name: 'breakdown', shown: false, of: tableBreakdown },
   { name: '2', suite: 'context', shown: true, of: contextTable },
   { name: '3', suite: 'ablation', shown: true, of: ablationTable },
+  { name: '3b', suite: 'placement', shown: true, of: placementTable },
   { name: '4', suite: 'alpha', shown: true, of: alphaTable },
   { name: '5', suite: 'latency', shown: true, of: latencyTable },
   { name: '6', suite: 'coherence', shown: true, of: coherenceTable },

@@ -6,6 +6,7 @@ import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
+import { placementTable } from './placement-table.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { byRetrievalTable } from './by-retrieval-table.ts';
 import { categoryTable } from './category-table.ts';
@@ -36,6 +37,14 @@ describe('table 3', () => {
     const table = ablationTable({ ...runResults, run });
     expect(table.rows).toHaveLength(runResults.arms.length + 1);
     expect(shown(table, 'rag@template=chat')).toEqual({ verdict: 'not run: the model has no chat template' });
+  });
+});
+
+describe('table 3b', () => {
+  it('has the columns of table 3, and says what its settings change', () => {
+    const [parts, placement] = [ablationTable(runResults), placementTable(runResults)];
+    expect(placement).toMatchObject({ id: 'table-3b', blocks: parts.blocks, rows: parts.rows });
+    expect(placement.notes.join(' ')).toContain('APE without its scale');
   });
 });
 

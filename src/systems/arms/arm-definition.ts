@@ -1,8 +1,10 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { StoreType } from '../../records/store-type.ts';
 import type { BenchSystem } from '../contracts.ts';
 import type { OpenStore } from '../prefill/arm-store.ts';
 import type { SystemParts } from '../system-parts.ts';
+import type { BlockSettings, JoiningArm } from './block-settings.ts';
 
 /** Traits of one arm that hold whatever else runs. */
 export type OwnTraits = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
@@ -15,6 +17,10 @@ export interface ArmParts extends SystemParts {
   readonly alpha: number;
   /** Least relevance at which a gate injects. */
   readonly gatingThreshold: number;
+  /** The type in which its K/V is kept. */
+  readonly keptAs: StoreType;
+  /** How its blocks are made and placed; empty where the name says nothing of it. */
+  readonly blocks: BlockSettings;
 }
 
 /**
@@ -48,10 +54,12 @@ export interface ArmDefinition {
     readonly example: string;
     readonly pattern: RegExp;
   };
-  /** @param alpha by the name's setting, else the run's */
-  traits(argument: string | null, alpha: number): OwnTraits;
+  /** @param alpha by the name's setting, else the run's @param blocks by the name's settings: empty, but of an arm that joins */
+  traits(argument: string | null, alpha: number, blocks: BlockSettings): OwnTraits;
   /** Capabilities without which the arm cannot run. Default: none. */
-  requires?(argument: string | null, alpha: number): readonly CapabilityName[];
+  requires?(argument: string | null, alpha: number, blocks: BlockSettings): readonly CapabilityName[];
+  /** The blocks that it joins, without settings; missing where it joins none, so that it has no settings of blocks. */
+  joins?(argument: string | null): JoiningArm;
   /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
   readonly gated?: boolean;
   /** Its prompt shows the summary of the retriever, which some make and others do not. Default false. */

@@ -14,11 +14,17 @@ export interface ArmName {
 /** The settings, for help and for messages. */
 export const armSettingsHelp =
   '@alpha=N, @labels=index|bullet, @placement=chronological|rank, @budget=half|all, @template=plain|chat,' +
-  ' @answer-prefix=none|general|item';
+  ' @answer-prefix=none|general|item, @store=f16|q8_0|q4_0';
+
+/** The settings of arms that join blocks of K/V. */
+export const blockSettingsHelp =
+  '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N';
 
 const knownSettings = z.strictObject(armSettings.unwrap().shape);
 /** The one setting of two words, as names spell it. */
 const PREFIX_SETTING = 'answer-prefix';
+/** The settings that are numbers. */
+const NUMBERS: readonly string[] = ['alpha', 'temperature'] satisfies (keyof ArmSettings)[];
 const DECIMAL = /^\d+(\.\d+)?$/;
 
 function settingOf(text: string): readonly [string, string | number] {
@@ -26,7 +32,7 @@ function settingOf(text: string): readonly [string, string | number] {
   if (key === PREFIX_SETTING) return ['answerPrefix', value];
   // In a name each setting is spelt in one way.
   if (key === 'answerPrefix') return [text, value];
-  return [key, key === 'alpha' && DECIMAL.test(value) ? Number(value) : value];
+  return [key, NUMBERS.includes(key) && DECIMAL.test(value) ? Number(value) : value];
 }
 
 /** The parts of an arm's name; undefined where a setting is none. Whether there is such an arm is for the registry. */

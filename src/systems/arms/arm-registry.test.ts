@@ -194,6 +194,87 @@ describe('a name', () => {
   });
 });
 
+describe('settings of blocks', () => {
+  it('say how an arm makes and places its blocks, and leave its prompt and reference alone', () => {
+    const of = (name: string) => named(name).traits;
+    expect(of('dki-blocks@context=none')).toMatchObject({
+      ...{ prefill: 'blocks', making: { context: 'none' }, equivalence: 'tokens', comparison: 'exploratory' },
+      settings: { context: 'none' },
+    });
+    expect(of('dki-link:4@context=previous')).toMatchObject({ prefill: 'link:4', making: { context: 'previous' } });
+    expect(of('dki-blocks@sink=4')).toMatchObject({
+      ...{ making: { sink: { tokens: 4, kept: false } }, equivalence: 'tokens' },
+    });
+    expect(of('dki-blocks@context=none@sink=12:kept')).toMatchObject({
+      ...{ making: { context: 'none', sink: { tokens: 12, kept: true } }, equivalence: 'none' },
+    });
+    expect(of('dki-blocks@context=header@positions=contiguous')).not.toHaveProperty('making');
+    expect(of('dki-parallel@temperature=1')).not.toHaveProperty('making');
+    expect(referencesOf('rag', 'dki-parallel@temperature=0.9', 'dki-blocks@context=none@alpha=0.5').slice(1)).toEqual([
+      ['dki-parallel@temperature=0.9', 'rag'],
+      ['dki-blocks@context=none@alpha=0.5', 'rag'],
+    ]);
+  });
+
+  it('make parallel blocks one arm under two names', () => {
+    const [alias, setting] = [named('dki-parallel'), named('dki-blocks@positions=parallel')];
+    const claims = ({ traits: { prefill, equivalence }, requires }: Arm) => ({ prefill, equivalence, requires });
+    expect(claims(setting)).toEqual(claims(alias));
+    expect(claims(alias)).toEqual({
+      ...{ prefill: 'parallel', equivalence: 'none' },
+      requires: ['cells', 'sharedPositions'],
+    });
+  });
+
+  it.each([
+    ['rag@context=none', '@context is of arms that join whole blocks'],
+    ['dki@positions=parallel', '@positions is of arms that join whole blocks'],
+    ['dki-blocks-evict-knorm:.5@sink=4', '@sink is of arms that join whole blocks'],
+    ['dki-blocks@temperature=0.9', '@temperature is of blocks that stand at the same positions'],
+    ['dki-parallel@positions=contiguous', 'parallel blocks at contiguous positions are dki-blocks'],
+    ['dki-link:4@positions=parallel', 'parallel blocks have none there'],
+    ['dki-first:.3@context=none', 'the first block is never recomputed'],
+    ['dki-link:4@sink=1', 'the first block is never recomputed'],
+    ['dki-blocks@sink=4:kept@budget=all', '@budget=all gives them all to memories'],
+    ['dki-blocks+ahead@context=previous', 'has no memory in front of it'],
+  ])('are refused where they have no sense: %s', (name, why) => {
+    expect(() => named(name)).toThrow(`--arms ${name}: `);
+    expect(() => named(name)).toThrow(why);
+    expect(() => named(name)).toThrow(expect.objectContaining({ code: 'bad-option', hint: expect.any(String) }));
+  });
+
+  it.each([
+    'dki-blocks@sink=0',
+    'dki-blocks@sink=4:gone',
+    'dki-parallel@temperature=0',
+    'dki-parallel@temperature=warm',
+    'dki-blocks@context=all',
+  ])('that are none are refused: %s', (name) => expect(armRegistry.has(name)).toBe(false));
+});
+
+describe('a type of its store', () => {
+  it('leaves the token ids of the text, and takes its bits and a look at cells', () => {
+    const of = (name: string) => [named(name).traits.equivalence, named(name).requires];
+    expect(of('dki@store=q8_0')).toEqual(['tokens', ['checkpoints', 'cells']]);
+    expect(of('dki@store=f16')).toEqual(['bitwise', ['checkpoints']]);
+    expect(of('dki-blocks@store=q4_0')).toEqual(['tokens', ['cells']]);
+    expect(of('dki-evict-knorm:.5@store=q4_0')).toEqual(['none', ['cells']]);
+    expect(referencesOf('rag', 'dki@store=q8_0')[1]).toEqual(['dki@store=q8_0', 'rag']);
+  });
+
+  it('is refused for an arm that keeps none, and where there is no such type', () => {
+    expect(() => named('rag@store=q8_0')).toThrow('--arms rag@store=q8_0: rag keeps no K/V');
+    expect(armRegistry.has('dki@store=q5_1')).toBe(false);
+  });
+
+  it('is handed to the arm', () => {
+    const { definition, opened } = ownArm();
+    for (const name of ['own', 'own@store=q4_0'])
+      armRegistry.with(definition).named([name], defaults)[0]!.open(bareParts);
+    expect(opened.map(({ parts }) => parts.keptAs)).toEqual(['f16', 'q4_0']);
+  });
+});
+
 describe('the reference of an arm', () => {
   it('is the text arm of the run whose prompt is built by the same settings', () => {
     expect(referencesOf('none', 'rag', 'rag-twin', 'dki', 'dki@alpha=0.5')).toEqual([

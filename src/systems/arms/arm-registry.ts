@@ -6,7 +6,8 @@ import type { BenchSystem } from '../contracts.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../system-parts.ts';
 import type { ArmDefinition, ArmParts } from './arm-definition.ts';
-import { type ArmName, armSettingsHelp, parseArmName } from './arm-name.ts';
+import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';
+import { blockSettingsOf, requireSense } from './block-settings.ts';
 import { injectingArms } from './injecting-arms.ts';
 import { textArms } from './text-arms.ts';
 
@@ -28,7 +29,7 @@ export interface Arm {
   readonly gated: boolean;
   /** It runs only with a retriever that makes a summary. */
   readonly readsSummary: boolean;
-  readonly open: (parts: Omit<ArmParts, keyof ArmDefaults>) => BenchSystem;
+  readonly open: (parts: Omit<ArmParts, keyof ArmDefaults | 'blocks' | 'keptAs'>) => BenchSystem;
 }
 
 /** The arms that `--arms` may name. */
@@ -53,7 +54,7 @@ export class ArmRegistry {
   get summaries(): readonly { readonly name: string; readonly summary: string }[] {
     return this.names.map((name) => {
       const definition = this.#definitions.find((candidate) => exampleName(candidate) === name)!;
-      return { name, summary: definition.traits(definition.argument?.example ?? null, 1).summary };
+      return { name, summary: definition.traits(definition.argument?.example ?? null, 1, {}).summary };
     });
   }
 
@@ -105,33 +106,45 @@ export class ArmRegistry {
       throw new BenchError(
         'bad-option',
         `--arms: no arm "${name}"${didYouMean(name, this.names)}`,
-        `choose among ${this.names.join(', ')}; each may have ${armSettingsHelp}`,
+        `choose among ${this.names.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`,
       );
     }
     const { definition, parsed } = found;
     const { argument, settings } = parsed;
     const alpha = settings.alpha ?? defaults.alpha;
-    const traits = definition.traits(argument, alpha);
+    const { blocks, others } = blockSettingsOf(settings);
+    requireSense(name, settings, definition.joins?.(argument) ?? null);
+    const traits = definition.traits(argument, alpha, blocks);
     if (settings.alpha !== undefined && traits.injects === 'nothing') {
       throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no K/V to scale`, 'drop @alpha');
     }
+    const keptAs = settings.store ?? 'f16';
+    if (settings.store !== undefined && traits.injects === 'nothing') {
+      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} keeps no K/V`, 'drop @store');
+    }
+    const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const isPlain = Object.keys(settings).length === 0;
     return {
       arm: {
         traits: {
           ...traits,
+          ...(keptAs === 'f16' || traits.equivalence === 'none' ? {} : { equivalence: 'tokens' as const }),
           // With settings it is another arm, which nobody planned to compare.
           ...(isPlain ? {} : { control: null, comparison: 'exploratory' as const }),
           ...{ name, base: parsed.base, settings, reference: null },
         },
-        requires: definition.requires?.(argument, alpha) ?? [],
+        // Quantised numbers are edited cells.
+        requires: keptAs === 'f16' || needs.includes('cells') ? needs : [...needs, 'cells' as const],
         template: settings.template,
         gated: definition.gated ?? false,
         readsSummary: definition.readsSummary ?? false,
         open: (parts) =>
-          definition.open({ ...parts, ...defaults, alpha, rules: rulesBy(settings, parts.rules) }, argument),
+          definition.open(
+            { ...parts, ...defaults, alpha, keptAs, blocks, rules: rulesBy(settings, parts.rules) },
+            argument,
+          ),
       },
-      rulesKey: JSON.stringify(Object.entries({ ...settings, alpha: undefined }).sort()),
+      rulesKey: JSON.stringify(Object.entries({ ...others, alpha: undefined, store: undefined }).sort()),
       isBaseline: definition.name === BASELINE,
     };
   }

@@ -1,6 +1,8 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
-import { type RecipeName, recipeNamed } from '../prefill/join-recipe.ts';
+import { makingOf, type RecipeName, recipeName, recipeNamed } from '../prefill/join-recipe.ts';
+import { recipeWith } from './block-settings.ts';
+import { keptSinkTokens } from '../prefill/seen-tokens.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
 type Difference = Partial<Omit<DKISystemParts, keyof ArmParts>>;
@@ -39,12 +41,27 @@ export function joining(
   recipeOf: (argument: string | null) => RecipeName,
   difference: Difference = {},
 ): ArmDefinition {
-  const definition = injecting(name, traits, needs, (_, argument) => ({
+  const definition = injecting(name, traits, needs, ({ blocks }, argument) => ({
     ...difference,
-    prefill: recipeNamed(recipeOf(argument)),
+    prefill: recipeWith(recipeNamed(recipeOf(argument)), blocks),
   }));
   return {
     ...definition,
-    traits: (argument, alpha) => ({ ...definition.traits(argument, alpha), prefill: recipeOf(argument) }),
+    traits: (argument, alpha, blocks) => {
+      const recipe = recipeWith(recipeNamed(recipeOf(argument)), blocks);
+      const making = makingOf(recipe);
+      return {
+        ...definition.traits(argument, alpha, blocks),
+        prefill: recipeName(recipe),
+        ...(making === undefined ? {} : { making }),
+        // Tokens that share positions are in no list, and those that are kept in front of blocks in no prompt.
+        ...(recipe.positions === 'parallel' || keptSinkTokens(recipe) > 0 ? { equivalence: 'none' } : {}),
+      };
+    },
+    requires: (argument, _, blocks) =>
+      recipeWith(recipeNamed(recipeOf(argument)), blocks).positions === 'parallel'
+        ? [...needs, 'sharedPositions']
+        : needs,
+    joins: (argument) => ({ recipe: recipeNamed(recipeOf(argument)), ahead: difference.ahead ?? false }),
   };
 }

@@ -1,5 +1,6 @@
 import type { RecipeName } from '../prefill/join-recipe.ts';
 import type { ArmDefinition } from './arm-definition.ts';
+import { evictingArms } from './evicting-arms.ts';
 import { injecting, joining } from './injecting-arm.ts';
 import { selectingArms } from './selecting-arms.ts';
 
@@ -18,8 +19,8 @@ function scaledByTurn(definition: ArmDefinition): ArmDefinition {
 function exact(definition: ArmDefinition): ArmDefinition {
   return {
     ...definition,
-    traits: (argument, alpha) => ({
-      ...definition.traits(argument, alpha),
+    traits: (argument, alpha, blocks) => ({
+      ...definition.traits(argument, alpha, blocks),
       equivalence: alpha === 1 ? 'bitwise' : 'tokens',
     }),
   };
@@ -29,8 +30,8 @@ function exact(definition: ArmDefinition): ArmDefinition {
 function planned(planned: string, definition: ArmDefinition): ArmDefinition {
   return {
     ...definition,
-    traits: (argument, alpha) => ({
-      ...definition.traits(argument, alpha),
+    traits: (argument, ...asked) => ({
+      ...definition.traits(argument, ...asked),
       comparison: argument === planned ? 'planned' : 'exploratory',
     }),
   };
@@ -108,9 +109,10 @@ export const injectingArms: readonly ArmDefinition[] = [
       summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
       mark: { colour: '#9c7c14', shape: 'cross', dash: [8, 3, 2, 3] },
     },
-    ['cells', 'sharedPositions'],
+    ['cells'],
     () => 'parallel',
   ),
+  ...evictingArms,
   injecting(
     'dki-hybrid',
     {

@@ -1,4 +1,5 @@
 import type { TokenId } from '../../engine/token-id.ts';
+import { nameOfEviction } from '../../kv/eviction.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { isBadState, requireInSession } from './exact-tokens.ts';
 import type { ExactPrefix, KeptPrefixes, KeptPrefixParts } from './kept-prefixes.ts';
@@ -16,7 +17,7 @@ export interface ExactPrefixOptions extends KeptPrefixParts {
   readonly keepsSession?: boolean;
 }
 
-interface Resident extends Pick<Loaded, 'sizeBytes' | 'tokens'> {
+interface Resident extends Pick<Loaded, 'sizeBytes' | 'tokens' | 'cells'> {
   readonly key: string;
   readonly userId: string;
   readonly alpha: number;
@@ -47,7 +48,8 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     this.#resident = undefined;
     if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
     const start = performance.now();
-    const kept = turn.alpha === 1 ? this.#checkpoints : this.#cells;
+    const { evict, keptAs, keepsSession = false } = this.#options;
+    const kept = this.#isPlain(turn.alpha) ? this.#checkpoints : this.#cells;
     const prefix = this.#prefixOf(prompt, parts, turn.alpha);
     const found = (await this.#goOn(resident, prefix, turn)) ?? (await kept.load(prefix, turn));
     const computed = found === undefined ? await kept.compute(prefix, turn) : undefined;
@@ -55,16 +57,17 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const kvComputeMs = computed?.computeMs ?? 0;
     const { userId, alpha } = turn;
     const { key, tokenIds } = prefix;
-    if (this.#options.keepsSession === true) this.#resident = { ...loaded, key, userId, alpha };
+    // A session of evicted cells does not tell one prefix from another.
+    if (keepsSession && evict === null) this.#resident = { ...loaded, key, userId, alpha };
     return {
       ...(computed === undefined ? {} : { keep: () => this.#keep(computed.keep) }),
       suffix: parts.suffix,
-      record: prefixRecord(key, loaded, turn, parts, kvComputeMs),
+      record: prefixRecord(key, loaded, turn, parts, kvComputeMs, { evict, keptAs }),
       account: {
         cache: found === undefined ? 'miss' : 'hit',
         built: found === undefined ? tokenIds.length : 0,
         recomputed: 0,
-        resident: tokenIds.length,
+        resident: loaded.cells,
         positions: prompt.tokenIds.length,
       },
       kvLoadMs: performance.now() - start - kvComputeMs,
@@ -91,17 +94,23 @@ export class ExactPrefixPrefill implements PrefillStrategy {
   }
 
   #prefixOf({ tokenIds, prefixTokens }: BuiltPrompt, { header, lines }: PrefixParts, alpha: number): ExactPrefix {
-    const { engine, kv, template } = this.#options;
+    const { engine, kv, template, evict, keptAs } = this.#options;
     const ids: readonly TokenId[] = tokenIds.slice(0, prefixTokens);
     const stateIdentity = engine.info.stateIdentity ?? '';
-    // The two forms of what is kept never take each other's place.
-    const form = alpha === 1 ? template : `${template}/cells`;
+    // The forms of what is kept never take each other's place.
+    const left = evict === null ? 'cells' : `evict-${nameOfEviction(evict)}`;
+    const form = this.#isPlain(alpha) ? template : `${template}/${left}/${keptAs}`;
     return {
       key: kv.key({ stateIdentity, template: form, tokenIds: ids }),
       tokenIds: ids,
       headerTokens: header.length,
       memoryIds: lines.map(({ memoryId }) => memoryId),
     };
+  }
+
+  /** True where what was evaluated is kept as it is. */
+  #isPlain(alpha: number): boolean {
+    return alpha === 1 && this.#options.evict === null && this.#options.keptAs === 'f16';
   }
 
   /** Keeps what was computed; the bytes of what stays in the session are known only then. */

@@ -1,7 +1,8 @@
 import { BenchError } from '../../config/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import type { TokenId } from '../../engine/token-id.ts';
+import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
+import { type Eviction, keptTokens } from '../../kv/eviction.ts';
 import { sameTokens } from '../../kv/same-tokens.ts';
 
 /** @throws BenchError `bad-state` where a state has other tokens than those that its key was made of */
@@ -22,6 +23,34 @@ export async function requireInSession(session: EngineSession, wanted: readonly 
 /** True for the cells of these tokens at contiguous positions from `start` on. */
 export function isBlockOf({ tokenIds, positions }: SequenceState, start: number, wanted: readonly TokenId[]): boolean {
   return sameTokens(tokenIds, wanted) && positions.every((position, cell) => position === start + cell);
+}
+
+/**
+ * True for what an eviction leaves of the cells of these tokens at contiguous positions from `start` on: as many cells, the last
+ * one where it was, each of its own token or of one that differs by head.
+ */
+export function isLeftOf(
+  { tokenIds, positions }: SequenceState,
+  start: number,
+  wanted: readonly TokenId[],
+  eviction: Eviction,
+): boolean {
+  const isOwn = (position: number, cell: number): boolean =>
+    position >= start &&
+    position > (positions[cell - 1] ?? -1) &&
+    (tokenIds[cell] === UNKNOWN_TOKEN || tokenIds[cell] === wanted[position - start]);
+  return (
+    positions.length === keptTokens(wanted.length, eviction) &&
+    positions.at(-1) === start + wanted.length - 1 &&
+    positions.every(isOwn)
+  );
+}
+
+/** The token at each position up to the last one, of cells of which no two share one; −1 where it is not known. */
+export function tokensByPosition({ tokenIds, positions }: SequenceState): TokenId[] {
+  const tokens = Array.from({ length: Math.max(...positions) + 1 }, () => UNKNOWN_TOKEN);
+  positions.forEach((position, cell) => (tokens[position] = tokenIds[cell]!));
+  return tokens;
 }
 
 /** True for an error that says that K/V cannot be used. */

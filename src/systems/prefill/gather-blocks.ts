@@ -3,9 +3,14 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockStore, FoundBlock } from '../../kv/block-store.ts';
+import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { LinesAhead } from '../prompt/lines-ahead.ts';
-import { computeExactly, isBlockOf, requireInSession, requireTokens } from './exact-tokens.ts';
+import type { BlockMaking } from '../../records/block-making.ts';
+import type { StoreType } from '../../records/store-type.ts';
+import type { LinesAhead, MemoryLine } from '../prompt/lines-ahead.ts';
+import { computeExactly, isBlockOf, isLeftOf, requireInSession, requireTokens } from './exact-tokens.ts';
+import { frontCells } from './front-cells.ts';
+import { type SeenTokens, seenTokens, sinkTokens } from './seen-tokens.ts';
 
 /** Everything that work on blocks needs. */
 export interface BlockContext {
@@ -16,6 +21,10 @@ export interface BlockContext {
   readonly kv: KvTools;
   /** Template and labels, part of each key. */
   readonly template: string;
+  /** Tokens that are dropped from each block before it is kept, never from the header; null for none. */
+  readonly evict: Eviction | null;
+  /** The type in which the store keeps blocks. */
+  readonly keptAs: StoreType;
   /** Cancels the evaluation of a block. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,6 +33,8 @@ export interface BlockContext {
 export interface GatheredBlock {
   readonly key: string;
   readonly state: SequenceState;
+  /** The position of its first token, evicted or not. */
+  readonly start: number;
   readonly origin: 'computed' | 'memory' | 'disk';
   /** 0 for a block that was found. */
   readonly computeMs: number;
@@ -31,8 +42,11 @@ export interface GatheredBlock {
 
 /** Header and blocks of a prompt, and the cost of getting them. */
 export interface GatheredBlocks {
+  /** Evaluated with the shared tokens behind it, where blocks see those. */
   readonly header: GatheredBlock;
-  /** One of each memory line, in order, as evaluated directly behind the header. */
+  /** Shared tokens that stand in front of each block, where they were computed; null where none are kept. */
+  readonly sink: SequenceState | null;
+  /** One of each memory line, in order, as evaluated directly behind what it sees, without the tokens that were evicted. */
   readonly blocks: readonly GatheredBlock[];
   readonly builtTokens: number;
   readonly findMs: number;
@@ -41,54 +55,87 @@ export interface GatheredBlocks {
 
 /**
  * Finds the header and the block of every memory line, and computes those that are not in the store: a line is evaluated
- * directly behind the header, so that it sees the header and itself, and its own cells alone are kept. The store is to be
+ * directly behind what it sees, the header if nothing else is asked for, and its own cells alone are kept. The store is to be
  * settled behind the answer.
  */
 export async function gatherBlocks(
   context: BlockContext,
   userId: string,
-  { header: headerIds, lines }: LinesAhead,
+  parts: LinesAhead,
+  making: BlockMaking = {},
 ): Promise<GatheredBlocks> {
-  const start = performance.now();
-  const { session, store, signal } = context;
-  const header = await headerOf(context, userId, headerIds);
-  let computeMs = header.computeMs;
-  let builtTokens = header.origin === 'computed' ? headerIds.length : 0;
-  let sessionHoldsHeader = header.origin === 'computed';
+  const begin = performance.now();
+  const { store, evict } = context;
+  const sink = sinkTokens(making, parts.header);
+  // Of a prompt's own beginning the header has the cells.
+  const ids = making.context === 'none' ? parts.header : [...parts.header, ...sink];
+  const whole = await headerOf(context, userId, ids);
+  const { front, ...cells } = frontCells(whole.state, parts.header.length, making, context.kv);
+  let computeMs = whole.computeMs;
+  let builtTokens = whole.origin === 'computed' ? ids.length : 0;
+  // Blocks see the header that they will stand behind, whoever computed it: what is restored is another one.
+  const builder: Builder = { front, holdsFront: whole.origin === 'computed' && context.keptAs === 'f16' };
   const blocks: GatheredBlock[] = [];
-  for (const { memoryId, tokenIds } of lines) {
-    const key = keyOf(context, `block behind ${headerIds.length}`, [...headerIds, ...tokenIds]);
-    const found = await findBlock(store, userId, key, headerIds.length, tokenIds);
+  for (const [index, line] of parts.lines.entries()) {
+    const seen = seenTokens(making, parts, index);
+    const start = seen.all.length;
+    const part = `block behind ${start}${evict === null ? '' : `/evict-${nameOfEviction(evict)}`}`;
+    const key = keyOf(context, part, [...seen.all, ...line.tokenIds]);
+    const found = await findBlock(store, userId, key, (state) =>
+      evict === null ? isBlockOf(state, start, line.tokenIds) : isLeftOf(state, start, line.tokenIds, evict),
+    );
     if (found !== undefined) {
-      blocks.push({ key, state: found.state, origin: found.tier, computeMs: 0 });
+      blocks.push({ key, start, state: found.state, origin: found.tier, computeMs: 0 });
       continue;
     }
     const computeStart = performance.now();
-    const compute = async (): Promise<SequenceState> => {
-      if (sessionHoldsHeader) await session.truncate(headerIds.length);
-      else await session.importCells(header.state);
-      sessionHoldsHeader = false;
-      await session.evaluate(tokenIds, { signal });
-      await requireInSession(session, [...headerIds, ...tokenIds]);
-      sessionHoldsHeader = true;
-      using block = await session.exportCells({ start: headerIds.length, end: headerIds.length + tokenIds.length });
-      requireTokens(block.tokenIds, tokenIds);
-      return store.keep(userId, key, tokenIds.length, [memoryId], block);
-    };
+    const compute = (): Promise<SequenceState> => computeBlock(context, builder, userId, key, line, seen);
     const state = await computeExactly(compute, () => store.countRejected());
     const elapsedMs = performance.now() - computeStart;
-    builtTokens += tokenIds.length;
+    builtTokens += (seen.neighbour?.tokenIds.length ?? 0) + line.tokenIds.length;
     computeMs += elapsedMs;
-    blocks.push({ key, state, origin: 'computed', computeMs: elapsedMs });
+    blocks.push({ key, start, state, origin: 'computed', computeMs: elapsedMs });
   }
-  return { header, blocks, builtTokens, findMs: performance.now() - start - computeMs, computeMs };
+  const findMs = performance.now() - begin - computeMs;
+  return { header: { ...whole, state: cells.header }, sink: cells.sink, blocks, builtTokens, findMs, computeMs };
+}
+
+/** What a session that builds blocks holds at its beginning. */
+interface Builder {
+  /** The cells of what every block sees; null for nothing. */
+  readonly front: SequenceState | null;
+  /** The session begins with them. */
+  holdsFront: boolean;
+}
+
+/** Evaluates a line behind what it sees; a neighbour together with it, since nobody else needs that one's cells. */
+async function computeBlock(
+  { session, store, kv, evict, signal }: BlockContext,
+  builder: Builder,
+  userId: string,
+  key: string,
+  { memoryId, tokenIds }: MemoryLine,
+  { front, neighbour, all }: SeenTokens,
+): Promise<SequenceState> {
+  if (builder.front === null) await session.clear();
+  else if (builder.holdsFront) await session.truncate(front.length);
+  else await session.importCells(builder.front);
+  builder.holdsFront = false;
+  await session.evaluate([...(neighbour?.tokenIds ?? []), ...tokenIds], { signal });
+  await requireInSession(session, [...all, ...tokenIds]);
+  builder.holdsFront = true;
+  using block = await session.exportCells({ start: all.length, end: all.length + tokenIds.length });
+  requireTokens(block.tokenIds, tokenIds);
+  // What a memory says is in the block that saw it: forgotten together.
+  const memoryIds = neighbour === null ? [memoryId] : [memoryId, neighbour.memoryId];
+  return store.keep(userId, key, tokenIds.length, memoryIds, evict === null ? block : kv.evict(block, evict));
 }
 
 async function headerOf(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
   const { session, store, signal } = context;
   const key = keyOf(context, 'header', tokenIds);
-  const found = await findBlock(store, userId, key, 0, tokenIds);
-  if (found !== undefined) return { key, state: found.state, origin: found.tier, computeMs: 0 };
+  const found = await findBlock(store, userId, key, (state) => isBlockOf(state, 0, tokenIds));
+  if (found !== undefined) return { key, start: 0, state: found.state, origin: found.tier, computeMs: 0 };
   const start = performance.now();
   const compute = async (): Promise<SequenceState> => {
     await session.clear();
@@ -99,23 +146,23 @@ async function headerOf(context: BlockContext, userId: string, tokenIds: readonl
     return store.keep(userId, key, tokenIds.length, [], cells);
   };
   const state = await computeExactly(compute, () => store.countRejected());
-  return { key, state, origin: 'computed', computeMs: performance.now() - start };
+  return { key, start: 0, state, origin: 'computed', computeMs: performance.now() - start };
 }
 
-/** A block that has these tokens, from that position on; one that has others is rejected. */
+/** A block whose cells are those that its key says; any other is rejected. */
 async function findBlock(
   store: BlockStore,
   userId: string,
   key: string,
-  start: number,
-  tokenIds: readonly TokenId[],
+  isWanted: (state: SequenceState) => boolean,
 ): Promise<FoundBlock | undefined> {
   const found = await store.find(userId, key);
-  if (found === undefined || isBlockOf(found.state, start, tokenIds)) return found;
+  if (found === undefined || isWanted(found.state)) return found;
   await store.reject(userId, key);
   return undefined;
 }
 
-function keyOf({ engine, template, kv }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
-  return kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: `${template}/${part}`, tokenIds });
+function keyOf({ engine, template, kv, keptAs }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
+  const form = keptAs === 'f16' ? template : `${template}/${keptAs}`;
+  return kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: `${form}/${part}`, tokenIds });
 }

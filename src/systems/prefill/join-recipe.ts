@@ -1,7 +1,8 @@
+import type { BlockMaking } from '../../records/block-making.ts';
 import type { TokenMeasure, TokenSelection } from './select-tokens.ts';
 
-/** The placement of blocks, and what of them is evaluated again where it stands. */
-export interface JoinRecipe {
+/** How blocks are made and placed, and what of them is evaluated again where it stands. */
+export interface JoinRecipe extends BlockMaking {
   /** `contiguous`: one behind the other; `parallel`: all right behind the header, at the same positions. */
   readonly positions: 'contiguous' | 'parallel';
   /** Tokens evaluated again at their final place, in sight of what precedes them; null for plain joining. */
@@ -50,8 +51,17 @@ export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
   return recompute === null ? 'blocks' : selectionName(recompute);
 }
 
-/** The recipe of a name that `recipeName` gave. */
-export function recipeNamed(name: RecipeName): JoinRecipe {
+/** The recipe of a name that `recipeName` gave, whose blocks are made in that way. */
+export function recipeNamed(name: RecipeName, making: BlockMaking = {}): JoinRecipe {
+  return { ...placementNamed(name), ...making };
+}
+
+/** How the blocks of a recipe are made; undefined where that is the default. */
+export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe): BlockMaking | undefined {
+  return Object.keys(making).length === 0 ? undefined : making;
+}
+
+function placementNamed(name: RecipeName): Pick<JoinRecipe, 'positions' | 'recompute'> {
   if (name === 'parallel' || name === 'blocks') {
     return { positions: name === 'parallel' ? 'parallel' : 'contiguous', recompute: null };
   }

@@ -1,14 +1,18 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
+import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import { kvBytes } from '../../kv/owned-state.ts';
+import { bytesAtRest } from '../../kv/quantised-file.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
+import type { StoreType } from '../../records/store-type.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { LinesAhead } from '../prompt/lines-ahead.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
-import { requireInSession } from './exact-tokens.ts';
-import { type JoinRecipe, recipeName } from './join-recipe.ts';
+import { requireInSession, tokensByPosition } from './exact-tokens.ts';
+import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
+import { sinkTokens } from './seen-tokens.ts';
 import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import {
   type PrefillAccount,
@@ -24,6 +28,10 @@ export interface JoinedOptions {
   readonly store: BlockStore;
   readonly kv: KvTools;
   readonly recipe: JoinRecipe;
+  /** Tokens that are dropped from each block before it is kept; null for none. Not with a recipe that recomputes. */
+  readonly evict: Eviction | null;
+  /** The type in which the store keeps blocks. */
+  readonly keptAs: StoreType;
   /** Template and labels, part of each key. */
   readonly template: string;
 }
@@ -34,6 +42,8 @@ interface Joined extends Pick<
   'positions' | 'recomputed' | 'recomputedTokens' | 'recomputeMs' | 'selector'
 > {
   readonly gathered: GatheredBlocks;
+  /** Of header and blocks. */
+  readonly cells: number;
   readonly sizeBytes: number;
   readonly joinMs: number;
 }
@@ -41,7 +51,7 @@ interface Joined extends Pick<
 /**
  * Every memory line as a block of its own, computed once, joined behind one copy of the header: any set of memories in
  * any order, without evaluating them again. Blocks have not seen each other, but for what the recipe recomputes.
- * @see Block-Attention, arXiv 2409.15355; EPIC, arXiv 2410.15332; APE, arXiv 2502.05431 (its positions alone)
+ * @see Block-Attention, arXiv 2409.15355; EPIC, arXiv 2410.15332; APE, arXiv 2502.05431 (its positions and its temperature)
  */
 export class JoinedPrefill implements PrefillStrategy {
   readonly #options: JoinedOptions;
@@ -59,12 +69,12 @@ export class JoinedPrefill implements PrefillStrategy {
     return {
       ...(isSettled ? {} : { keep: () => this.#settle() }),
       suffix: parts.suffix,
-      record: recordOf(this.#options.recipe, turn.alpha, parts, joined),
+      record: recordOf(this.#options, turn.alpha, parts, joined),
       account: {
         cache: gathered.builtTokens > 0 ? 'miss' : 'hit',
         built: gathered.builtTokens,
         recomputed: joined.recomputedTokens,
-        resident: prompt.prefixTokens,
+        resident: joined.cells,
         positions: turn.session.tokens.length + parts.suffix.length,
         ...(this.#options.recipe.recompute === null ? {} : { selection: selectionOf(joined) }),
         ...(selector === null ? {} : { selector }),
@@ -75,7 +85,7 @@ export class JoinedPrefill implements PrefillStrategy {
   }
 
   async prepare(lines: LinesAhead, turn: TurnContext): Promise<void> {
-    await gatherBlocks(this.#context(turn), turn.userId, lines);
+    await gatherBlocks(this.#context(turn), turn.userId, lines, this.#options.recipe);
     await this.#settle();
   }
 
@@ -101,28 +111,34 @@ export class JoinedPrefill implements PrefillStrategy {
   }
 
   #context({ session, signal }: TurnContext): BlockContext {
-    const { engine, store, kv, template } = this.#options;
-    return { engine, session, store, kv, template, signal };
+    const { engine, store, kv, template, evict, keptAs } = this.#options;
+    return { engine, session, store, kv, template, evict, keptAs, signal };
   }
 
   async #join(parts: PrefixParts, turn: TurnContext): Promise<Joined> {
-    const { recipe, store } = this.#options;
+    const { recipe, store, evict, keptAs } = this.#options;
     const { session, userId, alpha } = turn;
     const context = this.#context(turn);
-    const gathered = await gatherBlocks(context, userId, parts);
+    const gathered = await gatherBlocks(context, userId, parts, recipe);
     const start = performance.now();
-    const blocks = gathered.blocks.map(({ state }, index) => ({ state, rank: rankOf(parts, index) }));
-    const options = { alpha, asked: parts, rotated: store.rotated };
+    const blocks = gathered.blocks.map(({ state, start: builtAt }, index) => ({
+      ...{ state, start: builtAt },
+      rank: rankOf(parts, index),
+    }));
+    const options = { alpha, sink: gathered.sink, asked: parts, rotated: store.rotated };
     using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, options);
     const { state, positions, recomputed, recomputedTokens, recomputeMs, selector } = placed;
-    const sizeBytes = kvBytes(state);
+    const cells = state.positions.length;
+    const sizeBytes = keptAs === 'f16' ? kvBytes(state) : bytesAtRest(state.layout, cells, keptAs);
     await session.importCells(state);
     // Where blocks share positions a session has no list of its tokens.
     if (recipe.positions === 'contiguous') {
-      await requireInSession(session, [...parts.header, ...parts.lines.flatMap(({ tokenIds }) => tokenIds)]);
+      const sink = recipe.sink?.kept === true ? sinkTokens(recipe, parts.header) : [];
+      const ids = [...parts.header, ...parts.lines.flatMap(({ tokenIds }) => [...sink, ...tokenIds])];
+      await requireInSession(session, evict === null ? ids : tokensByPosition(state));
     }
     const joinMs = performance.now() - start - recomputeMs - (selector?.ms ?? 0);
-    return { gathered, positions, recomputed, recomputedTokens, sizeBytes, recomputeMs, selector, joinMs };
+    return { gathered, cells, positions, recomputed, recomputedTokens, sizeBytes, recomputeMs, selector, joinMs };
   }
 }
 
@@ -142,14 +158,18 @@ function rankOf({ lines, ranked }: PrefixParts, index: number): number {
 }
 
 function recordOf(
-  recipe: JoinRecipe,
+  { recipe, evict, keptAs }: Pick<JoinedOptions, 'recipe' | 'evict' | 'keptAs'>,
   alpha: number,
   { lines }: PrefixParts,
   { gathered, positions, recomputed, recomputedTokens, sizeBytes, joinMs }: Joined,
 ): PrefillRecord {
   const { header } = gathered;
+  const making = makingOf(recipe);
   return {
     strategy: recipeName(recipe),
+    ...(making === undefined ? {} : { making }),
+    ...(evict === null ? {} : { evicted: nameOfEviction(evict) }),
+    ...(keptAs === 'f16' ? {} : { keptAs }),
     alpha,
     header: {
       key: header.key,
@@ -157,10 +177,10 @@ function recordOf(
       origin: header.origin,
       computeMs: header.computeMs,
     },
-    blocks: gathered.blocks.map(({ key, state, origin, computeMs }, index) => ({
+    blocks: gathered.blocks.map(({ key, origin, computeMs }, index) => ({
       memoryId: lines[index]!.memoryId,
       key,
-      tokens: state.positions.length,
+      tokens: lines[index]!.tokenIds.length,
       position: positions[index]!,
       origin,
       computeMs,

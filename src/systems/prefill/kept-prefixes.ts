@@ -1,7 +1,9 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
+import type { Eviction } from '../../kv/eviction.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
+import type { StoreType } from '../../records/store-type.ts';
 import { requireInSession } from './exact-tokens.ts';
 import type { Loaded } from './prefix-record.ts';
 import type { Prefilled, TurnContext } from './prefill-strategy.ts';
@@ -28,6 +30,10 @@ export interface KeptPrefixParts {
   readonly engine: Engine;
   readonly store: KvStore;
   readonly kv: KvTools;
+  /** Tokens that are dropped from the memories before they are kept, never from what precedes them; null for none. */
+  readonly evict: Eviction | null;
+  /** The type in which cells are kept. */
+  readonly keptAs: StoreType;
 }
 
 /** One form in which the K/V of exact prefixes is kept; its values are never scaled there. */

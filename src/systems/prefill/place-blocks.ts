@@ -1,7 +1,7 @@
 import type { Rotary } from '../../engine/rotary.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
-import { type BlockPlacement, contiguousPositions, type JoinOptions } from '../../kv/join-blocks.ts';
+import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { Selector } from '../../records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
@@ -14,6 +14,8 @@ import { isMeasured, leavesChoice, selectTokens, type TokenSelection } from './s
 /** A block and the place of its memory among the retrieved, 0 for the best. */
 export interface RankedBlock {
   readonly state: SequenceState;
+  /** The position at which its first token was built, evicted or not. */
+  readonly start: number;
   readonly rank: number;
 }
 
@@ -21,6 +23,8 @@ export interface RankedBlock {
 export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
   /** Multiplies the values of the blocks, last of all: recomputed tokens saw their predecessors unscaled. */
   readonly alpha: number;
+  /** Cells in front of each block, which are of no memory; null for none. */
+  readonly sink: SequenceState | null;
   /** What follows the blocks: a rule may select by the question. */
   readonly asked: AskedBehind;
 }
@@ -28,7 +32,7 @@ export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
 /** Header and blocks as one sequence; until it is disposed of. */
 export interface PlacedBlocks extends Disposable {
   readonly state: SequenceState;
-  /** The position of the first cell of each block. */
+  /** The position of the first token of each block, evicted or not. */
   readonly positions: readonly number[];
   /** Positions whose cells were computed anew, in order and apart. */
   readonly recomputed: readonly TokenRange[];
@@ -41,18 +45,26 @@ export interface PlacedBlocks extends Disposable {
 
 /** Gives every block its position, and evaluates the tokens again that the recipe selects. */
 export async function placeBlocks(
-  { positions: scheme, recompute }: JoinRecipe,
+  { positions: scheme, recompute, temperature = 1 }: JoinRecipe,
   context: BlockContext,
   header: SequenceState,
   blocks: readonly RankedBlock[],
-  { alpha, asked, ...rotated }: PlaceOptions,
+  { alpha, sink, asked, ...rotated }: PlaceOptions,
 ): Promise<PlacedBlocks> {
   const { rotary } = cellsOf(context.engine);
   const start = header.positions.length;
   const states = blocks.map(({ state }) => state);
-  const positions = scheme === 'parallel' ? states.map(() => start) : contiguousPositions(states, start);
+  const front = sink?.positions.length ?? 0;
+  const starts = scheme === 'parallel' ? states.map(() => start) : startsOf(blocks, start);
+  const positions = starts.map((own, index) => own + front * (scheme === 'parallel' ? 1 : index + 1));
   const joinAlpha = recompute === null ? alpha : 1;
-  const placements = states.map((block, index) => ({ block, position: positions[index]!, alpha: joinAlpha }));
+  const placements = states.flatMap((block, index): BlockPlacement[] => {
+    const first = positions[index]!;
+    // The first cell of a block may be that of a later token.
+    const position = first + block.positions[0]! - blocks[index]!.start;
+    const own = { block, position, alpha: joinAlpha, temperature };
+    return sink === null ? [own] : [{ block: sink, position: first - front, alpha: 1 }, own];
+  });
   const { kv } = context;
   const joined = kv.join(header, placements, { rotary, ...rotated });
   try {
@@ -73,6 +85,19 @@ export async function placeBlocks(
     joined[Symbol.dispose]();
     throw error;
   }
+}
+
+/**
+ * The beginnings of blocks that stand behind one another; each takes the positions of all its tokens, whichever were evicted:
+ * the last cell of a block is at the position of its last token.
+ */
+function startsOf(blocks: readonly RankedBlock[], header: number): number[] {
+  let next = header;
+  return blocks.map(({ state: { positions }, start }) => {
+    const tokens = positions.at(-1)! + 1 - start;
+    next += tokens;
+    return next - tokens;
+  });
 }
 
 /** The tokens that a recipe selects, counted from the first one behind the header. */

@@ -4,7 +4,7 @@ import { type ComputedPrefix, evaluatePrefix, type ExactPrefix, type KeptPrefixe
 import type { Loaded } from './prefix-record.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 
-/** Prefixes as checkpoints of the session that computed them: nothing is copied but by the engine. For α = 1 alone. */
+/** Prefixes as checkpoints of the session that computed them: nothing is copied but by the engine. For α = 1 and nothing evicted alone. */
 export class PrefixCheckpoints implements KeptPrefixes {
   readonly #store: KvStore;
 
@@ -19,7 +19,7 @@ export class PrefixCheckpoints implements KeptPrefixes {
       requireTokens(checkpoint.tokens, tokenIds);
       await session.restore(checkpoint);
       await requireInSession(session, tokenIds);
-      return { sizeBytes: checkpoint.bytes, tokens: tokenIds.length, origin: 'disk' };
+      return { sizeBytes: checkpoint.bytes, tokens: tokenIds.length, cells: tokenIds.length, origin: 'disk' };
     } catch (error) {
       if (!isBadState(error)) throw error;
       await this.#store.reject(userId, key);
@@ -34,7 +34,12 @@ export class PrefixCheckpoints implements KeptPrefixes {
       () => this.#store.countRejected(),
     );
     return {
-      loaded: { sizeBytes: 0, tokens: prefix.tokenIds.length, origin: 'computed' },
+      loaded: {
+        sizeBytes: 0,
+        tokens: prefix.tokenIds.length,
+        cells: prefix.tokenIds.length,
+        origin: 'computed',
+      },
       computeMs: performance.now() - start,
       keep: () => this.#keep(prefix, turn),
     };

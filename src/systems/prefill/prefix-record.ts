@@ -1,4 +1,6 @@
+import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
 import type { PrefillRecord } from '../../records/prefill-record.ts';
+import type { StoreType } from '../../records/store-type.ts';
 import type { PrefixParts } from './prefix-parts.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 
@@ -6,6 +8,8 @@ import type { TurnContext } from './prefill-strategy.ts';
 export interface Loaded {
   readonly sizeBytes: number;
   readonly tokens: number;
+  /** Fewer than tokens where some were evicted. */
+  readonly cells: number;
   readonly origin: 'resident' | 'disk' | 'computed';
 }
 
@@ -16,9 +20,12 @@ export function prefixRecord(
   { alpha }: Pick<TurnContext, 'alpha'>,
   parts: PrefixParts,
   computeMs: number,
+  { evict, keptAs }: { readonly evict: Eviction | null; readonly keptAs: StoreType },
 ): PrefillRecord {
   return {
     strategy: 'prefix',
+    ...(evict === null ? {} : { evicted: nameOfEviction(evict) }),
+    ...(keptAs === 'f16' ? {} : { keptAs }),
     alpha,
     key,
     memoryIds: parts.lines.map(({ memoryId }) => memoryId),

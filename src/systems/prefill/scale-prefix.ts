@@ -6,7 +6,7 @@ import { type KvTools, kvTools } from '../../kv/kv-tools.ts';
 
 type Capable = Pick<Engine, 'capabilities'>;
 
-/** A contiguous prefix from position 0 on, cut in front of its first memory, in plain memory; its values are not scaled. */
+/** A prefix from position 0 on, cut in front of its first memory, in plain memory; its values are not scaled. */
 export interface PrefixCut {
   readonly header: SequenceState;
   readonly memories: SequenceState;
@@ -57,7 +57,8 @@ function joined(
   engine: Capable,
   kv: Pick<KvTools, 'join'>,
 ): SequenceState {
-  const placement = { block: memories, position: header.positions.length, alpha };
+  // At its own place: its keys are not rotated again.
+  const placement = { block: memories, position: memories.positions[0]!, alpha };
   return kv.join(header, [placement], { rotary: cellsOf(engine).rotary });
 }
 

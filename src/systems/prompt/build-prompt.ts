@@ -55,6 +55,8 @@ export interface PromptRules {
    * more than the window has positions. Without it cells are positions.
    */
   readonly cellTokens?: number;
+  /** Cells of each memory beside its line, for tokens that stand in no prompt; history leaves them free. Default 0. */
+  readonly sinkTokens?: number;
   /** Default `all`. */
   readonly prefix?: PrefixMemories;
 }
@@ -119,7 +121,8 @@ function finished(
       segments,
       budget: {
         ...budget,
-        freeTokens: budget.windowTokens - budget.reserveTokens - tokenIds.length + budget.sharedTokens,
+        freeTokens:
+          budget.windowTokens - budget.reserveTokens - tokenIds.length + budget.sharedTokens - (budget.sinkTokens ?? 0),
       },
     },
     tokenIds,
@@ -164,10 +167,9 @@ function plannedPrompt(
   const inOrder = placed(memories.kept, rules.placement, rules.prefix);
   const lines = inOrder.map((memory, index) => lineOf(memory, index + 1));
   const sharedTokens = rules.cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
-  const historyLimitTokens = Math.min(
-    remainingTokens - memories.tokens + sharedTokens,
-    remainingCells - memories.tokens,
-  );
+  const sinkTokens = (rules.sinkTokens ?? 0) * lines.length;
+  const historyLimitTokens =
+    Math.min(remainingTokens - memories.tokens + sharedTokens, remainingCells - memories.tokens) - sinkTokens;
   const mostMessages = 2 * (parts.historyTurns ?? rules.historyTurns ?? Infinity);
   const history = selectHistory(parts.history, historyLimitTokens, mostMessages, tokenizer, form);
   const warnings: string[] = [];
@@ -180,6 +182,7 @@ function plannedPrompt(
     memoryTokens: memories.tokens,
     historyTokens: history.tokens,
     sharedTokens,
+    ...(sinkTokens === 0 ? {} : { sinkTokens }),
     freeTokens: 0,
     dropped: [...memories.dropped, ...history.dropped],
     forced: false,
@@ -190,7 +193,7 @@ function plannedPrompt(
     form.segments({ systemPrompt, lines, history: history.kept, query, answerPrefix }),
   );
   const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
-  return total - sharedTokens <= maxPromptTokens
+  return total - sharedTokens + sinkTokens <= maxPromptTokens
     ? finished(parts, segments, inOrder, history.kept, budget, rules.prefix)
     : forced(parts, form, tokenizer, budget, total, memories.kept, history.kept);
 }
@@ -237,6 +240,7 @@ function forced(
     memoryTokens: 0,
     historyTokens: 0,
     sharedTokens: 0,
+    ...(budget.sinkTokens === undefined ? {} : { sinkTokens: 0 }),
     dropped: [...budget.dropped, ...cleared],
     forced: true,
     warnings: [

@@ -37,6 +37,38 @@ it('compares an arm with settings with the same arm without them', () => {
   );
 });
 
+it('compares settings of blocks with the arm that lacks one, by answers and likelihoods alone', () => {
+  const made = (name: string, settings: ArmTraits['settings'], making: ArmTraits['making'] & object) =>
+    handmadeTraits(name, { base: 'dki-blocks', injects: 'memories', prefill: 'blocks', settings, making });
+  const arms = [
+    ...[rag, handmadeTraits('dki-blocks', { injects: 'memories', prefill: 'blocks' })],
+    made('dki-blocks@context=previous', { context: 'previous' }, { context: 'previous' }),
+    made('dki-blocks@context=previous@alpha=0.5', { context: 'previous', alpha: 0.5 }, { context: 'previous' }),
+  ];
+  const [, , previous, scaled] = arms.map(({ name }) => name);
+  const turns = (likelihoods: readonly number[], evaluated = 20) => [
+    ...askedTwice('rag'),
+    ...arms.slice(1).flatMap(({ name }, index) =>
+      askedTwice(name, {
+        observed: { goldLogProbability: likelihoods[index]! },
+        tokens: { ...changedTurn('dki').tokens, evaluated: evaluated + index },
+      }),
+    ),
+  ];
+  const withAlpha = arms.map((arm) => (arm.name === scaled ? { ...arm, alpha: 0.5 } : arm));
+  expect(checked({ arms: withAlpha, answered: turns([-1, -2, -3]) }).status).not.toBe('failed');
+  // Tokens that are evaluated and seen by nobody are no effect.
+  expect(checked({ arms: withAlpha, answered: turns([-1, -1, -3]) })).toMatchObject({
+    status: 'failed',
+    evidence: `no outcome is changed by ${previous} (against dki-blocks)`,
+  });
+  const alike = arms.map(({ making: _, ...arm }) => ({
+    ...arm,
+    ...(arm.settings.alpha === undefined ? {} : { alpha: 0.5 }),
+  }));
+  expect(checked({ arms: alike, answered: turns([-1, -1, -3]) }).evidence).toContain(`lets ${previous} (against`);
+});
+
 it('leaves out the twin, and arms that these data do not let differ', () => {
   const twin = handmadeTraits('rag-twin', { control: 'twin' });
   const full = handmadeTraits('full');
@@ -94,6 +126,57 @@ it('compares random tokens with those that another rule selects at the same shar
   });
   // Of all tokens each rule takes the same.
   expect(checked({ arms, answered: turnsWith(9, -1) }).status).toBe('passed');
+});
+
+it('compares what evicts with what does not, and random tokens with those of another rule, of blocks and prefixes apart', () => {
+  const of = (name: string, prefill: 'prefix' | 'blocks', evict?: ArmTraits['evict']) =>
+    handmadeTraits(name, { injects: 'memories', prefill, ...(evict === undefined ? {} : { evict }) });
+  const arms = [
+    ...[rag, of('dki', 'prefix'), of('dki-blocks', 'blocks')],
+    ...[
+      of('dki-whole', 'prefix', 'knorm:0'),
+      of('dki-long', 'prefix', 'knorm:.5'),
+      of('dki-drawn', 'prefix', 'random:.5'),
+    ],
+    of('dki-recent', 'blocks', 'streaming:.5'),
+  ];
+  const turns = (logProbabilities: Readonly<Record<string, number>>) =>
+    arms.flatMap(({ name }) =>
+      askedTwice(name, {
+        tokens: changedTurn('rag').tokens,
+        observed: {
+          goldLogProbability: logProbabilities[name] ?? -1,
+          ...(name === 'rag' ? {} : { injectableCells: 5 }),
+        },
+      }),
+    );
+  const live = { dki: -2, 'dki-blocks': -3, 'dki-long': -4, 'dki-drawn': -5, 'dki-recent': -4 };
+  expect(checked({ arms, answered: turns(live) })).toMatchObject({
+    status: 'undecided',
+    evidence: 'nothing in these data lets dki-whole (against dki) differ; 6 arms and settings change an outcome',
+  });
+  expect(checked({ arms, answered: turns({ ...live, 'dki-recent': -3, 'dki-drawn': -4 }) })).toMatchObject({
+    status: 'failed',
+    evidence: 'no outcome is changed by dki-drawn (against dki-long), dki-recent (against dki-blocks)',
+  });
+});
+
+it('compares a store with the engine’s own numbers by what comes out', () => {
+  const of = (name: string, store?: 'f16' | 'q8_0') =>
+    handmadeTraits(name, {
+      ...{ base: 'dki', injects: 'memories', prefill: 'prefix' },
+      settings: store === undefined ? {} : { store },
+    });
+  const answered = (logProbability: number) =>
+    ['rag', 'dki', 'dki@store=q8_0'].flatMap((name, index) =>
+      askedTwice(name, { observed: { goldLogProbability: index === 2 ? logProbability : -1 } }),
+    );
+  const arms = [rag, of('dki'), of('dki@store=q8_0', 'q8_0')];
+  expect(checked({ arms, answered: answered(-1.01) }).status).toBe('passed');
+  expect(checked({ arms, answered: answered(-1) })).toMatchObject({
+    status: 'failed',
+    evidence: 'no outcome is changed by dki@store=q8_0 (against dki)',
+  });
 });
 
 it('is undecided of a cache where no set recurs, another repeat of the question included, and names the arm', () => {

@@ -1,4 +1,4 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { ArmSettings, ArmTraits } from '../../../records/arm-traits.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { pairKey, turnsByPair } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
@@ -7,28 +7,51 @@ type TurnsByPair = ReadonlyMap<string, AnsweredResult>;
 
 /**
  * Another sequence, another number of evaluated or kept tokens and memories, another answer, or a gold answer that is
- * likelier or less likely than noise makes it: not another label.
+ * likelier or less likely than noise makes it: not another label. Of blocks that are made in another way the last two alone:
+ * a block that is built behind more tokens than it shows it saw would be evaluated, and seen by nobody.
  */
-function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number): boolean {
+function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, isMade: boolean): boolean {
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];
-  return (
+  const changesCount =
     turn.observed.sequenceSha256 !== base.observed.sequenceSha256 ||
     turn.tokens.evaluated !== base.tokens.evaluated ||
-    turn.facts.keptMemories !== base.facts.keptMemories ||
+    turn.facts.keptMemories !== base.facts.keptMemories;
+  return (
+    (!isMade && changesCount) ||
     turn.answer.text !== base.answer.text ||
     (own !== null && other !== null && Math.abs(own - other) > floor)
   );
 }
 
+/** The settings in which two arms differ. */
+function differingSettings(arm: ArmTraits, other: ArmTraits): (keyof ArmSettings)[] {
+  const names = Object.keys({ ...arm.settings, ...other.settings }) as (keyof ArmSettings)[];
+  return names.filter((name) => arm.settings[name] !== other.settings[name]);
+}
+
+/** True where two arms make and place their blocks in one way: a setting that names the default changes nothing. */
+function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
+  return arm.prefill === other.prefill && JSON.stringify(arm.making) === JSON.stringify(other.making);
+}
+
 /** True where these data let a setting matter: labels need a memory, their order two, a budget something to drop. */
 function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: readonly AnsweredResult[]): boolean {
-  const { alpha, placement, labels, budget, template } = arm.settings;
-  if (template !== undefined) return others.length > 0;
   const most = mostKept(others);
-  if (alpha !== undefined && arm.alpha !== nearest.alpha) return most > 0;
-  if (labels !== undefined) return most > 0;
-  if (placement !== undefined) return most > 1;
-  return budget !== undefined && others.some((turn) => turn.facts.droppedMemories > 0);
+  const could: Readonly<Record<keyof ArmSettings, () => boolean>> = {
+    template: () => others.length > 0,
+    alpha: () => arm.alpha !== nearest.alpha && most > 0,
+    labels: () => most > 0,
+    placement: () => most > 1,
+    budget: () => others.some((turn) => turn.facts.droppedMemories > 0),
+    answerPrefix: () => false,
+    store: () => (arm.settings.store ?? 'f16') !== (nearest.settings.store ?? 'f16') && most > 0,
+    // Of two memories the first has no other before it, and one block stands where it stands.
+    context: () => !makesAlike(arm, nearest) && most > (arm.settings.context === 'none' ? 0 : 1),
+    sink: () => !makesAlike(arm, nearest) && most > 0,
+    positions: () => !makesAlike(arm, nearest) && most > 1,
+    temperature: () => !makesAlike(arm, nearest) && most > 0,
+  };
+  return differingSettings(arm, nearest).some((name) => could[name]());
 }
 
 /** True where these data let an arm differ: a cache needs a set that recurs, all memories more than are retrieved. */
@@ -39,6 +62,7 @@ function couldDiffer(
 ): boolean {
   const others = [...base.values()];
   if (Object.keys(arm.settings).length > 0) return settingCouldMatter(arm, nearest, others);
+  if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
   // Of nothing that is recomputed nothing changes.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
   const kept = (turn: AnsweredResult): number | undefined => base.get(pairKey(turn))?.facts.keptMemories;
@@ -73,17 +97,33 @@ function recurs(turns: readonly AnsweredResult[]): boolean {
 }
 
 /**
- * The arm that an arm must differ from: without settings the joined blocks of which it is a variety, else the baseline; with
- * settings the arm without them, else the same arm with other settings, else the baseline.
+ * The arm that an arm must differ from: without settings the prefix or the joined blocks of which it is a variety, else the
+ * baseline; with settings the same arm with all of them but one, else without any, else with others, else the baseline.
  */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
+  const isPlain = ({ evict, settings, retrieves, injects, keepsSession }: ArmTraits): boolean =>
+    evict === undefined &&
+    Object.keys(settings).length === 0 &&
+    retrieves === arm.retrieves &&
+    injects === arm.injects &&
+    !keepsSession;
   const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
-  const blocks = arms.find(({ prefill, settings }) => prefill === 'blocks' && Object.keys(settings).length === 0);
-  if (arm.base === arm.name) return (isVariety ? blocks : undefined) ?? baseline;
+  const whole = arm.evict !== undefined && arm.prefill === 'prefix' ? 'prefix' : 'blocks';
+  const plain = arms.find((other) => other.prefill === whole && isPlain(other));
+  if (arm.base === arm.name) return (isVariety || arm.evict !== undefined ? plain : undefined) ?? baseline;
+  const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
   return (
-    arms.find(({ name }) => name === arm.base) ??
-    arms.find((other) => other !== arm && other.base === arm.base) ??
+    sameBase.find((other) => lacksOne(arm, other)) ??
+    sameBase.find(({ name }) => name === arm.base) ??
+    sameBase[0] ??
     baseline
+  );
+}
+
+/** True for an arm that has all settings of another but one, and no more. */
+function lacksOne(arm: ArmTraits, other: ArmTraits): boolean {
+  return (
+    differingSettings(arm, other).length === 1 && Object.keys(other.settings).length < Object.keys(arm.settings).length
   );
 }
 
@@ -95,18 +135,23 @@ const SHARED = /^(?<rule>.+):(?<share>[.\d]+)$/;
  * rules would be read by nobody.
  */
 function rivalsOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
-  const own = SHARED.exec(arm.prefill ?? '')?.groups;
+  const named = ({ prefill, evict }: ArmTraits): string => evict ?? prefill ?? '';
+  const own = SHARED.exec(named(arm))?.groups;
   if (own?.['rule'] !== 'random' || arm.base !== arm.name) return [];
   return arms.filter((other) => {
-    const theirs = SHARED.exec(other.prefill ?? '')?.groups;
+    if ((other.evict === undefined) !== (arm.evict === undefined)) return false;
+    if (arm.evict !== undefined && other.prefill !== arm.prefill) return false;
+    const theirs = SHARED.exec(named(other))?.groups;
     const isOther = theirs !== undefined && theirs['rule'] !== 'random' && theirs['rule'] !== 'link';
     return isOther && theirs['share'] === own['share'] && other.base === other.name;
   });
 }
 
-/** Some tokens were selected, and not all that could be. */
-function leftChoice({ account: { selection } }: AnsweredResult): boolean {
-  return selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;
+/** Some tokens were selected, and not all that could be; or some were dropped. */
+function leftChoice({ account: { selection }, observed }: AnsweredResult): boolean {
+  const { injectableTokens, injectableCells = injectableTokens } = observed;
+  const isSelected = selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;
+  return isSelected || injectableCells < injectableTokens;
 }
 
 interface Varied {
@@ -135,7 +180,8 @@ export const effect: Check = ({ arms, answered, probes }) => {
     const differs = (from: ArmTraits): boolean =>
       own.some((turn) => {
         const other = byArm.get(from.name)!.get(pairKey(turn));
-        return other !== undefined && changesOutcome(turn, other, floor);
+        const isMade = arm.base === from.base && !makesAlike(arm, from);
+        return other !== undefined && changesOutcome(turn, other, floor, isMade);
       });
     const nearest = nearestArm(arm, arms, baseline);
     const could = couldDiffer({ arm, nearest }, own, byArm.get(nearest.name)!);

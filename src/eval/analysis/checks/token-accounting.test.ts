@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { askedTwice, changedTurn, type Changes, checkInput, rag } from '../../../../test/fixtures/check-input.ts';
+import { askedTwice, changedTurn, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
+import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { CheckResult } from '../../../records/results.ts';
 import type { CheckInput } from './check.ts';
 import { tokenAccounting } from './token-accounting.ts';
@@ -37,10 +38,37 @@ it.each<[string, Changes]>([
   expect(ofDki(changes)).toBe('failed');
 });
 
+it('counts the cells that an arm leaves, where it evicts', () => {
+  const left = { tokens: { kvResident: 20 } };
+  expect(ofDki({ ...left, observed: { injectableCells: 20 } })).toBe('passed');
+  expect(ofDki({ ...left, observed: { injectableCells: 21 } })).toBe('failed');
+  expect(ofDki({ observed: { injectableCells: 20 } })).toBe('failed');
+});
+
 it('passes for tokens that select others where the meter saw them', () => {
   expect(ofDki({ account: { selector }, tokens: { evaluated: 16 } })).toBe('passed');
   const early = { ...selector, model: 'first-layers' } as const;
   expect(ofDki({ account: { selector: early }, tokens: { firstLayers: 4 } })).toBe('passed');
+});
+
+it('counts shared tokens in front of blocks, and what blocks saw, by what the arm says of them', () => {
+  const made = (making: ArmTraits['making'], changes: Changes) => {
+    const arms = [rag, making === undefined ? dki : { ...dki, making }];
+    return checked({ arms, answered: [...askedTwice('rag'), ...askedTwice('dki', changes)] }).status;
+  };
+  const withSinks = (kept: number, filled = kept): Changes => ({
+    observed: { injectableCells: 31 + kept },
+    tokens: { kvResident: 31 + filled },
+  });
+  const sink = { tokens: 4, kept: true };
+  expect(made({ sink }, withSinks(8))).toBe('passed');
+  expect(made({ sink }, withSinks(8, 9))).toBe('failed');
+  expect(made({ sink }, withSinks(8, 0))).toBe('failed');
+  const builds = (built: number): Changes => ({ account: { cache: 'miss', built }, tokens: { evaluated: 12 + built } });
+  expect(made({ sink: { ...sink, kept: false } }, builds(35))).toBe('passed');
+  expect(made({ sink: { ...sink, kept: false } }, builds(36))).toBe('failed');
+  expect(made({ context: 'previous' }, builds(62))).toBe('passed');
+  expect(made({ context: 'previous' }, builds(63))).toBe('failed');
 });
 
 it('fails for a text arm that evaluated other than it says', () => {

@@ -1,19 +1,23 @@
 import type { EvaluatedTokens } from '../../../records/results.ts';
 import { selectedByFirstLayers, selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../records/arm-traits.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';
 
 /** The cells that a K/V turn must fill, and the tokens that it must evaluate, by the segments of its prompt and the meter. */
-function isAccounted({ facts, tokens, account, observed }: AnsweredResult): boolean {
+function isAccounted({ facts, tokens, account, observed }: AnsweredResult, arm: ArmTraits | undefined): boolean {
   const { cache, built, recomputed, gate } = account;
-  const { injectableTokens } = observed;
+  const { injectableTokens, injectableCells = injectableTokens } = observed;
+  // The memory before each block is evaluated with it, once more.
+  const { context, sink } = arm?.making ?? {};
+  const mostBuilt = (context === 'previous' ? 2 : 1) * injectableTokens + (sink?.tokens ?? 0);
   return (
     cache !== 'bypass' &&
-    (cache === 'miss' ? built > 0 && built <= injectableTokens : built === 0) &&
-    tokens.kvResident === injectableTokens &&
-    tokens.prompt + tokens.kvResident === facts.tokens &&
+    (cache === 'miss' ? built > 0 && built <= mostBuilt : built === 0) &&
+    tokens.kvResident === injectableCells &&
+    tokens.prompt + injectableTokens === facts.tokens &&
     tokens.evaluated === facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built &&
     (tokens.firstLayers ?? 0) === selectedByFirstLayers(account)
   );
@@ -22,20 +26,21 @@ function isAccounted({ facts, tokens, account, observed }: AnsweredResult): bool
 /**
  * Token accounting: a K/V turn filled the cells of its injected memories, header included, without reading them: by the
  * token meter it evaluated exactly the tokens behind them, the recomputed ones, those that select these and those of its gate
- * on a cache hit, and the K/V that it built besides on a miss; through the model's first layers alone, what it says. The number of these cells is counted from the segments of the stored prompt.
+ * on a cache hit, and the K/V that it built besides on a miss; through the model's first layers alone, what it says. The number of these cells is counted from the segments of the stored prompt, and by the ratio of an arm that evicts.
  * Every other turn evaluated what its account says. Turns that had no memory to inject are exempt.
  */
 export const tokenAccounting: Check = ({ arms, answered, failed, probes, plan }) => {
   const isWhole = answered.length + failed.length === plannedTurns(arms, plan);
   const books = isWhole ? wrongBooks(answered, failed.length > 0, probes.profile.evaluatedTokens) : null;
   if (books !== null) return decided('token accounting', false, books);
+  const byName = new Map(arms.map((arm) => [arm.name, arm]));
   const kv = new Set(arms.filter((arm) => arm.injects !== 'nothing').map((arm) => arm.name));
   if (kv.size === 0) return undecided('token accounting', 'no arm injects K/V');
   const turns = answered.filter((turn) => kv.has(turn.arm));
   const checked = turns.filter((turn) => turn.observed.injectableMemories > 0);
   const isChecked = new Set(checked);
   const wrong = [
-    ...checked.filter((turn) => !isAccounted(turn)),
+    ...checked.filter((turn) => !isAccounted(turn, byName.get(turn.arm))),
     ...answered.filter((turn) => !isChecked.has(turn) && !evaluatesAsClaimed(turn)),
   ];
   if (checked.length === 0 && wrong.length === 0) return undecided('token accounting', 'no K/V turn kept a memory');

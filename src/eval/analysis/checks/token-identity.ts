@@ -3,7 +3,8 @@ import { pairsOf } from './pairs-of.ts';
 
 /**
  * Token identity: arms that claim the token sequence of another have it, id by id, as the session holds it after the turn;
- * and every arm has that of its own prompt, unless blocks share positions there, of which the session knows one id each.
+ * and every arm has that of its own prompt, unless blocks share positions there, of which the session knows one id each, or
+ * shared tokens stand in front of them, which are in no prompt.
  */
 export const tokenIdentity: Check = ({ arms, answered }) => {
   const claims = arms.flatMap(({ name, equivalence, reference }) =>
@@ -11,7 +12,8 @@ export const tokenIdentity: Check = ({ arms, answered }) => {
   );
   const compared = claims.flatMap(({ name, reference }) => pairsOf(answered, name, reference));
   if (claims.length === 0) return undecided('token identity', 'no arm claims the token sequence of another');
-  const readable = answered.filter((turn) => !turn.account.sharesPositions);
+  const unlisted = new Set(arms.filter(({ making }) => making?.sink?.kept === true).map(({ name }) => name));
+  const readable = answered.filter(({ arm, account }) => !account.sharesPositions && !unlisted.has(arm));
   const foreign = readable.filter((turn) => turn.observed.firstForeignToken !== null);
   const different = compared
     .filter(({ turn, other }) => turn.observed.sequenceSha256 !== other.observed.sequenceSha256)

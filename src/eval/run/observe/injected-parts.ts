@@ -39,11 +39,22 @@ export function injectedParts(
   };
 }
 
-/** The cells that injection must fill. */
-export function injectable({
-  header,
-  lines,
-  memories,
-}: InjectedParts): Pick<Observed, 'injectableMemories' | 'injectableTokens'> {
-  return { injectableMemories: memories, injectableTokens: header.length + lines.flat().length };
+/**
+ * The cells that injection must fill: of each memory token one, or as many as are left by the arm's own ratio; and those of
+ * shared tokens that it keeps in front of each block.
+ */
+export function injectable(
+  { prefill, evict, making }: Pick<ArmTraits, 'prefill' | 'evict' | 'making'>,
+  { header, lines, memories }: InjectedParts,
+): Pick<Observed, 'injectableMemories' | 'injectableTokens' | 'injectableCells'> {
+  const tokens = header.length + lines.flat().length;
+  const found = { injectableMemories: memories, injectableTokens: tokens };
+  if (making?.sink?.kept === true && lines.length > 0) {
+    return { ...found, injectableCells: tokens + making.sink.tokens * lines.length };
+  }
+  if (evict === undefined || lines.length === 0) return found;
+  const [, ratio] = evict.split(':');
+  const units = prefill === 'prefix' ? [lines.flat()] : lines;
+  const left = units.map(({ length }) => Math.max(1, Math.floor(length * (1 - Number(ratio)))));
+  return { ...found, injectableCells: left.reduce((sum, cells) => sum + cells, header.length) };
 }

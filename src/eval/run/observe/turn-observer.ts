@@ -8,7 +8,7 @@ import {
   type NextDistribution,
   type SequenceScore,
 } from '../../../engine/sequence-score.ts';
-import type { TokenId } from '../../../engine/token-id.ts';
+import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
@@ -19,7 +19,7 @@ import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import type { RecordedTurn } from '../record/turn-recorder.ts';
 import { hashOfIds } from './hash-of-ids.ts';
-import { injectable, injectedParts } from './injected-parts.ts';
+import { injectable, type InjectedParts, injectedParts } from './injected-parts.ts';
 import { observedAnswer } from './observed-answer.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
 import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
@@ -92,6 +92,7 @@ export class TurnObserver {
     const { trace, promptInfo, tokens } = response;
     const session = sessionOf(turn);
     const { suffix, prefixPositions } = trace;
+    const parts = injectedParts(arm, response);
     const promptIds = promptInfo.segments.flatMap((segment) => segment.tokenIds);
     const place = await this.#goldPlace(response);
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
@@ -104,10 +105,10 @@ export class TurnObserver {
       gold: place.answer,
       isWhole: prefixPositions === 0 && tokens.evaluated === promptIds.length,
       observed: {
-        ...injectable(injectedParts(arm, response)),
+        ...injectable(arm, parts),
         sequenceSha256: hashOfIds(trace.sessionTokens),
         sequenceTokens: trace.sessionTokens.length,
-        firstForeignToken: firstDifference(promptIds, trace.sessionTokens),
+        firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, trace.sessionTokens, promptIds)),
         goldLogProbability: sumOf(score.gold.logProbabilities),
         goldTokens: score.gold.logProbabilities.map((logProbability, index) => ({
           token: goldTexts[index]!,
@@ -205,6 +206,18 @@ export async function likeliestTexts(
   const likeliest = likeliestTokens(next, count);
   const texts = await engine.detokenize(likeliest.map(({ id }) => [id]));
   return likeliest.map(({ probability }, index) => ({ token: texts[index]!, probability }));
+}
+
+/** The ids of a session, in the place of unknown ones of an evicting arm's memories those of the prompt. */
+function knownTokens(
+  { evict }: Pick<ArmTraits, 'evict'>,
+  { header, lines }: InjectedParts,
+  sessionTokens: readonly TokenId[],
+  promptIds: readonly TokenId[],
+): readonly TokenId[] {
+  if (evict === undefined) return sessionTokens;
+  const end = header.length + lines.flat().length;
+  return sessionTokens.map((id, at) => (id === UNKNOWN_TOKEN && at >= header.length && at < end ? promptIds[at]! : id));
 }
 
 /** The first index at which two lists differ, or null. */

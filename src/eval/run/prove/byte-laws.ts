@@ -5,11 +5,10 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
-import type { InjectedParts } from '../observe/injected-parts.ts';
-import type { CellMaker } from './expected-cells.ts';
+import type { CellMaker, ExpectedParts } from './expected-cells.ts';
 
 /** What a turn injected. */
-interface Recomputed extends Pick<InjectedParts, 'header' | 'lines'> {
+interface Recomputed extends Pick<ExpectedParts, 'header' | 'lines' | 'making'> {
   readonly recomputed: readonly TokenRange[];
   readonly alpha: number;
 }
@@ -23,11 +22,11 @@ interface Recomputed extends Pick<InjectedParts, 'header' | 'lines'> {
 export async function brokenLaw(
   { scoring, cells }: Pick<CellMaker, 'scoring' | 'cells'>,
   found: SequenceState,
-  { header, lines, recomputed, alpha }: Recomputed,
+  { header, lines, making, recomputed, alpha }: Recomputed,
   options: CallOptions,
 ): Promise<string | null> {
   const isNew = (cell: number): boolean => recomputed.some(({ start, end }) => start <= cell && cell < end);
-  using blocks = await joinedAnew({ scoring, cells }, { header, lines }, alpha, options);
+  using blocks = await joinedAnew({ scoring, cells }, { header, lines, making }, alpha, options);
   const changed = otherCell(found, blocks, (cell) => !isNew(cell));
   if (changed !== undefined) {
     return `cell ${changed} was not recomputed, and its bytes are not those of the joined blocks`;
@@ -42,17 +41,19 @@ export async function brokenLaw(
 
 async function joinedAnew(
   { scoring, cells }: Pick<CellMaker, 'scoring' | 'cells'>,
-  { header, lines }: Pick<InjectedParts, 'header' | 'lines'>,
+  { header, lines, making }: Pick<Recomputed, 'header' | 'lines' | 'making'>,
   alpha: number,
   options: CallOptions,
 ): Promise<SequenceState> {
   using front = await evaluated(scoring, header, options);
   const start = header.length;
   const blocks: SequenceState[] = [];
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
+    const neighbour = making?.context === 'previous' ? (lines[index - 1] ?? []) : [];
+    const seen = start + neighbour.length;
     await scoring.truncate(start, options);
-    await scoring.evaluate(line, options);
-    using block = await scoring.exportCells({ start, end: start + line.length }, options);
+    await scoring.evaluate([...neighbour, ...line], options);
+    using block = await scoring.exportCells({ start: seen, end: seen + line.length }, options);
     blocks.push(cutCells(block, 0, line.length));
   }
   const positions = contiguousPositions(blocks, start);

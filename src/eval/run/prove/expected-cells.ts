@@ -2,21 +2,29 @@ import type { CallOptions } from '../../../engine/call-options.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
+import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../records/arm-traits.ts';
+import type { BlockMaking } from '../../../records/block-making.ts';
+import type { StoreType } from '../../../records/store-type.ts';
 import { type RecipeName, recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
-import { movedCell, type PlainCell, plainCells, scaledCell, stateOf } from './plain-cells.ts';
+import { cooledCell, movedCell, type PlainCell, plainCells, scaledCell, stateOf } from './plain-cells.ts';
+import { restoredCells } from './plain-quantised.ts';
 
 /** What is injected. */
 export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
+  /** How its blocks are made. Default: behind the header, keys as they come. */
+  readonly making?: BlockMaking | undefined;
+  /** The type in which its K/V is kept. Default: the engine's own. */
+  readonly keptAs?: StoreType | undefined;
   /** The places of its memories among the retrieved, 0 for the best. Default: in their order. */
   readonly ranks?: readonly number[];
   /** Positions that are recomputed. Default: those of the rule, which must be one that measures no tokens. */
   readonly recomputed?: readonly TokenRange[];
-  /** The cells of the turn, read back. Default: those that are made here. */
-  readonly found?: readonly PlainCell[];
+  /** Reads the first so many cells of the turn back. Default: those that are made here. */
+  readonly found?: (count: number) => Promise<SequenceState>;
 }
 
 /** A session to evaluate in, and the cells of its engine. */
@@ -29,8 +37,8 @@ export interface CellMaker {
 }
 
 /**
- * Makes the cells that an arm must have, anew: every part evaluated in a session that no arm uses, moved by plain 64-bit
- * arithmetic, values of memories multiplied by α. Tokens that are recomputed are evaluated behind the cells that were found: a
+ * Makes the cells that an arm must have, anew: every part evaluated in a session that no arm uses, behind what its block is to
+ * see, moved by plain 64-bit arithmetic, keys of memories divided by their temperature, values multiplied by α. Tokens that are recomputed are evaluated behind the cells that were found: a
  * difference of one rounding in these, which is compared by itself, grows in the layers of a model with quantised weights.
  */
 export async function expectedCells(
@@ -43,9 +51,14 @@ export async function expectedCells(
   const { header, lines } = parts;
   const cells =
     prefill === 'prefix'
-      ? await evaluated(maker, [], [...header, ...lines.flat()], options)
+      ? restoredCells(
+          await evaluated(maker, 0, [...header, ...lines.flat()], options),
+          parts.keptAs ?? 'f16',
+          maker.cells.layout,
+        )
       : await joined(maker, prefill, parts, options);
-  return cells.map((cell, index) => scaledCell(cell, index < header.length ? 1 : alpha));
+  const isMemory = memoryCells(parts);
+  return cells.map((cell, index) => scaledCell(cell, isMemory[index] === true ? alpha : 1));
 }
 
 async function joined(
@@ -54,24 +67,43 @@ async function joined(
   parts: ExpectedParts,
   options: CallOptions,
 ): Promise<PlainCell[]> {
-  const { header, lines } = parts;
+  const { header, lines, keptAs = 'f16', making: { context, sink, temperature = 1 } = {} } = parts;
+  const shared = header.slice(0, sink?.tokens ?? 0);
   const { layout, rotary } = maker.cells;
   const { positions } = recipeNamed(prefill);
-  const first = await evaluated(maker, [], header, options);
-  const cells = [...first];
-  for (const line of lines) {
+  const first = context === 'none' ? header : [...header, ...shared];
+  const whole = restoredCells(await evaluated(maker, 0, first, options), keptAs, layout);
+  const front = whole.slice(0, (context === 'none' ? 0 : header.length) + shared.length);
+  // Blocks see what precedes them as it is kept.
+  if (keptAs !== 'f16' && front.length > 0) await maker.scoring.importCells(stateOf(front, layout), options);
+  const cells = whole.slice(0, header.length);
+  for (const [index, line] of lines.entries()) {
     const start = positions === 'parallel' ? header.length : cells.length;
-    const alone = (await evaluated(maker, first, line, options)).slice(header.length);
-    cells.push(...alone.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
+    const neighbour = context === 'previous' ? (lines[index - 1] ?? []) : [];
+    const behind = await evaluated(maker, front.length, [...neighbour, ...line], options);
+    const own = restoredCells(behind.slice(neighbour.length), keptAs, layout).map((cell) =>
+      cooledCell(cell, temperature),
+    );
+    const placed = [...(sink?.kept === true ? front.slice(-shared.length) : []), ...own];
+    cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
   const ids = [...header, ...lines.flat()];
+  const found = parts.found ?? ((count: number) => Promise.resolve(stateOf(cells.slice(0, count), layout)));
   for (const { start, end } of parts.recomputed ?? positionsOf(prefill, parts)) {
     const again = ids.slice(start, Math.max(end, start + maker.leastTokens));
     while (again.length < maker.leastTokens) again.push(again.at(-1)!);
-    const anew = await evaluated(maker, (parts.found ?? cells).slice(0, start), again, options);
-    cells.splice(start, end - start, ...anew.slice(start, end));
+    using before = await found(start);
+    await maker.scoring.importCells(before, options);
+    cells.splice(start, end - start, ...(await evaluated(maker, start, again, options)).slice(0, end - start));
   }
   return cells;
+}
+
+/** Of each cell that is injected, in order: true for one of a memory, false for those in front of them. */
+export function memoryCells({ header, lines, making }: ExpectedParts): boolean[] {
+  const kept = making?.sink?.kept === true ? header.slice(0, making.sink.tokens) : [];
+  const ofLine = (line: readonly TokenId[]): boolean[] => [...kept.map(() => false), ...line.map(() => true)];
+  return [...header.map(() => false), ...lines.flatMap(ofLine)];
 }
 
 /** The positions that the rule of a recipe selects. */
@@ -82,16 +114,16 @@ export function positionsOf(prefill: RecipeName, { header, lines, ranks }: Expec
   return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));
 }
 
-/** The cells of tokens behind others, and these. */
-async function evaluated(
-  { scoring, cells: { layout } }: CellMaker,
-  before: readonly PlainCell[],
+/** The cells of tokens that are evaluated behind the first so many of the session. */
+export async function evaluated(
+  { scoring }: CellMaker,
+  before: number,
   tokens: readonly TokenId[],
   options: CallOptions,
 ): Promise<PlainCell[]> {
-  if (before.length === 0) await scoring.clear(options);
-  else await scoring.importCells(stateOf(before, layout), options);
+  if (before === 0) await scoring.clear(options);
+  else await scoring.truncate(before, options);
   await scoring.evaluate(tokens, options);
-  using state = await scoring.exportCells(undefined, options);
+  using state = await scoring.exportCells({ start: before, end: before + tokens.length }, options);
   return plainCells(state);
 }

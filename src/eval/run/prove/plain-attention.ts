@@ -9,12 +9,12 @@ import type { ScoredParts, TokenScores } from './token-scores.ts';
  */
 export async function attentionOfQuestion(
   maker: CellMaker,
-  { header, lines, suffix, question }: ScoredParts,
+  { header, lines, making, keptAs, suffix, question }: ScoredParts,
   rounding: number,
   options: CallOptions,
 ): Promise<TokenScores> {
   const middle = Math.floor(maker.cells.layout.layers / 2);
-  const joined = await expectedCells(maker, 'blocks', { header, lines }, 1, options);
+  const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1, options);
   const part = await maker.engine.firstLayers(middle + 1, { ...options, queries: true });
   const { layout } = part.capabilities.cells!;
   await using session = await part.openSession('proof of a selection', options);

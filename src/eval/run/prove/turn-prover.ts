@@ -1,4 +1,5 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
+import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import type { ArmTraits, PrefillName } from '../../../records/arm-traits.ts';
@@ -7,14 +8,15 @@ import type { PrefillRecord } from '../../../records/prefill-record.ts';
 import type { CellsSelfTest } from '../../../records/run-probes.ts';
 import { recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { isMeasured } from '../../../systems/prefill/select-tokens.ts';
-import { injectedParts } from '../observe/injected-parts.ts';
+import { injectedParts, type InjectedParts } from '../observe/injected-parts.ts';
 import { type AnsweredInSession, sessionOf } from '../observe/turn-observer.ts';
 import { brokenLaw } from './byte-laws.ts';
 import { ROUNDING, wrongCells } from './compare-cells.ts';
-import { expectedCells, positionsOf } from './expected-cells.ts';
+import { expectedCells, memoryCells, positionsOf } from './expected-cells.ts';
 import { plainCells } from './plain-cells.ts';
 import { type ProverParts, sameAgain } from './same-again.ts';
 import type { TurnSample } from './turn-sample.ts';
+import { cellsLeft, type Evicted, wrongEviction } from './wrong-eviction.ts';
 import { wrongSelection } from './wrong-selection.ts';
 
 /** What is proven of a turn, beside its observation. */
@@ -68,19 +70,28 @@ export class TurnProver {
   async #wrongCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<string | null | undefined> {
     const { engine, scoring } = this.#parts;
     const { cells, leastTokens, exactCuts } = engine.capabilities;
-    const parts = injectedParts(arm, turn.response);
+    const parts = { ...injectedParts(arm, turn.response), making: arm.making, keptAs: arm.settings.store };
     const noise = this.#selfTest;
     if (arm.prefill === undefined || parts.lines.length === 0) return undefined;
     if (cells === null || noise === undefined || 'missing' in noise) return undefined;
     const session = sessionOf(turn);
-    const count = parts.header.length + parts.lines.flat().length;
-    if (session.cells < count) return `${session.cells} cells in place of ${count}`;
-    using state = await session.exportCells({ start: 0, end: count }, options);
+    const tokens = parts.header.length + parts.lines.flat().length;
     const alpha = arm.alpha ?? turn.response.trace.prefill?.alpha ?? 1;
+    const evicted = evictedOf(arm, parts, alpha);
+    const count = evicted === undefined ? memoryCells(parts).length : cellsLeft(evicted);
+    if (session.cells < count) return `${session.cells} cells in place of ${count}`;
+    // Behind the memories each cell has a position of its own.
+    const front = session.cells - (session.tokens.length - tokens);
+    if (evicted !== undefined && front !== count) return `${front} cells in place of ${count}`;
+    using state = await session.exportCells({ start: 0, end: count }, options);
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
     const maker = { engine, scoring, cells, leastTokens };
     const bound = boundOf(noise, arm.prefill, ROUNDING[cells.layout.keyType]);
+    const isExact = exactCuts && noise.noise.firstKeys === 0 && noise.noise.deeper === 0;
+    if (evicted !== undefined) {
+      return await wrongEviction(maker, evicted, plainCells(state), bound, isExact, options);
+    }
     if (arm.prefill === 'prefix') {
       return wrongCells(plainCells(state), await expectedCells(maker, 'prefix', parts, alpha, options), bound);
     }
@@ -90,15 +101,22 @@ export class TurnProver {
     const missed = isChosen ? await wrongSelection(maker, recompute, parts, claimed, bound.deeper, options) : null;
     if (missed !== null) return missed;
     const recomputed = isChosen ? claimed : positionsOf(arm.prefill, { ...parts, ranks });
-    const found = plainCells(state);
+    const readBack = (end: number): Promise<SequenceState> => session.exportCells({ start: 0, end }, options);
     // Scaled cells are not those behind which an arm recomputes: it scales what it has recomputed.
-    const behind = alpha === 1 ? { found } : {};
+    const behind = alpha === 1 ? { found: readBack } : {};
     const expected = await expectedCells(maker, arm.prefill, { ...parts, recomputed, ...behind }, alpha, options);
-    const wrong = wrongCells(found, expected, bound);
-    const isExact = exactCuts && noise.noise.firstKeys === 0 && noise.noise.deeper === 0;
-    if (wrong !== null || recompute === null || !isExact) return wrong;
+    const wrong = wrongCells(plainCells(state), expected, bound);
+    // The laws are of what is kept bit by bit.
+    const isKept = (arm.settings.store ?? 'f16') === 'f16';
+    if (wrong !== null || recompute === null || !isExact || !isKept) return wrong;
     return await brokenLaw(maker, state, { ...parts, recomputed, alpha }, options);
   }
+}
+
+/** What an arm evicts; undefined for one that does not. */
+function evictedOf({ prefill, evict }: ArmTraits, parts: InjectedParts, alpha: number): Evicted | undefined {
+  if (evict === undefined) return undefined;
+  return { ...parts, prefill: prefill === 'prefix' ? 'prefix' : 'blocks', evict, alpha };
 }
 
 /** The positions that a turn says it recomputed. */

@@ -65,12 +65,12 @@ async function deviations(
   fromLayer: number,
   toLayer: number,
   maker: CellMaker,
-  { header, lines }: ExpectedParts,
+  { header, lines, making, keptAs }: ExpectedParts,
   rounding: number,
   options: CallOptions,
 ): Promise<TokenScores> {
   const text = await expectedCells(maker, 'prefix', { header, lines }, 1, options);
-  const joined = await expectedCells(maker, 'blocks', { header, lines }, 1, options);
+  const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1, options);
   const numbersOf = ({ keys, values }: PlainCell): Float64Array =>
     Float64Array.from(
       [keys, values].flatMap((all) => all.slice(fromLayer, toLayer).flatMap((numbers) => [...numbers])),

@@ -7,15 +7,22 @@ import { kernels } from './vector-kernels.ts';
 export const SLACK_BYTES = 32;
 
 /**
- * Multiplies values by α where they lie, with one rounding.
- * @param address in the memory of the kernels, with slack behind the values, whose content is lost
- * @throws BenchError `bad-state` for values that are not finite, before or after
+ * Multiplies numbers by a factor where they lie, with one rounding.
+ * @param address in the memory of the kernels, with slack behind the numbers, whose content is lost
+ * @param what they are, for the message
+ * @throws BenchError `bad-state` for numbers that are not finite, before or after
  */
-export function scaleValues(address: number, sizeBytes: number, type: NumberType, alpha: number): void {
+export function scaleNumbers(
+  address: number,
+  sizeBytes: number,
+  type: NumberType,
+  factor: number,
+  what: 'keys' | 'values',
+): void {
   const end = address + sizeBytes;
   wholeMemory().fill(0, end, end + SLACK_BYTES);
   const scale = type === 'F16' ? kernels.scaleF16 : kernels.scaleF32;
-  if (scale(address, end, alpha) !== 0) throw unusableNumbers('values');
+  if (scale(address, end, factor) !== 0) throw unusableNumbers(what);
 }
 
 /** The error of numbers that are damaged. */

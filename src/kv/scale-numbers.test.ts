@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf } from '../../test/fixtures/plain-keys.ts';
 import type { NumberType } from '../engine/kv-layout.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
-import { scaleValues, SLACK_BYTES } from './scale-values.ts';
+import { scaleNumbers, SLACK_BYTES } from './scale-numbers.ts';
 
 /** All of the 65,536 numbers that are finite. */
 const finite = Uint16Array.from({ length: 65_536 }, (_, bits) => bits).filter((bits) => (bits & 0x7c00) !== 0x7c00);
@@ -14,7 +14,7 @@ function scaledBytes(values: Uint8Array, type: NumberType, alpha: number): Uint8
     wholeMemory()
       .fill(0xff, address, address + sizeBytes)
       .set(values, address);
-    scaleValues(address, values.length, type, alpha);
+    scaleNumbers(address, values.length, type, alpha, 'values');
     return wholeMemory().slice(address, address + values.length);
   } finally {
     giveMemoryBack(address, sizeBytes);
@@ -25,7 +25,7 @@ function scaled(numbers: Uint16Array, alpha: number): Uint16Array {
   return new Uint16Array(scaledBytes(bytesOf(numbers), 'F16', alpha).buffer);
 }
 
-describe('scaleValues', () => {
+describe('scaleNumbers', () => {
   // 1/2, 1/4 and 1/4096 make subnormal numbers and ties; 1 + 2^-23 is no tie by the last bit that there is.
   test.each([0, -0.5, 0.5, 0.25, 0.4, 1 / 4096, 3 / 4096, 0.1, 0.999, 1 - 2 ** -11, 1 - 2 ** -24, -1])(
     'rounds every finite half-precision number times %f to the nearest, ties to even',

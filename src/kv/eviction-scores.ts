@@ -1,0 +1,126 @@
+import { type Eviction, keptTokens } from './eviction.ts';
+
+/** Keys and values of one K/V head in one layer: the numbers of one token behind those of the token before it. */
+export interface HeadCells {
+  readonly tokens: number;
+  /** Numbers in the key of a token, and in its value. */
+  readonly dimension: number;
+  readonly keys: Float32Array;
+  readonly values: Float32Array;
+}
+
+/** Tokens of a partition of LagKV, as published; it is halved for shorter texts. */
+const LONGEST_LAG = 128;
+const SHORTEST_LAG = 4;
+/** A text is divided into so many partitions at least, while the shortest allows it. */
+const PARTITIONS = 8;
+/** Below these lengths a vector is divided by them in place of its length. @see torch, `normalize`, `cosine_similarity` */
+const LEAST_LENGTH = 1e-12;
+const LEAST_COSINE_LENGTH = 1e-8;
+
+/**
+ * Scores of the tokens of one head: those of the smallest are dropped. `random`: drawn. `streaming`: the most recent stay; what
+ * stands in front of these cells and is never dropped is their sink. `knorm`: keys of small length stay. `keydiff`: keys stay
+ * that are unlike the mean key. `lagkv`: tokens stay whose numbers vary most by the range of the next partition; the last one
+ * stays whole.
+ * @param draw gives a number in [0, 1), for `random`
+ * @see kvpress 0.5.5; StreamingLLM, arXiv 2309.17453; arXiv 2406.11430; KeyDiff, arXiv 2504.15364; LagKV, arXiv 2504.04704
+ */
+export function evictionScores(eviction: Eviction, head: HeadCells, draw: () => number): Float64Array {
+  switch (eviction.by) {
+    case 'random':
+      return Float64Array.from({ length: head.tokens }, draw);
+    case 'streaming':
+      return recentOf(head.tokens, keptTokens(head.tokens, eviction));
+    case 'knorm':
+      return lengthsOf(head.keys, head).map((length) => -length);
+    case 'keydiff':
+      return unlikeMean(head);
+    case 'lagkv':
+      return lagScores(head, lagFor(head.tokens));
+  }
+}
+
+/** Tokens of a partition for a text of so many: the published 128, halved until the text has eight of them, 4 at least. */
+export function lagFor(tokens: number): number {
+  let lag = LONGEST_LAG;
+  while (lag > SHORTEST_LAG && tokens < PARTITIONS * lag) lag /= 2;
+  return lag;
+}
+
+/**
+ * Scores of LagKV without sinks, 1 for the last partition and what is left behind it. In texts of less than two partitions the
+ * most recent tokens stay.
+ */
+export function lagScores(head: HeadCells, lag: number): Float64Array {
+  const { tokens, keys, values } = head;
+  if (tokens < 2 * lag) return Float64Array.from({ length: tokens }, (_, token) => token / tokens);
+  const scores = new Float64Array(tokens).fill(1);
+  for (let start = 0; start + 2 * lag <= tokens; start += lag) {
+    const [byKey, byValue] = [keys, values].map((numbers) => softmax(spreads(numbers, head, start, lag)));
+    const both = byKey!.map((score, token) => (score + byValue![token]!) / 2);
+    const order = [...both.keys()].sort((a, b) => both[a]! - both[b]!);
+    order.forEach((token, rank) => (scores[start + token] = rank / lag));
+  }
+  return scores;
+}
+
+/** 1 for the last tokens, 0 for those before them. */
+function recentOf(tokens: number, kept: number): Float64Array {
+  return new Float64Array(tokens).fill(1, tokens - kept);
+}
+
+function lengthsOf(numbers: Float32Array, { tokens, dimension }: HeadCells): Float64Array {
+  return Float64Array.from({ length: tokens }, (_, token) => {
+    let sum = 0;
+    for (let at = token * dimension; at < (token + 1) * dimension; at++) sum += numbers[at]! ** 2;
+    return Math.sqrt(sum);
+  });
+}
+
+function unlikeMean(head: HeadCells): Float64Array {
+  const { tokens, dimension, keys } = head;
+  const lengths = lengthsOf(keys, head);
+  const mean = new Float64Array(dimension);
+  for (let at = 0; at < keys.length; at++) {
+    const length = Math.max(lengths[Math.floor(at / dimension)]!, LEAST_LENGTH);
+    mean[at % dimension]! += keys[at]! / length / tokens;
+  }
+  const meanLength = Math.sqrt(mean.reduce((sum, number) => sum + number ** 2, 0));
+  return lengths.map((length, token) => {
+    const product = mean.reduce((sum, number, at) => sum + number * keys[token * dimension + at]!, 0);
+    return -product / (Math.max(length, LEAST_COSINE_LENGTH) * Math.max(meanLength, LEAST_COSINE_LENGTH));
+  });
+}
+
+/**
+ * Standard deviations of the tokens of one partition over their dimensions, each measured by the range that it has in the next
+ * partition; one that has none there says nothing.
+ */
+function spreads(
+  numbers: Float32Array,
+  { dimension }: Pick<HeadCells, 'dimension'>,
+  start: number,
+  lag: number,
+): Float64Array {
+  const [low, high] = [new Float64Array(dimension).fill(Infinity), new Float64Array(dimension).fill(-Infinity)];
+  for (let at = (start + lag) * dimension; at < (start + 2 * lag) * dimension; at++) {
+    low[at % dimension] = Math.min(low[at % dimension]!, numbers[at]!);
+    high[at % dimension] = Math.max(high[at % dimension]!, numbers[at]!);
+  }
+  return Float64Array.from({ length: lag }, (_, token) => {
+    const places = Float64Array.from({ length: dimension }, (__, at) => {
+      const range = high[at]! - low[at]!;
+      return range === 0 ? 0 : (numbers[(start + token) * dimension + at]! - low[at]!) / range;
+    });
+    const mean = places.reduce((sum, place) => sum + place, 0) / dimension;
+    return Math.sqrt(places.reduce((sum, place) => sum + (place - mean) ** 2, 0) / (dimension - 1));
+  });
+}
+
+function softmax(numbers: Float64Array): Float64Array {
+  const largest = numbers.reduce((most, number) => Math.max(most, number), -Infinity);
+  const powers = numbers.map((number) => Math.exp(number - largest));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
