@@ -1,5 +1,4 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
@@ -20,13 +19,13 @@ interface Recomputed extends Pick<ExpectedParts, 'header' | 'lines' | 'making'> 
  * @param found of header and blocks
  */
 export async function brokenLaw(
-  { scoring, cells }: Pick<CellMaker, 'scoring' | 'cells'>,
+  { fresh, cells }: Pick<CellMaker, 'fresh' | 'cells'>,
   found: SequenceState,
   { header, lines, making, recomputed, alpha }: Recomputed,
   options: CallOptions,
 ): Promise<string | null> {
   const isNew = (cell: number): boolean => recomputed.some(({ start, end }) => start <= cell && cell < end);
-  using blocks = await joinedAnew({ scoring, cells }, { header, lines, making }, alpha, options);
+  using blocks = await joinedAnew({ fresh, cells }, { header, lines, making }, alpha, options);
   const changed = otherCell(found, blocks, (cell) => !isNew(cell));
   if (changed !== undefined) {
     return `cell ${changed} was not recomputed, and its bytes are not those of the joined blocks`;
@@ -34,41 +33,28 @@ export async function brokenLaw(
   const first = header.length + (lines[0]?.length ?? 0);
   const isAll = Array.from({ length: found.positions.length - first }, (_, index) => first + index).every(isNew);
   if (!isAll || alpha !== 1) return null;
-  using text = await evaluated(scoring, [...header, ...lines.flat()], options);
+  const text = await fresh.behind([], [...header, ...lines.flat()], options);
   const other = otherCell(found, text, () => true);
   return other === undefined ? null : `all is recomputed, and the bytes of cell ${other} are not those of the text`;
 }
 
 async function joinedAnew(
-  { scoring, cells }: Pick<CellMaker, 'scoring' | 'cells'>,
+  { fresh, cells }: Pick<CellMaker, 'fresh' | 'cells'>,
   { header, lines, making }: Pick<Recomputed, 'header' | 'lines' | 'making'>,
   alpha: number,
   options: CallOptions,
 ): Promise<SequenceState> {
-  using front = await evaluated(scoring, header, options);
+  const front = await fresh.behind([], header, options);
   const start = header.length;
   const blocks: SequenceState[] = [];
   for (const [index, line] of lines.entries()) {
     const neighbour = making?.context === 'previous' ? (lines[index - 1] ?? []) : [];
-    const seen = start + neighbour.length;
-    await scoring.truncate(start, options);
-    await scoring.evaluate([...neighbour, ...line], options);
-    using block = await scoring.exportCells({ start: seen, end: seen + line.length }, options);
-    blocks.push(cutCells(block, 0, line.length));
+    const block = await fresh.behind(header, [...neighbour, ...line], options);
+    blocks.push(cutCells(block, neighbour.length, neighbour.length + line.length));
   }
   const positions = contiguousPositions(blocks, start);
   const placements = blocks.map((block, index) => ({ block, position: positions[index]!, alpha }));
   return kvTools.join(front, placements, { rotary: cells.rotary });
-}
-
-async function evaluated(
-  session: EngineSession,
-  tokens: readonly number[],
-  options: CallOptions,
-): Promise<SequenceState> {
-  await session.clear(options);
-  await session.evaluate(tokens, options);
-  return session.exportCells(undefined, options);
 }
 
 /** The first cell of those compared whose keys or values are other bytes. */

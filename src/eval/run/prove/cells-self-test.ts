@@ -9,6 +9,7 @@ import type { CellsSelfTest } from '../../../records/run-probes.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { cellDifference } from './compare-cells.ts';
 import { type CellMaker, expectedCells } from './expected-cells.ts';
+import { FreshCells } from './fresh-cells.ts';
 import { movedCell, type PlainCell, plainCells, stateOf } from './plain-cells.ts';
 
 /** A prompt with memories, and a text that is scored behind it. */
@@ -31,7 +32,8 @@ export async function cellsSelfTest(
   const { cells, leastTokens, missing } = engine.capabilities;
   if (cells === null) return { missing: missing.cells ?? 'the engine gives no cells' };
   await using scoring = await engine.openSession('self-test of cells');
-  const maker: CellMaker = { engine, scoring, cells, leastTokens };
+  const fresh = new FreshCells(scoring);
+  const maker: CellMaker = { engine, fresh, cells, leastTokens };
   const { layout, rotary } = cells;
   const scored = async (state: SequenceState): Promise<SequenceScore> => {
     await scoring.importCells(state, options);
@@ -40,6 +42,7 @@ export async function cellsSelfTest(
   const parts = { header, lines };
   const text = await expectedCells(maker, 'prefix', parts, 1, options);
   const all = await expectedCells(maker, 'link:all', parts, 1, options);
+  fresh.forget();
   await scoring.clear(options);
   await scoring.evaluate(header, options);
   await scoring.evaluate(lines.flat(), options);
@@ -54,7 +57,7 @@ export async function cellsSelfTest(
     oneBlock: await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options),
     noise: { firstKeys: cut.firstKeys, deeper: Math.max(cut.keys, cut.values) },
     recomputed: Math.max(recomputed.keys, recomputed.values),
-    shift: engine.capabilities.shift ? await shiftedByEngine(maker, parts, suffix, options) : null,
+    shift: engine.capabilities.shift ? await shiftedByEngine(scoring, cells, parts, suffix, options) : null,
     planted: planted.largestDifference,
   };
 }
@@ -88,7 +91,8 @@ async function oneBlock(
 
 /** The engine moves the last block up by erasing the first, and its keys are held against plain rotation. */
 async function shiftedByEngine(
-  { scoring, cells: { rotary, layout } }: CellMaker,
+  scoring: EngineSession,
+  { rotary, layout }: CellMaker['cells'],
   { header, lines: [first = [], ...others] }: Pick<InjectedParts, 'header' | 'lines'>,
   suffix: readonly TokenId[],
   options: CallOptions,

@@ -1,7 +1,6 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../records/arm-traits.ts';
@@ -10,6 +9,7 @@ import type { StoreType } from '../../../records/store-type.ts';
 import { type RecipeName, recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
+import type { FreshCells } from './fresh-cells.ts';
 import { cooledCell, movedCell, type PlainCell, plainCells, scaledCell, stateOf } from './plain-cells.ts';
 import { restoredCells } from './plain-quantised.ts';
 
@@ -27,10 +27,10 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly found?: (count: number) => Promise<SequenceState>;
 }
 
-/** A session to evaluate in, and the cells of its engine. */
+/** Cells that are evaluated anew, and what their engine says of them. */
 export interface CellMaker {
   readonly engine: Pick<Engine, 'firstLayers'>;
-  readonly scoring: EngineSession;
+  readonly fresh: FreshCells;
   readonly cells: NonNullable<EngineCapabilities['cells']>;
   /** Of a call. */
   readonly leastTokens: number;
@@ -52,7 +52,7 @@ export async function expectedCells(
   const cells =
     prefill === 'prefix'
       ? restoredCells(
-          await evaluated(maker, 0, [...header, ...lines.flat()], options),
+          await evaluatedBehind(maker, [], [...header, ...lines.flat()], options),
           parts.keptAs ?? 'f16',
           maker.cells.layout,
         )
@@ -72,19 +72,18 @@ async function joined(
   const { layout, rotary } = maker.cells;
   const { positions } = recipeNamed(prefill);
   const first = context === 'none' ? header : [...header, ...shared];
-  const whole = restoredCells(await evaluated(maker, 0, first, options), keptAs, layout);
-  const front = whole.slice(0, (context === 'none' ? 0 : header.length) + shared.length);
-  // Blocks see what precedes them as it is kept.
-  if (keptAs !== 'f16' && front.length > 0) await maker.scoring.importCells(stateOf(front, layout), options);
+  const whole = restoredCells(await evaluatedBehind(maker, [], first, options), keptAs, layout);
+  const seen = first.slice(0, (context === 'none' ? 0 : header.length) + shared.length);
+  const front = { tokens: seen, cells: whole.slice(0, seen.length), keptAs };
   const cells = whole.slice(0, header.length);
   for (const [index, line] of lines.entries()) {
     const start = positions === 'parallel' ? header.length : cells.length;
     const neighbour = context === 'previous' ? (lines[index - 1] ?? []) : [];
-    const behind = await evaluated(maker, front.length, [...neighbour, ...line], options);
+    const behind = await evaluatedBehindKept(maker, front, [...neighbour, ...line], options);
     const own = restoredCells(behind.slice(neighbour.length), keptAs, layout).map((cell) =>
       cooledCell(cell, temperature),
     );
-    const placed = [...(sink?.kept === true ? front.slice(-shared.length) : []), ...own];
+    const placed = [...(sink?.kept === true ? front.cells.slice(-shared.length) : []), ...own];
     cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
   const ids = [...header, ...lines.flat()];
@@ -93,8 +92,8 @@ async function joined(
     const again = ids.slice(start, Math.max(end, start + maker.leastTokens));
     while (again.length < maker.leastTokens) again.push(again.at(-1)!);
     using before = await found(start);
-    await maker.scoring.importCells(before, options);
-    cells.splice(start, end - start, ...(await evaluated(maker, start, again, options)).slice(0, end - start));
+    const behind = await evaluatedBehindCells(maker, before, again, options);
+    cells.splice(start, end - start, ...behind.slice(0, end - start));
   }
   return cells;
 }
@@ -114,16 +113,39 @@ export function positionsOf(prefill: RecipeName, { header, lines, ranks }: Expec
   return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));
 }
 
-/** The cells of tokens that are evaluated behind the first so many of the session. */
-export async function evaluated(
-  { scoring }: CellMaker,
-  before: number,
+/** The cells of tokens that are evaluated behind others as these are kept: in fewer bits where their type has fewer. */
+export async function evaluatedBehindKept(
+  maker: CellMaker,
+  front: { readonly tokens: readonly TokenId[]; readonly cells: readonly PlainCell[]; readonly keptAs: StoreType },
   tokens: readonly TokenId[],
   options: CallOptions,
 ): Promise<PlainCell[]> {
-  if (before === 0) await scoring.clear(options);
-  else await scoring.truncate(before, options);
-  await scoring.evaluate(tokens, options);
-  using state = await scoring.exportCells({ start: before, end: before + tokens.length }, options);
+  return front.keptAs === 'f16' || front.tokens.length === 0
+    ? await evaluatedBehind(maker, front.tokens, tokens, options)
+    : await evaluatedBehindCells(maker, stateOf(front.cells, maker.cells.layout), tokens, options);
+}
+
+/** The cells of tokens that are evaluated behind others. */
+export async function evaluatedBehind(
+  { fresh }: Pick<CellMaker, 'fresh'>,
+  front: readonly TokenId[],
+  tokens: readonly TokenId[],
+  options: CallOptions,
+): Promise<PlainCell[]> {
+  return plainCells(await fresh.behind(front, tokens, options));
+}
+
+/** The cells of tokens that are evaluated behind given cells. */
+async function evaluatedBehindCells(
+  { fresh }: Pick<CellMaker, 'fresh'>,
+  front: SequenceState,
+  tokens: readonly TokenId[],
+  options: CallOptions,
+): Promise<PlainCell[]> {
+  const session = fresh.use();
+  await session.importCells(front, options);
+  await session.evaluate(tokens, options);
+  const start = front.positions.length;
+  using state = await session.exportCells({ start, end: start + tokens.length }, options);
   return plainCells(state);
 }

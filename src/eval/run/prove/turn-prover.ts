@@ -13,6 +13,7 @@ import { type AnsweredInSession, sessionOf } from '../observe/turn-observer.ts';
 import { brokenLaw } from './byte-laws.ts';
 import { ROUNDING, wrongCells } from './compare-cells.ts';
 import { expectedCells, memoryCells, positionsOf } from './expected-cells.ts';
+import { FreshCells } from './fresh-cells.ts';
 import { plainCells } from './plain-cells.ts';
 import { type ProverParts, sameAgain } from './same-again.ts';
 import type { TurnSample } from './turn-sample.ts';
@@ -31,11 +32,15 @@ export class TurnProver {
   readonly #parts: ProverParts;
   readonly #sample: TurnSample;
   readonly #selfTest: CellsSelfTest | undefined;
+  readonly #fresh: FreshCells;
+  /** The question whose cells are kept. */
+  #question: string | undefined;
   /** Arms whose first hit, or miss, was proven by this process. */
   readonly #first = new Set<string>();
 
   constructor(parts: ProverParts, sample: TurnSample, selfTest: CellsSelfTest | undefined) {
     this.#parts = parts;
+    this.#fresh = new FreshCells(parts.scoring);
     this.#sample = sample;
     this.#selfTest = selfTest;
   }
@@ -49,11 +54,14 @@ export class TurnProver {
     options: CallOptions,
   ): Promise<Proof> {
     if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, turn)) return {};
+    if (this.#question !== item.itemId) this.#fresh.forget();
+    this.#question = item.itemId;
     const { generation } = turn.recorded;
     const { trace } = turn.response;
     const wrong = await this.#wrongCells(arm, turn, options);
+    const parts = { engine: this.#parts.engine, scoring: this.#fresh.use() };
     return {
-      ...(generation === null ? {} : { sameAgain: await sameAgain(this.#parts, generation, trace, options) }),
+      ...(generation === null ? {} : { sameAgain: await sameAgain(parts, generation, trace, options) }),
       ...(wrong === undefined ? {} : { wrongCells: wrong }),
     };
   }
@@ -68,7 +76,7 @@ export class TurnProver {
 
   /** Undefined where there is nothing to prove, and where nobody can. */
   async #wrongCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<string | null | undefined> {
-    const { engine, scoring } = this.#parts;
+    const { engine } = this.#parts;
     const { cells, leastTokens, exactCuts } = engine.capabilities;
     const parts = { ...injectedParts(arm, turn.response), making: arm.making, keptAs: arm.settings.store };
     const noise = this.#selfTest;
@@ -86,7 +94,7 @@ export class TurnProver {
     using state = await session.exportCells({ start: 0, end: count }, options);
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
-    const maker = { engine, scoring, cells, leastTokens };
+    const maker = { engine, fresh: this.#fresh, cells, leastTokens };
     const bound = boundOf(noise, arm.prefill, ROUNDING[cells.layout.keyType]);
     const isExact = exactCuts && noise.noise.firstKeys === 0 && noise.noise.deeper === 0;
     if (evicted !== undefined) {

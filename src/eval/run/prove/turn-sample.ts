@@ -7,7 +7,10 @@ import { isAskedOf } from '../asked-of-arm.ts';
 const LEAST_TURNS = 10;
 const SHARE = 0.05;
 
-/** The turns that are proven anew: a seeded sample of the plan for each arm, so that a run that is resumed draws the same. */
+/**
+ * The turns that are proven anew: a seeded sample of the plan, so that a run that is resumed draws the same. It draws the same
+ * questions for all arms that are asked them, which then share what is evaluated to prove them.
+ */
 export class TurnSample {
   readonly #drawn: ReadonlySet<string>;
 
@@ -16,14 +19,15 @@ export class TurnSample {
     arms: readonly ArmTraits[],
     { seed, repeats }: { readonly seed: number; readonly repeats: number },
   ) {
-    const random = new SeededRandom(seed);
-    const items = users.flatMap((user) => user.items);
+    const asked = users.flatMap(({ items }) =>
+      items.flatMap((item) => Array.from({ length: repeats }, (_, repeat) => ({ item, repeat }))),
+    );
+    const drawn = new SeededRandom(seed).shuffled(asked);
     this.#drawn = new Set(
       arms.flatMap((arm) => {
-        const planned = items
-          .filter((item) => isAskedOf(arm, item))
-          .flatMap((item) => Array.from({ length: repeats }, (_, repeat) => keyOf(arm, item, repeat)));
-        return random.shuffled(planned).slice(0, Math.max(LEAST_TURNS, Math.ceil(SHARE * planned.length)));
+        const planned = drawn.filter(({ item }) => isAskedOf(arm, item));
+        const least = Math.max(LEAST_TURNS, Math.ceil(SHARE * planned.length));
+        return planned.slice(0, least).map(({ item, repeat }) => keyOf(arm, item, repeat));
       }),
     );
   }

@@ -2,8 +2,8 @@ import type { CallOptions } from '../../../engine/call-options.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { EvictionName } from '../../../records/prefill-record.ts';
 import { wrongCells } from './compare-cells.ts';
-import { type CellMaker, evaluated, type ExpectedParts } from './expected-cells.ts';
-import { movedCell, type PlainCell, scaledCell, stateOf } from './plain-cells.ts';
+import { type CellMaker, evaluatedBehind, evaluatedBehindKept, type ExpectedParts } from './expected-cells.ts';
+import { movedCell, type PlainCell, scaledCell } from './plain-cells.ts';
 import { restoredCells } from './plain-quantised.ts';
 import { drawsOf, leftBy, plainScores, type ScoreRange } from './plain-eviction.ts';
 
@@ -55,12 +55,11 @@ export async function wrongEviction(
   const wanted = cellsLeft(arm);
   if (found.length !== wanted) return `${found.length} cells in place of ${wanted}`;
   const { layout } = maker.cells;
-  const front = restoredCells(await evaluated(maker, 0, arm.header, options), arm.keptAs ?? 'f16', layout);
-  if (arm.prefill === 'blocks') await maker.scoring.importCells(stateOf(front, layout), options);
+  const front = restoredCells(await evaluatedBehind(maker, [], arm.header, options), arm.keptAs ?? 'f16', layout);
   const wrong = wrongCells(found.slice(0, header), front, bound);
   if (wrong !== null) return wrong;
   let first = header;
-  for (const unit of await unitsOf(maker, arm, options)) {
+  for (const unit of await unitsOf(maker, arm, front, options)) {
     const { left } = leftBy(arm.evict, unit.ids.length);
     const cells = found.slice(first, first + left);
     const broken = wrongUnit(maker, arm.evict, unit, cells, first, bound, isExact);
@@ -73,17 +72,17 @@ export async function wrongEviction(
 async function unitsOf(
   maker: CellMaker,
   { header, lines, prefill, keptAs = 'f16', alpha }: Evicted,
+  front: readonly PlainCell[],
   options: CallOptions,
 ): Promise<Unit[]> {
   const { rotary, layout } = maker.cells;
   const units: Unit[] = [];
   let start = header.length;
   for (const ids of prefill === 'prefix' ? [lines.flat()] : lines) {
-    // Of blocks the session holds the header still.
     const built =
       prefill === 'prefix'
-        ? (await evaluated(maker, 0, [...header, ...ids], options)).slice(header.length)
-        : await evaluated(maker, header.length, ids, options);
+        ? (await evaluatedBehind(maker, [], [...header, ...ids], options)).slice(header.length)
+        : await evaluatedBehindKept(maker, { tokens: header, cells: front, keptAs }, ids, options);
     const distance = start - header.length;
     const kept = restoredCells(built, keptAs, layout);
     const placed = kept.map((cell) => scaledCell(movedCell(cell, cell.position + distance, rotary, layout), alpha));

@@ -89,17 +89,18 @@ function lengthOf(vector: Float64Array): number {
 
 /** −ln p of each token of a line, behind the header and what precedes it there. */
 async function surprises(
-  { scoring }: CellMaker,
+  { fresh }: CellMaker,
   { header, lines }: ExpectedParts,
   rounding: number,
   options: CallOptions,
 ): Promise<TokenScores> {
   const scores = header.map(() => 0);
+  const session = fresh.use();
   for (const line of lines) {
     for (let at = 0; at < line.length; at += SCORED_AT_ONCE) {
-      await scoring.clear(options);
+      await session.clear(options);
       const front = [...header, ...line.slice(0, at)];
-      const { logProbabilities } = await scoring.score(front, line.slice(at, at + SCORED_AT_ONCE), options);
+      const { logProbabilities } = await session.score(front, line.slice(at, at + SCORED_AT_ONCE), options);
       scores.push(...logProbabilities.map((logProbability) => -logProbability));
     }
   }

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engine.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
+import { FreshCells } from './fresh-cells.ts';
+import { type PlainCell, plainCells } from './plain-cells.ts';
+
+const header = [0, 40, 41];
+const [first, second] = [
+  [50, 51, 52],
+  [60, 61, 62, 63],
+];
+
+let engine: Engine;
+let session: EngineSession;
+let fresh: FreshCells;
+beforeEach(async () => {
+  engine = openFakeEngine({ sessions: 2 });
+  session = await engine.openSession('proof');
+  fresh = new FreshCells(session);
+});
+afterEach(() => engine[Symbol.asyncDispose]());
+
+async function evaluatedTokens(): Promise<number> {
+  return (await engine.meter()).evaluated!;
+}
+
+/** What another session gives. */
+async function expected(front: readonly number[], tokens: readonly number[]): Promise<PlainCell[]> {
+  await using other = await engine.openSession('other');
+  if (front.length > 0) await other.evaluate(front);
+  await other.evaluate(tokens);
+  return plainCells(await other.exportCells({ start: front.length, end: front.length + tokens.length }));
+}
+
+it('gives the cells of tokens behind others, in any order and after other work in the session', async () => {
+  expect(plainCells(await fresh.behind(header, first))).toEqual(await expected(header, first));
+  expect(plainCells(await fresh.behind([], first))).toEqual(await expected([], first));
+  await fresh.use().evaluate([99, 98]);
+  expect(plainCells(await fresh.behind(header, second))).toEqual(await expected(header, second));
+  expect(plainCells(await fresh.behind([], header))).toEqual(await expected([], header));
+});
+
+it('evaluates what it has evaluated once only, and the tokens in front once for all that follow each other', async () => {
+  await fresh.behind([], header);
+  await fresh.behind(header, first);
+  await fresh.behind(header, second);
+  expect(await evaluatedTokens()).toBe(header.length + first.length + second.length);
+  await fresh.use().clear();
+  await fresh.behind(header, first);
+  expect(await evaluatedTokens()).toBe(header.length + first.length + second.length);
+});
+
+it('evaluates anew what it was told to forget', async () => {
+  await fresh.behind([], header);
+  fresh.forget();
+  await fresh.behind([], header);
+  expect(await evaluatedTokens()).toBe(2 * header.length);
+});
