@@ -38,6 +38,8 @@ export interface OpenSystemOptions {
   readonly store?: string;
   /** Turns that are answered at once, each in a session of its own; others wait in the order of arrival. Default 1. */
   readonly sessions?: number;
+  /** Threads of the model. Default: by the machine, one for a small model. */
+  readonly threads?: number;
 }
 
 /** A system that owns its models, database and store. */
@@ -60,7 +62,7 @@ export interface OpenedSystem extends MemorySystem, AsyncDisposable {
  * the arm needs
  */
 export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
-  const { arm: name = 'dki', sessions = 1, model, embedder } = options;
+  const { arm: name = 'dki', sessions = 1, model, embedder, threads } = options;
   const named = loadBenchConfig({
     flags: { ...(model === undefined ? {} : { model }), ...(embedder === undefined ? {} : { embedder }) },
   });
@@ -84,6 +86,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
       model: config.model,
       sessions,
       checkpointFolder: join(folder, 'checkpoints'),
+      ...(threads === undefined ? {} : { threads }),
     });
     closers.push(() => engine[Symbol.asyncDispose]());
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));

@@ -2,6 +2,7 @@ import { presetModels } from '../../src/config/models/preset-models.ts';
 import type { KvLayout } from '../../src/engine/kv-layout.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import type { Rotary } from '../../src/engine/rotary.ts';
+import { withOneThread } from '../fixtures/engines.ts';
 import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
 import { enginePromises } from './engine/promises.ts';
 import { ofServer, type Subject } from './engine/subjects.ts';
@@ -12,7 +13,7 @@ const subject = (
   rotary: Rotary,
 ): Subject => ({
   name: `llama-server, ${model}`,
-  opener: llamaServer.opener({ llamaServer: llamaServerProgram }),
+  opener: withOneThread(llamaServer.opener({ llamaServer: llamaServerProgram })),
   model,
   otherModel: 'random:tiny-llama',
   capabilities: ofServer({

@@ -35,7 +35,7 @@ const opener: EngineOpener = {
 
 async function startServer({ model, sessions = 1, contextTokens = 1280 }: EngineRequest) {
   const server = await OwnServer.start({
-    ...{ program: llamaServerProgram, modelPath: await modelFileOf(model), kvType: 'F16', threads: undefined },
+    ...{ program: llamaServerProgram, modelPath: await modelFileOf(model), kvType: 'F16', threads: 1 },
     ...{ slots: sessions, slotTokens: Math.max(contextTokens, 256) + SPARE_TOKENS },
   });
   return { url: server.url, server };

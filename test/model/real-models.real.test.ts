@@ -9,13 +9,18 @@ import { openSystem } from '../../src/index.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 import { TestFolder } from './bench-fixture.ts';
 
-/** Natural facts, a question on each, and its answer. */
-const facts = [
-  ['My sister Clara lives in Lisbon.', 'Where does my sister Clara live?', 'Lisbon'],
-  ['I work as a carpenter.', 'What is my job?', 'carpenter'],
-  ['My dog is called Biscuit.', 'What is my dog called?', 'Biscuit'],
-  ['I am allergic to peanuts.', 'What am I allergic to?', 'peanuts'],
-  ['My car is a green Volvo.', 'What car do I have?', 'Volvo'],
+const memories = [
+  'My sister Clara lives in Lisbon.',
+  'I work as a carpenter.',
+  'My dog is called Biscuit.',
+  'I am allergic to peanuts.',
+  'My car is a green Volvo.',
+];
+/** Questions on some of them, and a word of the answer. */
+const asked = [
+  ['Where does my sister Clara live?', 'lisbon'],
+  ['What is my job?', 'carpenter'],
+  ['What am I allergic to?', 'peanuts'],
 ] as const;
 
 const MODEL = 'smollm2-135m';
@@ -34,15 +39,15 @@ function filledIn(model: string): Promise<BenchConfig> {
   return withFetchedModels(config, composeEngine());
 }
 
-/** Answers from five memories, by question. */
+/** Answers from all memories, by question. */
 async function answers(arm: string, model: string): Promise<string[]> {
-  await using system = await openSystem({ arm, model });
+  await using system = await openSystem({ arm, model, threads: 1 });
   // Memories of one moment would stand in the order of their random ids.
-  for (const [index, [memory]] of facts.entries()) {
+  for (const [index, memory] of memories.entries()) {
     await system.addMemory('notes', memory, { userId: 'ann', memoryId: `note-${index}` });
   }
   const texts: string[] = [];
-  for (const [index, [, query]] of facts.entries()) {
+  for (const [index, [query]] of asked.entries()) {
     texts.push((await system.chat({ query, sessionId: `chat-${index}`, userId: 'ann' })).text);
   }
   return texts;
@@ -54,7 +59,7 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
   it('answers natural questions by name; injected as one prefix its memories give the same answers', async () => {
     const texts = await answers('rag', MODEL);
     // Without its memories it could name none; how many it names depends on the processor's rounding.
-    const right = texts.filter((text, index) => text.toLowerCase().includes(facts[index]![2].toLowerCase()));
+    const right = texts.filter((text, index) => text.toLowerCase().includes(asked[index]![1]));
     expect(right.length, texts.join(' | ')).toBeGreaterThanOrEqual(2);
     expect(await answers('dki', MODEL)).toEqual(texts);
   });
