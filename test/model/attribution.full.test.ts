@@ -1,0 +1,23 @@
+import { afterAll, beforeAll } from 'vitest';
+import { attributionPromises } from './attribution-promises.ts';
+import { FinishedRun } from './finished-run.ts';
+
+const arms = [
+  'dki',
+  'dki@alpha=0.5',
+  'dki-parallel',
+  'dki-link:2',
+  'dki-blocks@context=previous',
+  'dki-blocks@sink=2:kept',
+];
+
+let finished: FinishedRun;
+beforeAll(async () => {
+  finished = await FinishedRun.of(arms);
+});
+afterAll(() => finished[Symbol.asyncDispose]());
+
+attributionPromises(() => finished, arms, [
+  ['dki-parallel', 0],
+  ['dki-link:2', 2],
+]);
