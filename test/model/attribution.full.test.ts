@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { attributionPromises } from './attribution-promises.ts';
-import { FinishedRun } from './finished-run.ts';
+import { type FinishedRun, finishedRun } from './finished-run.ts';
 
 const arms = [
   'dki',
@@ -13,7 +13,7 @@ const arms = [
 
 let finished: FinishedRun;
 beforeAll(async () => {
-  finished = await FinishedRun.of(arms);
+  finished = await finishedRun(arms);
 });
 afterAll(() => finished[Symbol.asyncDispose]());
 

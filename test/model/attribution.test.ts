@@ -11,14 +11,14 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { TurnRecord } from '../../src/records/turn-record.ts';
 import { changed } from '../fixtures/draft.ts';
 import { attributionPromises } from './attribution-promises.ts';
-import { FinishedRun } from './finished-run.ts';
+import { type FinishedRun, finishedRun } from './finished-run.ts';
 
 const arms = ['rag', 'dki-blocks', 'dki-link:1000'];
 
 let finished: FinishedRun;
 let engine: Engine;
 beforeAll(async () => {
-  finished = await FinishedRun.of(arms);
+  finished = await finishedRun(arms);
   engine = finished.engine;
 });
 afterAll(() => finished[Symbol.asyncDispose]());

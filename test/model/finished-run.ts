@@ -12,41 +12,38 @@ import { smallConfig, TestFolder } from './bench-fixture.ts';
 type Answered = AnsweredTurn & { readonly id: number };
 
 /** A small run of the shipped model, its turns, and the model opened again. */
-export class FinishedRun implements AsyncDisposable {
-  private constructor(
-    readonly folder: TestFolder,
-    readonly config: ReturnType<typeof smallConfig>,
-    readonly database: BenchDatabase,
-    readonly run: RunRecord,
-    readonly engine: Engine,
-  ) {}
-
-  static async of(arms: readonly string[]): Promise<FinishedRun> {
-    const folder = new TestFolder();
-    const config = smallConfig(folder, { arms: arms.join(), run: 'small', limit: '8' });
-    await runBench(config);
-    const database = openDatabase({ path: config.db });
-    const run = new RunRepository(database).findByName('small')!;
-    const engine = await loadRunModel(runModel(run), config.model, composeEngine);
-    return new FinishedRun(folder, config, database, run, engine);
-  }
-
-  turnsOf(arm: string): Answered[] {
-    return [...new TurnRepository(this.database).listByRun(this.run.id, { arm })].filter(isAnswered);
-  }
-
+export interface FinishedRun extends AsyncDisposable {
+  readonly folder: TestFolder;
+  readonly config: ReturnType<typeof smallConfig>;
+  readonly database: BenchDatabase;
+  readonly run: RunRecord;
+  readonly engine: Engine;
+  turnsOf(arm: string): Answered[];
   /** A right answer that rests on one of several memories. */
-  telling(arm: string): Answered {
-    return this.turnsOf(arm).find(
-      (turn) => turn.scores.exactMatch === 1 && evidenceOf(turn) !== undefined && turn.given.retrieved.length > 1,
-    )!;
-  }
+  telling(arm: string): Answered;
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.engine[Symbol.asyncDispose]();
-    this.database.close();
-    this.folder[Symbol.dispose]();
-  }
+export async function finishedRun(arms: readonly string[]): Promise<FinishedRun> {
+  const folder = new TestFolder();
+  const config = smallConfig(folder, { arms: arms.join(), run: 'small', limit: '8' });
+  await runBench(config);
+  const database = openDatabase({ path: config.db });
+  const run = new RunRepository(database).findByName('small')!;
+  const engine = await loadRunModel(runModel(run), config.model, composeEngine);
+  const turnsOf = (arm: string): Answered[] =>
+    [...new TurnRepository(database).listByRun(run.id, { arm })].filter(isAnswered);
+  return {
+    ...{ folder, config, database, run, engine, turnsOf },
+    telling: (arm) =>
+      turnsOf(arm).find(
+        (turn) => turn.scores.exactMatch === 1 && evidenceOf(turn) !== undefined && turn.given.retrieved.length > 1,
+      )!,
+    [Symbol.asyncDispose]: async () => {
+      await engine[Symbol.asyncDispose]();
+      database.close();
+      folder[Symbol.dispose]();
+    },
+  };
 }
 
 const isAnswered = (turn: StoredTurn): turn is Answered => turn.state === 'answered';
