@@ -1,6 +1,6 @@
 /**
- * Draws the tables of the README from the reports in the repository: `npm run readme:tables`. Each table is between two
- * comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
+ * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npm run readme:tables`. Each table is
+ * between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,11 +15,10 @@ import { type Cell, type Column, estimateCell, formatCell, meanCell, type Row, t
 import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
-import { type BareTable, costTable, finding, keptTable } from './real-model-tables.ts';
+import { type BareTable, costTable, finding, headlineTable, keptTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const README = resolve(root, 'README.md');
 
 /** The same run on both shipped models. */
 interface Pair {
@@ -120,31 +119,42 @@ const pairOf = (base: string, block: string): Pair => ({ base: resultsOf(base), 
 
 const REAL_MODEL = 'smollm2-135m';
 
-const tables: Readonly<Record<string, () => string>> = {
-  finding: () => finding(resultsOf(REAL_MODEL)),
-  'real model, kept': () => bareTableOf(keptTable, REAL_MODEL),
-  'real model, cost': () => bareTableOf(costTable, REAL_MODEL),
-  main: () => mainTable(resultsOf('reference/main')),
-  coreference: () => coreferenceTable(pairOf('reference/coreference', 'reference-block/coreference')),
-  'ten memories': () => qualityTable(pairOf('ten-base', 'ten-block')),
-  'five memories': () => qualityTable(pairOf('reference/ablation', 'reference-block/ablation')),
+/** What draws each table, by document. */
+export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'README.md': {
+    finding: () => finding(resultsOf(REAL_MODEL)),
+    headline: () => bareTableOf(headlineTable, REAL_MODEL),
+  },
+  'docs/real-model.md': {
+    kept: () => bareTableOf(keptTable, REAL_MODEL),
+    cost: () => bareTableOf(costTable, REAL_MODEL),
+  },
+  'docs/shipped-models.md': {
+    main: () => mainTable(resultsOf('reference/main')),
+    coreference: () => coreferenceTable(pairOf('reference/coreference', 'reference-block/coreference')),
+    'ten memories': () => qualityTable(pairOf('ten-base', 'ten-block')),
+    'five memories': () => qualityTable(pairOf('reference/ablation', 'reference-block/ablation')),
+  },
 };
 
-/** The README with tables drawn from the reports. @throws BenchError `bad-data` if the comments of a table are missing */
-export async function withTables(readme: string): Promise<string> {
-  let text = readme;
-  for (const [name, draw] of Object.entries(tables)) {
+/** A document with its tables drawn from the reports. @throws BenchError `bad-data` if the comments of a table are missing */
+export async function withTables(document: string, text: string): Promise<string> {
+  let drawn = text;
+  for (const [name, draw] of Object.entries(drawnTables[document]!)) {
     const [start, end] = [`<!-- table ${name} -->`, `<!-- end ${name} -->`];
-    const [before, between] = text.split(start);
+    const [before, between] = drawn.split(start);
     const after = between?.split(end)[1];
-    if (after === undefined) throw new BenchError('bad-data', `README.md: no ${start} … ${end}`, 'put both in');
-    text = `${before!}${start}\n\n${draw()}\n\n${end}${after}`;
+    if (after === undefined) throw new BenchError('bad-data', `${document}: no ${start} … ${end}`, 'put both in');
+    drawn = `${before!}${start}\n\n${draw()}\n\n${end}${after}`;
   }
-  return format(text, { ...(await resolveConfig(README)), parser: 'markdown' });
+  return format(drawn, { ...(await resolveConfig(resolve(root, document))), parser: 'markdown' });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runScript(async () => {
-    await writeText(README, await withTables(readFileSync(README, 'utf8')));
+    for (const document of Object.keys(drawnTables)) {
+      const file = resolve(root, document);
+      await writeText(file, await withTables(document, readFileSync(file, 'utf8')));
+    }
   });
 }

@@ -4,7 +4,7 @@ import { type Cell, type Column, formatNumber, meanCell, none, type Table, textC
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
 import { baselineOf, prefixCacheIn, primaryOf } from '../src/report/verdict.ts';
 
-/** A table for the README, whose own words stand in place of caption and notes. */
+/** A table for a document, whose own words stand in place of caption and notes. */
 export type BareTable = Omit<Table, 'id' | 'caption' | 'notes'>;
 
 /** The run of a real model: its arms of text and of the exact prefix, and the comparisons by name. */
@@ -33,6 +33,46 @@ function comparisonOf({ results }: RealRun, a: string, b: string, metric: string
 function differenceCell(metric: ShownMetric, compared: Comparison | undefined): Cell {
   if (compared === undefined) return none;
   return metric.difference({ mean: compared.delta, low: compared.low, high: compared.high });
+}
+
+/** Arms of the table that a reader sees first, best quality first. */
+const HEADLINE = ['oracle', 'rag', 'rag-cached', 'dki', 'dki-link:8', 'dki-link:4', 'dki-blocks', 'none'];
+
+/** Quality and price in one table: the primary metric, its difference to `rag`, tokens evaluated, and times ÷ text and prefix cache. */
+export function headlineTable(results: RunResults): BareTable {
+  const run = realRun(results);
+  const { primary, rag, cached } = run;
+  const columns: readonly Column[] = [
+    primary.column(),
+    { key: 'difference', heading: 'to rag', unit: primary.differenceUnit, align: 'right', interval: true },
+    { key: 'tokens', heading: 'tokens evaluated, hits', align: 'right' },
+    { key: 'rag', heading: `first token ÷ ${rag.arm}, hits`, align: 'right' },
+    { key: 'cached', heading: `÷ ${cached.arm}, hits`, align: 'right' },
+    { key: 'all', heading: `÷ ${cached.arm}, all turns`, align: 'right' },
+  ];
+  const ratio = (arm: string, other: string, metric: CostName): Cell => {
+    const text = ratioText(comparisonOf(run, arm, other, metric));
+    return text === undefined ? none : textCell(text);
+  };
+  const shown = HEADLINE.flatMap((name) => results.arms.filter(({ arm }) => arm === name));
+  return {
+    rowHeading: 'arm',
+    blocks: [{ columns }],
+    rows: shown.map(({ arm, metrics, costHit, traits }) => {
+      const isTimed = traits.retrieves === rag.traits.retrieves;
+      return {
+        label: arm,
+        cells: {
+          [primary.name]: primary.cell(metrics),
+          difference: differenceCell(primary, comparisonOf(run, arm, rag.arm, primary.name)),
+          tokens: meanCell(costHit?.tokens.evaluated),
+          rag: isTimed ? ratio(arm, rag.arm, 'ttftLogRatio') : none,
+          cached: isTimed ? ratio(arm, cached.arm, 'ttftLogRatio') : none,
+          all: isTimed ? ratio(arm, cached.arm, 'ttftLogRatioAll') : none,
+        },
+      };
+    }),
+  };
 }
 
 /** What each arm keeps of the answers that text gives: the primary metric, its difference to `rag` and verdict, gold answers in nats. */
