@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import type { BenchDatabase } from '../db/database.ts';
+import { RunUserRepository } from '../db/run-user-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
 import { groupOf } from '../db/run-name.ts';
@@ -79,7 +80,8 @@ function storedSoFar(database: BenchDatabase, name: string | undefined): RunResu
     if (!isUnfinished(run)) {
       throw new BenchError('not-found', `run "${run.name}" has asked nothing yet`, goOn(run.name));
     }
-    const { progress, results } = resultsSoFar(run, turns.listForResults(run.id));
+    const underWay = new RunUserRepository(database, run.id).underWay();
+    const { progress, results } = resultsSoFar(run, turns.listForResults(run.id), underWay);
     if (results === null) process.stderr.write(`${run.name}: ${progressText(progress)}: nothing to show yet\n`);
     return results ?? [];
   });

@@ -47,14 +47,15 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 7`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 8`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
   });
 });
 
-/** Makes schema 6 of schema 7. */
-const undoMigration3 = `
+/** Makes schema 6 of schema 8. */
+const undoMigrations = `
+  DROP TABLE run_users;
   ALTER TABLE sessions ADD metadata text;
   ALTER TABLE memories ADD preference integer DEFAULT false NOT NULL;
   ALTER TABLE conversations ADD metadata text;
@@ -84,7 +85,7 @@ describe('a database of a schema before', () => {
       .find((statement) => statement.includes('CREATE VIEW'))!;
     {
       using client = opened(path);
-      client.run(undoMigration3);
+      client.run(undoMigrations);
       client.run('DROP VIEW turn_list_source');
       client.run(view);
       client.run('ALTER TABLE turn_list DROP COLUMN primary_value');
@@ -107,7 +108,7 @@ describe('a database of a schema before', () => {
     }
     {
       using client = opened(path);
-      client.run(undoMigration3);
+      client.run(undoMigrations);
       client.run("UPDATE memories SET preference = 1 WHERE id IN ('a', 'b')");
     }
     using database = openDatabase({ path });
@@ -145,7 +146,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 7`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 8`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -3,6 +3,7 @@ import { type AttributionRecord, attributionMethods } from '../records/attributi
 import type { RunResults } from '../records/results.ts';
 import { type RunRecord, runStatuses } from '../records/run-record.ts';
 import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
+import type { UserShare } from '../records/user-share.ts';
 import { json } from './columns.ts';
 
 /** Milliseconds since 1970. */
@@ -72,6 +73,28 @@ export const turns = sqliteTable(
     index('turns_run_item').on(table.runId, table.itemId),
     index('turns_run_user').on(table.runId, table.userId),
   ],
+);
+
+/**
+ * The users of a run who were begun: each by one worker at a time, which holds the claim until all turns of the user are
+ * there. A worker is one process; the claims of one that is gone are deleted.
+ */
+export const runUsers = sqliteTable(
+  'run_users',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    userId: text('user_id').notNull(),
+    /** Place among the users of the plan, from 0. */
+    position: integer('position').notNull(),
+    worker: text('worker').notNull(),
+    /** Null while the questions are asked. */
+    finishedAt: integer('finished_at'),
+    /** What the worker found; null once it stands in the record of the run. */
+    share: json('share').$type<UserShare | null>(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.userId] })],
 );
 
 /**

@@ -25,14 +25,10 @@ async function bench(
   return { ...ended, ms: performance.now() - start };
 }
 
-/**
- * A record of a turn without times, and without what the proof of that turn found: each process proves its own first hit
- * and miss of every arm, so that a run that was resumed proves more turns than one that was not.
- */
+/** A record of a turn without times. */
 function untimed(record: unknown): unknown {
-  const isOfProcess = (key: string): boolean =>
-    ['timings', 'id', 'sameAgain', 'wrongCells'].includes(key) || key.endsWith('Ms');
-  return JSON.parse(JSON.stringify(record, (key, value: unknown) => (isOfProcess(key) ? undefined : value)));
+  const isTime = (key: string): boolean => ['timings', 'id'].includes(key) || key.endsWith('Ms');
+  return JSON.parse(JSON.stringify(record, (key, value: unknown) => (isTime(key) ? undefined : value)));
 }
 
 /** All that a run has stored, but ids, times and what is timed. */

@@ -16,13 +16,17 @@ const whole = users.flatMap((userId) =>
   ),
 );
 
-function soFar(turns: readonly HandmadeTurn[], settings = {}): ResultsSoFar {
+function soFar(
+  turns: readonly HandmadeTurn[],
+  settings = {},
+  underWay: ReadonlySet<string> | null = null,
+): ResultsSoFar {
   using database = openDatabase({ path: ':memory:' });
   const stored = storeRun(database, { name: 'r', turns, status: 'running', settings });
   const dataset: RunRecord['dataset'] = { ...stored.dataset, items: users.length * ITEMS, users: users.length };
   const run = { ...stored, dataset };
   expect(isUnfinished(run)).toBe(true);
-  return resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id));
+  return resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), underWay);
 }
 
 test('only users whose turns are all there count', () => {
@@ -32,6 +36,19 @@ test('only users whose turns are all there count', () => {
   const [rag] = results!.arms;
   // Of bob there are two turns, both wrong.
   expect(rag).toMatchObject({ arm: 'rag', n: 2, metrics: { exactMatch: { mean: 1, n: 2, users: 1 } } });
+});
+
+test('of users who are asked at one time, none counts before its last turn', () => {
+  const [ann, bob, eve] = users.map((user) => whole.filter(({ userId }) => userId === user)) as [
+    HandmadeTurn[],
+    HandmadeTurn[],
+    HandmadeTurn[],
+  ];
+  const written = [...ann.slice(0, 2), ...bob.slice(0, 1), ...ann.slice(2), ...eve.slice(0, 2)];
+  const { progress, results } = soFar(written, {}, new Set(['bob', 'eve']));
+  expect(progress).toEqual({ users: 1, ofUsers: 3, turns: 7, ofTurns: 12 });
+  expect(results!.arms.map(({ n }) => n)).toEqual([2, 2]);
+  expect(soFar(written, {}, new Set(['ann', 'bob', 'eve'])).results).toBeNull();
 });
 
 test('the last user counts when every turn is there, and so do repeats', () => {
@@ -49,7 +66,7 @@ test('turns that an arm is not asked, for want of evidence, are not waited for',
     plan: { ...stored.plan, arms: [rag!, { ...oracle!, retrieves: 'evidence' as const }] },
     dataset: { ...stored.dataset, items: users.length * ITEMS, users: users.length, withoutEvidence: 1 },
   };
-  const { progress } = resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id));
+  const { progress } = resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), null);
   expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
 });
 

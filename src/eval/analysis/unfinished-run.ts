@@ -39,11 +39,16 @@ export function isUnfinished(run: RunRecord): run is UnfinishedRun {
 }
 
 /**
- * Computes what can be said of a run before its end: no verdict, no p value, and no check that needs every turn. Users are
- * asked one after the other, so that the turns of all but the last one are all there.
+ * Computes what can be said of a run before its end: no verdict, no p value, and no check that needs every turn.
  * @param written its turns in the order of writing
+ * @param underWay users who are being asked, or were when the run was ended; null where nobody has noted them: users were asked
+ * one after the other then, so that the turns of all but the last one are all there
  */
-export function resultsSoFar(run: UnfinishedRun, written: Iterable<TurnResult>): ResultsSoFar {
+export function resultsSoFar(
+  run: UnfinishedRun,
+  written: Iterable<TurnResult>,
+  underWay: ReadonlySet<string> | null,
+): ResultsSoFar {
   const turns = [...written];
   const { dataset, plan } = run;
   const { repeats = 1 } = plan.settings as { readonly repeats?: number };
@@ -51,7 +56,8 @@ export function resultsSoFar(run: UnfinishedRun, written: Iterable<TurnResult>):
   const asked = plan.arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
   const ofTurns = repeats * asked.reduce((sum, ofArm) => sum + ofArm, 0);
   const complete = new Set(turns.map(({ userId }) => userId));
-  if (turns.length < ofTurns && turns.length > 0) complete.delete(turns.at(-1)!.userId);
+  const last = turns.length < ofTurns && turns.length > 0 ? [turns.at(-1)!.userId] : [];
+  for (const userId of underWay ?? last) complete.delete(userId);
   const progress = { users: complete.size, ofUsers: dataset.users, turns: turns.length, ofTurns };
   if (complete.size === 0) return { progress, results: null };
   const results = analyse(run, split(turns.filter(({ userId }) => complete.has(userId))));

@@ -1,40 +1,50 @@
+import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../records/results.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
+import type { RunBooks } from '../../records/user-share.ts';
 
-/** Times of a run by what they were spent on, milliseconds. */
-export type SpentMs = NonNullable<RunProbes['profile']['spent']>;
+type SpentMs = RunBooks['spent'];
+type Profile = RunProbes['profile'];
 
 const noTime: SpentMs = { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0 };
 const noTokens: EvaluatedTokens = { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 };
 
-/** What earlier sessions of a run had spent. */
-type SpentBefore = Partial<Pick<RunProbes['profile'], 'spent' | 'evaluatedTokens'>>;
-
 /**
- * Adds up the time and the evaluated tokens that a run spends on each of its parts, on top of what earlier sessions of it had
- * spent. The tokens are the engine's, over all its sessions: what it evaluates between two parts is unbooked.
+ * Adds up the time and the evaluated tokens that one process spends on each part of a run, until they are taken. The tokens are
+ * the engine's, over all its sessions: what it evaluates between two parts is unbooked.
  */
 export class RunClock {
   readonly #engine: Pick<Engine, 'meter'>;
-  #spent: SpentMs;
-  #tokens: EvaluatedTokens | null;
+  readonly #embeddings: Pick<EmbeddingService, 'stats'>;
+  #spent: SpentMs = noTime;
+  #tokens: EvaluatedTokens | null = noTokens;
   /** Evaluated when the last part ended; undefined before the first begins. */
   #booked: number | undefined;
+  /** Of the engine and the embedder, when the books were last taken. */
+  #taken = { modelMs: 0, embedderMs: 0 };
 
-  constructor(engine: Pick<Engine, 'meter'>, { spent = noTime, evaluatedTokens = noTokens }: SpentBefore = {}) {
+  constructor(engine: Pick<Engine, 'meter'>, embeddings: Pick<EmbeddingService, 'stats'>) {
     this.#engine = engine;
-    this.#spent = spent;
-    this.#tokens = evaluatedTokens;
+    this.#embeddings = embeddings;
   }
 
-  get spent(): SpentMs {
-    return this.#spent;
-  }
-
-  /** By part; null where the engine does not count them. */
-  get tokens(): EvaluatedTokens | null {
-    return this.#tokens;
+  /** Gives what was booked since it was last asked, and begins with empty books. */
+  async take(): Promise<RunBooks> {
+    await this.#book('unbooked');
+    const { busyMs } = await this.#engine.meter();
+    const { callMs } = this.#embeddings.stats();
+    const now = { modelMs: busyMs ?? 0, embedderMs: callMs };
+    const books: RunBooks = {
+      spent: this.#spent,
+      evaluatedTokens: this.#tokens,
+      modelMs: now.modelMs - this.#taken.modelMs,
+      embedderMs: now.embedderMs - this.#taken.embedderMs,
+    };
+    this.#taken = now;
+    this.#spent = noTime;
+    this.#tokens = this.#tokens === null ? null : noTokens;
+    return books;
   }
 
   /**
@@ -64,4 +74,22 @@ export class RunClock {
     this.#tokens = tokens === null || newly === null ? null : { ...tokens, [part]: tokens[part] + newly };
     this.#booked = evaluated ?? undefined;
   }
+}
+
+/** The books of a run with those of a part of it. */
+export function withBooks(profile: Profile, { spent, evaluatedTokens, modelMs, embedderMs }: RunBooks): Profile {
+  const { spent: before = noTime, evaluatedTokens: tokensBefore = noTokens } = profile;
+  return {
+    ...profile,
+    modelMs: profile.modelMs + modelMs,
+    embedderMs: profile.embedderMs + embedderMs,
+    spent: added(before, spent),
+    evaluatedTokens: tokensBefore === null || evaluatedTokens === null ? null : added(tokensBefore, evaluatedTokens),
+  };
+}
+
+/** The numbers of both under each name. */
+function added<Numbers extends Readonly<Record<string, number>>>(a: Numbers, b: Numbers): Numbers {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])) as Numbers;
 }

@@ -44,6 +44,8 @@ import { checkSame, createRun, resumedConfig } from './run-record.ts';
 import { RunSession } from './run-session.ts';
 import type { Suite } from './suite.ts';
 import { suiteOptions } from './suite-options.ts';
+import { UserQueue } from './user-queue.ts';
+import { usersOfPlan } from './users-of-plan.ts';
 
 /** One suite under the name of its run. */
 export interface SuiteRun {
@@ -120,11 +122,14 @@ export async function runSuite(
   const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id, kept);
   const openedArms = await openArms(parts, stores, { config: settings, runId: run.id, arms }, keeper);
   const { seed, repeats, topK, threshold } = settings;
+  const traits = arms.map((arm) => arm.traits);
+  const planned = usersOfPlan(users, traits, repeats);
   const bench = {
-    ...{ runId: run.id, suite, users, engine, database, keeper, sharesStore: stores.shared },
+    ...{ runId: run.id, suite, users, planned, engine, database, keeper, sharesStore: stores.shared },
+    queue: new UserQueue(database, run.id, planned),
     donors: await donorsFor(users),
     embeddings: parts.embeddings,
-    clock: new RunClock(engine, run.probes?.profile),
+    clock: new RunClock(engine, parts.embeddings),
     scoring: await engine.openSession(`${run.id}/probe`),
     ...{ scoresAnswers: suite.scoresAnswers ?? false, reserveTokens },
     log: new DatabaseConversationLog(database, run.id, kept),

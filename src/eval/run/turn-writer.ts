@@ -13,6 +13,7 @@ import { checkedValue } from '../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../analysis/prompt-facts.ts';
 import { turnWithoutTexts } from '../analysis/texts/turn-without-texts.ts';
 import type { TokenPieces } from './observe/token-pieces.ts';
+import type { UserQueue } from './user-queue.ts';
 
 /** A turn before it is written: answered and observed, or failed. */
 export type TurnOutcome =
@@ -29,6 +30,8 @@ export type TurnOutcome =
 export interface WriterParts {
   readonly runId: string;
   readonly database: BenchDatabase;
+  /** The user is this process's own. */
+  readonly queue: Pick<UserQueue, 'requireHeld'>;
   readonly log: DatabaseConversationLog;
   readonly pieces: TokenPieces;
   /** Of the calling program. */
@@ -66,7 +69,7 @@ export class TurnWriter {
     repeat: number,
     outcomes: readonly TurnOutcome[],
   ): Promise<void> {
-    const { database, log, pieces, runId, storesTexts } = this.#parts;
+    const { database, log, pieces, queue, runId, storesTexts } = this.#parts;
     const { userId } = this.#user;
     for (const [position, outcome] of outcomes.entries()) {
       const { arm } = outcome;
@@ -77,6 +80,7 @@ export class TurnWriter {
       const missing = shows ? await pieces.missing(record.prompt.segments) : new Map();
       // The turn, its messages and its entry in the audit log, or nothing.
       database.transaction(() => {
+        queue.requireHeld(userId);
         log.seed(sessionId, userId, item.history);
         if ('response' in outcome) {
           const action = arm.traits.injects === 'nothing' ? 'rag_generate' : 'dki_generate';

@@ -14,6 +14,8 @@ import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';
 import { isAskedOf } from './asked-of-arm.ts';
 import type { RunClock } from './run-clock.ts';
+import type { UserOfPlan } from './users-of-plan.ts';
+import type { UserQueue } from './user-queue.ts';
 import { measuredResponse } from './record/measured-response.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
 import type { TurnProver } from './prove/turn-prover.ts';
@@ -29,7 +31,11 @@ const UNREACHED_AT_MOST = 2;
 /** Everything that all users of a run share. */
 export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
   readonly suite: Suite;
+  /** Of the whole plan, whoever asks them. */
   readonly users: readonly DatasetUser[];
+  /** Those whom this run asks. */
+  readonly planned: readonly UserOfPlan[];
+  readonly queue: UserQueue<UserOfPlan>;
   readonly embeddings: EmbeddingService;
   readonly arms: readonly OpenArm[];
   /** The metric by which an answer is right. */
@@ -65,24 +71,12 @@ export class UserRun {
   /** Turns in a row that no engine could be reached for. */
   #unreached = 0;
 
-  /** @param itemsBefore questions that the users before are asked, of one repeat: the order of arms goes on from there */
-  constructor(bench: RunBench, user: DatasetUser, itemsBefore: number) {
+  constructor(bench: RunBench, { user, itemsBefore }: UserOfPlan) {
     this.#bench = bench;
     this.#writer = new TurnWriter(bench, user);
     this.#preparer = new ItemPreparer(bench, user);
     this.#user = user;
     this.#itemsBefore = itemsBefore;
-  }
-
-  get userId(): string {
-    return this.#user.userId;
-  }
-
-  /** Turns that the user takes in all. */
-  get turns(): number {
-    const { arms, settings } = this.#bench;
-    const asked = this.#user.items.flatMap((item) => arms.filter(({ arm }) => isAskedOf(arm.traits, item)));
-    return asked.length * settings.repeats;
   }
 
   /**

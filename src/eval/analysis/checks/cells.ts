@@ -5,9 +5,9 @@ import { type Check, decided, undecided } from './check.ts';
 const SHIFT_BOUND = 2 ** -7;
 
 /**
- * Cells: of a seeded sample of the turns that inject, and of each arm's first cache hit and miss, the cells were read back
- * from the engine, and are those that a fresh evaluation gives, moved and scaled by other code. A self-test of the model
- * shows that one joined block is the text, and that the engine rotates as that code does.
+ * Cells: of a seeded sample of the turns that inject, and of each arm's first cache hit and miss of the first user, the cells
+ * were read back from the engine, and are those that a fresh evaluation gives, moved and scaled by other code. A self-test of
+ * the model shows that one joined block is the text, and that the engine rotates as that code does.
  */
 export const cells: Check = ({ arms, answered, probes }) => {
   const injecting = arms.filter(({ injects }) => injects !== 'nothing');

@@ -25,7 +25,7 @@ type Proof = Pick<Observed, 'sameAgain' | 'wrongCells'>;
 
 /**
  * Proves turns anew, after their scoring and outside every clock of theirs: a seeded sample of each arm, and its first cache
- * hit and miss. The answer is generated again from the K/V that the turn left, and injected cells are read back and compared
+ * hit and miss of the first user. The answer is generated again from the K/V that the turn left, and injected cells are read back and compared
  * with those that a fresh evaluation in another session gives; of recomputed blocks the selection and the laws too.
  */
 export class TurnProver {
@@ -35,7 +35,7 @@ export class TurnProver {
   readonly #fresh: FreshCells;
   /** The question whose cells are kept. */
   #question: string | undefined;
-  /** Arms whose first hit, or miss, was proven by this process. */
+  /** Arms whose first hit, or miss, of the first user was proven. */
   readonly #first = new Set<string>();
 
   constructor(parts: ProverParts, sample: TurnSample, selfTest: CellsSelfTest | undefined) {
@@ -53,7 +53,7 @@ export class TurnProver {
     turn: AnsweredInSession,
     options: CallOptions,
   ): Promise<Proof> {
-    if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, turn)) return {};
+    if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, item, turn)) return {};
     if (this.#question !== item.itemId) this.#fresh.forget();
     this.#question = item.itemId;
     const { generation } = turn.recorded;
@@ -66,7 +66,8 @@ export class TurnProver {
     };
   }
 
-  #isFirst({ name, injects }: ArmTraits, { response }: AnsweredInSession): boolean {
+  #isFirst({ name, injects }: ArmTraits, item: DatasetItem, { response }: AnsweredInSession): boolean {
+    if (!this.#sample.isOfFirstUser(item)) return false;
     const { cache } = response.trace.account;
     const key = JSON.stringify([name, cache]);
     if (injects === 'nothing' || cache === 'bypass' || this.#first.has(key)) return false;

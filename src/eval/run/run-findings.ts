@@ -1,0 +1,74 @@
+import type { BenchDatabase } from '../../db/database.ts';
+import { RunRepository } from '../../db/run-repository.ts';
+import { RunUserRepository } from '../../db/run-user-repository.ts';
+import type { RunProbes } from '../../records/run-probes.ts';
+import type { RunRecord } from '../../records/run-record.ts';
+import type { WorkerCounts } from '../../records/user-share.ts';
+import { type RunClock, withBooks } from './run-clock.ts';
+import { countsTogether } from './worker-counts.ts';
+
+/** What a process that makes a run has spent before its first turn. */
+export interface ProcessStart {
+  readonly coldStartMs: number;
+  readonly modelLoadMs: number;
+  /** When it began, by `performance.now`. */
+  readonly started: number;
+}
+
+/** The findings of a run beside its turns, stored as they come, with the books of all who work on it. */
+export class RunFindings {
+  readonly #database: BenchDatabase;
+  readonly #runs: RunRepository;
+  readonly #users: RunUserRepository;
+  readonly #runId: string;
+  readonly #clock: RunClock;
+  readonly #start: ProcessStart;
+  /** By worker, the last that it said. */
+  readonly #counts = new Map<string, WorkerCounts>();
+  /** Of processes that made the run before this one. */
+  readonly #wallMsBefore: number;
+  #profile: RunProbes['profile'];
+  #probes: RunProbes | null;
+
+  constructor(database: BenchDatabase, run: RunRecord, clock: RunClock, start: ProcessStart) {
+    this.#database = database;
+    this.#runs = new RunRepository(database);
+    this.#users = new RunUserRepository(database, run.id);
+    this.#runId = run.id;
+    this.#clock = clock;
+    this.#start = start;
+    this.#probes = run.probes;
+    const spent = run.probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };
+    this.#profile = { ...spent, modelMs: spent.modelMs + start.modelLoadMs };
+    this.#wallMsBefore = spent.wallMs;
+  }
+
+  /** Null until the self-tests have passed. */
+  get probes(): RunProbes | null {
+    return this.#probes;
+  }
+
+  /** Stores the first findings: those of the self-tests. */
+  async begin(tests: Omit<RunProbes, 'profile' | 'kvStores' | 'isolation' | 'measured'>): Promise<void> {
+    this.#probes = { ...tests, profile: this.#profile, kvStores: {}, isolation: null, measured: null };
+    await this.save({});
+  }
+
+  /** Stores findings, the books of this process, and what workers say of the users whom they have finished. */
+  async save(change: Partial<Omit<RunProbes, 'profile'>>): Promise<void> {
+    this.#profile = withBooks(this.#profile, await this.#clock.take());
+    const { probes, profile, counts } = this.#database.transaction(() => {
+      const shares = this.#users.takeShares();
+      const said = new Map([...this.#counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
+      const together = shares.reduce((sum, { share }) => withBooks(sum, share.books), this.#profile);
+      const wall = { wallMs: this.#wallMsBefore + performance.now() - this.#start.started };
+      const counted = said.size === 0 ? {} : countsTogether([...said.values()]);
+      const now = { ...this.#probes!, ...counted, ...change, profile: { ...together, ...wall } };
+      this.#runs.update(this.#runId, { probes: now });
+      return { probes: now, profile: together, counts: said };
+    });
+    this.#probes = probes;
+    this.#profile = profile;
+    for (const [worker, said] of counts) this.#counts.set(worker, said);
+  }
+}
