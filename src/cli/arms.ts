@@ -3,6 +3,7 @@ import { printableJson } from '../report/render/printable.ts';
 import type { Arm } from '../systems/arms/arm-registry.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { everyArm } from './arm-help.ts';
+import { listText } from './list-text.ts';
 
 const help = `
 A name's argument may be another number: dki-link:16, dki-first:.15. Each may have settings: ${armSettingsHelp}.
@@ -23,13 +24,12 @@ export function declareArms(command: Command): void {
 
 /** Name, summary, and the capabilities of an engine that each needs. */
 function armLines(arms: readonly Arm[]): string {
-  const width = Math.max(...arms.map(({ traits }) => traits.name.length));
-  return arms
-    .map(({ traits: { name, summary }, requires }) => {
+  return listText(
+    arms.map(({ traits: { name, summary }, requires }) => {
       const needs = requires.length === 0 ? '' : ` (needs ${requires.join(', ')})`;
-      return `${name.padEnd(width)}  ${summary}${needs}\n`;
-    })
-    .join('');
+      return [name, `${summary}${needs}`];
+    }),
+  );
 }
 
 /** What a program may ask of an arm. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { configOptions } from '../config/config-options.ts';
+import { optionGroups } from '../config/option-groups.ts';
 
 /** Choices of options that the configuration itself does not know. */
 type Choices = Readonly<Partial<Record<keyof BenchConfig, readonly string[]>>>;
@@ -20,8 +21,10 @@ export function addConfigOptions(
     const known = choices[key as keyof BenchConfig]?.join(', ');
     const text = known === undefined ? help : help.replace(/\)$/, `; choices: ${known})`);
     // Declared first, so that no default of the flag overrides the configuration.
-    if (negated) command.addOption(new Option(flag.replace('--no-', '--')).hideHelp());
-    command.option(value === undefined ? flag : `${flag} ${value}`, text);
+    const group = optionGroups[key];
+    if (negated) command.addOption(new Option(flag.replace('--no-', '--')).hideHelp().helpGroup(group));
+    const option = new Option(value === undefined ? flag : `${flag} ${value}`, text);
+    command.addOption(option.helpGroup(group));
   }
   return command;
 }

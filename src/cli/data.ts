@@ -57,6 +57,14 @@ locomo: a conversation becomes a user, a turn a memory; questions of category 5 
 musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
 docs/data.md has examples, and says what is done with each public set.`;
 
+/** Declares `datasets`: what `data list` lists. */
+export function declareDatasets(command: Command): void {
+  command
+    .description('list the data sets that bench --dataset takes')
+    .option('--json', 'print one JSON document')
+    .action(list);
+}
+
 /** Declares `data` with its verbs. */
 export function declareData(command: Command): void {
   command.description('list, make, verify, fetch and convert data sets');

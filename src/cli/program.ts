@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { exampleHelp } from './example-help.ts';
 import { reportFailure } from './failure.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -17,10 +18,23 @@ const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   search: async () => (await import('./search.ts')).declareSearch,
   chat: async () => (await import('./chat.ts')).declareChat,
   data: async () => (await import('./data.ts')).declareData,
+  datasets: async () => (await import('./data.ts')).declareDatasets,
   models: async () => (await import('./models.ts')).declareModels,
   arms: async () => (await import('./arms.ts')).declareArms,
+  suites: async () => (await import('./suites.ts')).declareSuites,
+  metrics: async () => (await import('./metrics.ts')).declareMetrics,
   doctor: async () => (await import('./doctor.ts')).declareDoctor,
 };
+
+export const verbNames: readonly string[] = Object.keys(verbs);
+
+/** A verb with its options, below a program. @param helpIsAsked what only help shows is loaded too */
+export async function declaredVerb(name: string, program: Command, helpIsAsked = false): Promise<Command> {
+  const command = program.command(name);
+  const declare = await verbs[name]!();
+  await declare(command, helpIsAsked);
+  return command.option('--debug', 'show the stack of an error').addHelpText('after', exampleHelp(name));
+}
 
 /** The program with the called verb, or with all verbs if there is no such verb; errors are thrown, not printed. */
 async function commandLineProgram(words: readonly string[]): Promise<Command> {
@@ -32,13 +46,8 @@ async function commandLineProgram(words: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: () => undefined });
   if (called === '--version' || called === '-V') return program;
   const helpIsAsked = words.some((word) => ['help', '--help', '-h'].includes(word));
-  const wanted = Object.entries(verbs).filter(([name]) => !Object.hasOwn(verbs, called ?? '') || name === called);
-  for (const [name, load] of wanted) {
-    const command = program.command(name);
-    const declare = await load();
-    await declare(command, helpIsAsked);
-    command.option('--debug', 'show the stack of an error');
-  }
+  const wanted = verbNames.filter((name) => !Object.hasOwn(verbs, called ?? '') || name === called);
+  for (const name of wanted) await declaredVerb(name, program, helpIsAsked);
   return program;
 }
 

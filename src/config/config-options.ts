@@ -21,7 +21,7 @@ export function descriptionOf(key: string) {
 /** The options for the command line, in the order of the schema; their help names default and choices. */
 export function configOptions() {
   const defaults: Readonly<Record<string, unknown>> = benchConfigSchema.parse({});
-  return Object.keys(benchConfigSchema.shape).map((key) => {
+  return (Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[]).map((key) => {
     const description = descriptionOf(key);
     return {
       key,
