@@ -6,6 +6,9 @@ import { openDatabase } from '../db/database.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
 import { groupOf } from '../db/run-name.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { suitesNamed } from '../eval/suites/suites.ts';
+import { missedBar, type QualityBar, qualityBar } from '../report/quality-bar.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
@@ -24,6 +27,7 @@ export async function benchAndReport(flags: Readonly<Record<string, unknown>>): 
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const controller = new AbortController();
   const { signal } = controller;
+  const bars = qualityBarsOf(config);
   const state: BenchState = { begun: config.resume, finished: false };
   const onOverdue = () => {
     display?.[Symbol.dispose]();
@@ -31,7 +35,7 @@ export async function benchAndReport(flags: Readonly<Record<string, unknown>>): 
   };
   const onInterrupt = () => display?.note('stopping; press ^C again to stop at once');
   try {
-    const work = () => runAndReport(config, state, display, signal);
+    const work = () => runAndReport(config, bars, state, display, signal);
     return await interruptible(controller, work, onInterrupt, exitCodes.interrupted, onOverdue);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -51,6 +55,7 @@ interface BenchState {
 /** Runs the suites, prints their results, and writes their reports. @throws the reason of an aborted signal */
 async function runAndReport(
   config: BenchConfig,
+  bars: readonly QualityBar[],
   state: BenchState,
   display: ProgressDisplay | undefined,
   signal: AbortSignal,
@@ -85,7 +90,19 @@ async function runAndReport(
     closing.write(`\nall suites: ${printable(shownPath(join(folder, 'report.html')))}\n`);
   }
   const failed = runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
-  return failed ? exitCodes.checkFailed : exitCodes.ok;
+  const missed = runs.flatMap((results) => bars.flatMap((bar) => missedBar(results, bar) ?? []));
+  for (const line of missed) process.stderr.write(`${printable(line)}\n`);
+  if (failed) return exitCodes.checkFailed;
+  return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
+}
+
+/** The bars of `--fail-below`. @throws BenchError `bad-option` before anything runs */
+function qualityBarsOf({ failBelow = [], arms, suite }: BenchConfig): QualityBar[] {
+  const known = {
+    arms: arms ?? suitesNamed(suite).flatMap((one) => one.arms),
+    metrics: builtInMetrics.map(({ name }) => name),
+  };
+  return failBelow.map((text) => qualityBar(text, known));
 }
 
 /** Lets a signal that came be heard. @throws its reason */

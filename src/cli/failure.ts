@@ -6,7 +6,7 @@ import { BenchError } from '../config/bench-error.ts';
 import { escapedControls, printable } from '../report/render/printable.ts';
 
 /** Exit codes of the process. */
-export const exitCodes = { ok: 0, checkFailed: 1, badUsage: 2, bug: 70, interrupted: 130 } as const;
+export const exitCodes = { ok: 0, checkFailed: 1, badUsage: 2, belowBar: 3, bug: 70, interrupted: 130 } as const;
 
 const complain = (message: string, hint: string) =>
   process.stderr.write(`error: ${printable(message)}\n  hint: ${printable(hint)}\n`);

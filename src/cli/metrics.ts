@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { metricDeclaration } from '../records/metric-declaration.ts';
 import { metricsTable } from '../report/metrics-table.ts';
 import { printableJson } from '../report/render/printable.ts';
 import { renderTerminal } from '../report/render/terminal.ts';
@@ -11,7 +12,7 @@ export function declareMetrics(command: Command): void {
     .description('list the metrics of an answer: the better value, and the loss that still counts as kept')
     .option('--json', 'print one JSON document')
     .action(({ json }: { readonly json?: true }) => {
-      const declared = builtInMetrics.map(({ of: _, ...declaration }) => declaration);
+      const declared = builtInMetrics.map((metric) => metricDeclaration.parse(metric));
       process.stdout.write(
         json === true ? printableJson(declared) : renderTerminal(metricsTable(declared), pageOf(process.stdout)),
       );

@@ -260,6 +260,14 @@ export const benchConfigSchema = z.strictObject({
     help: 'loss of quality, in points of a metric in %, that still counts as kept',
     allowed: 'a number of points, 0 or more',
   }).default(2),
+  failBelow: describe(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
+    value: '<bars>',
+    help:
+      'bars that the results must reach, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE, comma-separated, such as' +
+      ' contains:dki-blocks>=rag-2; below one the exit code is 3',
+    preset: 'none',
+    allowed: 'comma-separated bars',
+  }).exactOptional(),
   judge: describe(z.string().min(1), {
     value: '<url>',
     help:

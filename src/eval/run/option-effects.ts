@@ -54,6 +54,7 @@ export const optionEffects = {
   gpuLayers: 'kept',
   flashAttention: 'kept',
   margin: 'kept',
+  failBelow: 'free',
   judge: 'kept',
   judgeModel: 'kept',
   kvStore: 'kept',
