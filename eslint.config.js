@@ -77,6 +77,7 @@ export default tseslint.config(
   ...[...new Set([...folders, ...order])].map(layerRule),
   // Behind its layer's rule, which it replaces.
   preRetrievalRule,
+  { files: ['examples/**'], rules: { 'no-console': 'off' } },
   { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.disableTypeChecked], rules: { 'no-console': 'off' } },
   // Matchers such as expect.closeTo are typed as any.
   { files: ['**/*.test.ts'], rules: { '@typescript-eslint/no-unsafe-assignment': 'off' } },

@@ -54,5 +54,6 @@ export function composeForRuns(
 export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
   // Loaded when a run begins: it is most of the program, and an option that is refused does not need it.
   const { runSuites } = await import('../eval/bench-run.ts');
-  return await runSuites(config, composeEngine, hooks);
+  const { engine } = hooks;
+  return await runSuites(config, engine === undefined ? composeEngine : () => engine, hooks);
 }

@@ -1,4 +1,5 @@
 import type { DownloadProgress } from '../../config/hub/hub-file.ts';
+import type { EngineOpener } from '../../engine/engine-request.ts';
 import type { RunEstimate } from './run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 
@@ -23,4 +24,6 @@ export interface BenchHooks {
   readonly signal?: AbortSignal;
   /** Arms of one's own, asked for by name in `config.arms`. */
   readonly arms?: readonly ArmDefinition[];
+  /** An engine of one's own, in place of that which the configuration names. */
+  readonly engine?: EngineOpener;
 }

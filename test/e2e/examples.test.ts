@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runProcess, typescript } from '../fixtures/run-process.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const examples = join(import.meta.dirname, '../../examples');
+
+let folder: TestFolder;
+beforeAll(() => {
+  folder = new TestFolder();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+/** The lines that each must print, among others. */
+const printed = {
+  'own-arm.ts': [/^rag-by-rank [\d.]+$/m, /^errors passed$/m],
+  'own-metric.ts': [/^rag [\d.]+$/m],
+  'own-retriever.ts': [/^dki [\d.]+ \{ stored: \d+, retrieved: [1-9]\d*/m],
+  'own-engine.ts': [/^dki [\d.]+ [\d.]+$/m],
+};
+
+it('are all tried', () => {
+  expect(readdirSync(examples).toSorted()).toEqual(Object.keys(printed).toSorted());
+});
+
+it.each(Object.entries(printed))('%s runs as it stands, in fewer than 60 lines', async (name, lines) => {
+  const file = join(examples, name);
+  expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(60);
+  const { code, stdout, stderr } = await runProcess([...typescript, file], { cwd: folder.path });
+  expect(stderr).not.toMatch(/Error/);
+  expect(code).toBe(0);
+  for (const line of lines) expect(stdout).toMatch(line);
+});
