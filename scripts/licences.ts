@@ -1,0 +1,60 @@
+/** Writes `docs/licences.md`: what ships in the package, and what installing it brings, by licence: `npm run licences`. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { z } from 'zod';
+import { modelRegistry, shippedPathOf } from '../src/config/models/registry.ts';
+import { writeText } from '../src/data/write-lines.ts';
+import { runScript } from './run-script.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const PAGE = resolve(root, 'docs/licences.md');
+
+const lockfile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ version: z.string(), license: z.string().optional(), dev: z.boolean().optional() }),
+  ),
+});
+
+/** The page, from the lockfile and the registry of models. */
+export async function licencesPage(): Promise<string> {
+  const { packages } = lockfile.parse(JSON.parse(readFileSync(resolve(root, 'package-lock.json'), 'utf8')));
+  const installed = Object.entries(packages)
+    .filter(([path, { dev }]) => path !== '' && dev !== true)
+    .map(([path, { version, license = 'not stated' }]) => ({
+      name: `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)} ${version}`,
+      licence: license,
+    }));
+  const licences = [...new Set(installed.map(({ licence }) => licence))].toSorted();
+  const ofLicence = (wanted: string): string[] =>
+    [...new Set(installed.filter(({ licence }) => licence === wanted).map(({ name }) => name))].toSorted();
+  const shipped = modelRegistry.filter((entry) => shippedPathOf(entry) !== undefined);
+  const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
+  const page = [
+    '# Licences',
+    '**What does dki-bench bring along, and under which terms?** Drawn by `npm run licences` from the lockfile and the registry of\nmodels; a test fails where this page is not what they say.',
+    '## In the package',
+    'Code, data sets and models that ship are the project’s own, MIT: ' +
+      [
+        ...shipped.map(({ name }) => `\`${name}\``),
+        '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits',
+      ].join(', ') +
+      '.',
+    '## Fetched where they are asked for',
+    brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
+    'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
+    '## Installed by npm',
+    'Packages that `npm install dki-bench` may bring, those of other platforms included:',
+    '| licence | packages |\n| --- | --- |\n' +
+      licences.map((licence) => `| ${licence} | ${ofLicence(licence).join(', ')} |`).join('\n'),
+  ].join('\n\n');
+  return format(page, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    await writeText(PAGE, await licencesPage());
+  });
+}
