@@ -29,6 +29,7 @@ export const suiteNames = [
   'isolation',
   'scaling',
   'coreference',
+  'methods',
   'serving',
 ] as const;
 

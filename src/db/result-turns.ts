@@ -23,6 +23,8 @@ const columns = {
   observed: turns.observed,
   error: turns.error,
   retrieval: sql`${turns.given} -> '$.retrieval'`,
+  sizeBytes: sql`${turns.prefill} ->> '$.sizeBytes'`,
+  memoryLines: sql`${turns.prefill} -> '$.memoryLines'`,
 } as const;
 
 /** Values in the order of the columns, as SQLite has them. */
@@ -44,6 +46,8 @@ type Values = readonly [
   observed: string,
   error: string,
   retrieval: string,
+  sizeBytes: number | null,
+  memoryLines: string | null,
 ];
 
 /**
@@ -84,7 +88,8 @@ function readable<T>(path: string, [, itemId, , arm]: Values, read: () => T): T 
 function resultTurn(values: Values, names: Shared, ofItem: Shared): TurnResult {
   const [state, itemId, userId, arm, repeat, turn, position, ...groups] = values;
   const key = { itemId: ofItem.text(itemId), userId: names.text(userId), arm: names.text(arm), repeat, turn, position };
-  const [item, facts, account, answer, timings, tokens, scores, observed, error, retrieval] = groups;
+  const [item, facts, account, answer, timings, tokens, scores, observed, error, retrieval, sizeBytes, memoryLines] =
+    groups;
   if (state === 'failed') return { state, ...key, error: ofItem.parsed(error) as FailedTurn['error'] };
   const scored = JSON.parse(scores) as AnsweredTurn['scores'];
   // Texts that no table shows, ten and more a turn.
@@ -112,7 +117,12 @@ function resultTurn(values: Values, names: Shared, ofItem: Shared): TurnResult {
       agreement: ofItem.value(measured.agreement),
     },
     given: ofItem.parsed(`{"retrieval":${retrieval}}`) as AnsweredResult['given'],
+    prefill: sizeBytes === null ? null : { sizeBytes, ...(memoryLines === null ? {} : linesOf(ofItem, memoryLines)) },
   };
+}
+
+function linesOf(ofItem: Shared, memoryLines: string): Pick<NonNullable<AnsweredResult['prefill']>, 'memoryLines'> {
+  return ofItem.parsed(`{"memoryLines":${memoryLines}}`) as Pick<NonNullable<AnsweredResult['prefill']>, 'memoryLines'>;
 }
 
 /** Items of older runs lack the fields that were added since. */

@@ -57,16 +57,24 @@ test('lists what results need as `listByRun` does, in order of writing, and says
   const turns = new TurnRepository(database);
   const { id: runId } = new RunRepository(database).create(newRun('r'));
   const { id: otherId } = new RunRepository(database).create(newRun('other'));
-  for (const userId of ['zoe', 'ann'])
-    insert(turns, { runId }, { userId, itemId: userId, scores: { ...scores, exactMatch: 0.1 } });
+  const prefix = { strategy: 'prefix', key: 'k', tokens: 31, origin: 'disk', computeMs: 0, memoryIds: ['m'] } as const;
+  const memoryLines = { tokens: 17, cells: 9 };
+  const prefills = { zoe: { ...prefix, alpha: 1, sizeBytes: 2048, memoryLines }, ann: null };
+  for (const userId of ['zoe', 'ann'] as const)
+    insert(
+      turns,
+      { runId },
+      { userId, itemId: userId, scores: { ...scores, exactMatch: 0.1 }, prefill: prefills[userId] },
+    );
   insert(turns, { runId: otherId });
   turns.insert({ runId, sessionId: 's' }, failedTurn('rag', 'no cell left', { itemId: 'lost' }));
   const expected = [...turns.listByRun(runId)].map(({ id: _, ...turn }) => {
     if (turn.state === 'failed') return turn;
-    const { prompt: _prompt, prefill: _prefill, given, answer, observed, ...rest } = turn;
+    const { prompt: _prompt, prefill, given, answer, observed, ...rest } = turn;
     const { nextTokens: _next, ...measured } = observed;
     const parts = { given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: measured };
-    return { ...rest, ...parts };
+    const kept = prefill && { sizeBytes: prefill.sizeBytes, memoryLines: prefill.memoryLines };
+    return { ...rest, ...parts, prefill: kept };
   });
   expect(expected.map(({ itemId }) => itemId)).toEqual(['zoe', 'ann', 'lost']);
   expect([...turns.listForResults(runId)]).toEqual(expected);

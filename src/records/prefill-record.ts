@@ -21,6 +21,11 @@ const injected = z.object({
   alpha: z.number(),
   /** Of all cells that were imported, as they are kept. */
   sizeBytes: z.number(),
+  /**
+   * Tokens of the memory lines that were injected, and the cells that are not the header's: fewer where tokens were evicted,
+   * more where shared ones were kept in front of blocks. Earlier releases did not record them.
+   */
+  memoryLines: z.object({ tokens: z.number(), cells: z.number() }).readonly().exactOptional(),
   /** The tokens of the memories that were dropped before their K/V was kept; missing where none were. */
   evicted: evictionName.exactOptional(),
   /** The type in which it is kept; missing where that is the engine's own. */

@@ -5,6 +5,7 @@ import { comparison } from './results/comparison.ts';
 import { breakEven, conditionResults } from './results/condition-results.ts';
 import { judgeResults } from './results/judge-results.ts';
 import { measured } from './results/measured.ts';
+import { methodResults } from './results/method-results.ts';
 import { runDescription } from './results/run-description.ts';
 import { schemaVersion } from './schema-version.ts';
 
@@ -27,6 +28,8 @@ export const runResults = z
     breakEven: z.array(breakEven).readonly(),
     /** Measurements of the suite beside turns; null where it measures turns alone. */
     measured: measured.nullable(),
+    /** The arms as methods at a budget; missing but in the suite `methods`. */
+    methods: z.array(methodResults).readonly().exactOptional(),
     /** A judge's agreement with `contains`; missing where none was asked. */
     judge: judgeResults.exactOptional(),
   })
@@ -40,6 +43,7 @@ export type * from './results/condition-results.ts';
 export type * from './results/estimate.ts';
 export type * from './results/judge-results.ts';
 export type * from './results/measured.ts';
+export type * from './results/method-results.ts';
 export type * from './results/serving.ts';
 export type { ArmNotRun, DatasetPart, EvaluatedTokens, RunDescription } from './results/run-description.ts';
 export type { FunnelStage, WrongClass } from './scores.ts';

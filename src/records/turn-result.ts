@@ -1,4 +1,5 @@
 import type { Observed } from './observed.ts';
+import type { PrefillRecord } from './prefill-record.ts';
 import type { AnsweredTurn, AnswerRecord, FailedTurn, GivenRecord } from './turn-record.ts';
 
 /**
@@ -9,6 +10,7 @@ export type TurnResult = AnsweredResult | FailedTurn;
 
 export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 'prefill' | 'answer' | 'observed'> {
   readonly given: Pick<GivenRecord, 'retrieval'>;
+  readonly prefill: Pick<PrefillRecord, 'sizeBytes' | 'memoryLines'> | null;
   readonly answer: Pick<AnswerRecord, 'text'>;
   /** The terms of the gold's log-probability without their texts. */
   readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {

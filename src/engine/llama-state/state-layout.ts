@@ -149,7 +149,10 @@ function readKeysAndValues(
   if (transposed !== 0 && transposed !== 1) throw walk.refusal(`an unknown order of values, ${transposed}`);
   if (layers! < 1) throw walk.refusal(`${layers} layers`);
   if (version === 4 && walk.integers(2).some((size) => size !== 0)) {
-    throw walk.refusal('its keys or values are rotated by llama.cpp itself', 'keep K/V in F16 or F32');
+    throw walk.refusal(
+      'its keys or values are rotated by llama.cpp itself, by a Hadamard matrix as quantised ones are',
+      'keep K/V in F16 or F32',
+    );
   }
   const keys = readTensors(walk, 'keys', layers!, cells, false);
   const values = readTensors(walk, 'values', layers!, cells, transposed === 1);

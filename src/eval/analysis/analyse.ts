@@ -1,3 +1,4 @@
+import type { SuiteName } from '../../config/bench-config.ts';
 import type { LeakMatrix, Measured, RunResults } from '../../records/results.ts';
 import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
 import { schemaVersion } from '../../records/schema-version.ts';
@@ -20,12 +21,16 @@ import {
   retrievalNotes,
 } from './summary/notes.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
+import { methodResults } from './summary/methods/method-results.ts';
 import { regimeOf } from './summary/regime.ts';
 import { retrievalKinds } from './summary/retrieval-kinds.ts';
 import { resultWithoutTexts } from './texts/turn-without-texts.ts';
 import { storesTexts, withholdsTexts } from './texts/withheld-texts.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
+
+/** The suite whose arms are methods at a budget. */
+const METHODS_SUITE: SuiteName = 'methods';
 
 /** Computes the results of a run from its record and its turns, and from nothing else. */
 export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunResults {
@@ -73,6 +78,9 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
     conditions: conditionResults(shown, failed, names, metrics, effects),
     breakEven: breakEvens(answered, arms),
     measured: measuredOf(probes, judged),
+    ...(run.suite === METHODS_SUITE
+      ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, regime, seed }) }
+      : {}),
     ...(byJudge === undefined ? {} : { judge: byJudge }),
     comparisons: compareWithBaseline(shown, arms, {
       ...{ metrics, regime, seed },

@@ -28,7 +28,7 @@ test('turns say what their records say, whatever they share', () => {
   expect(answered).toEqual(
     records.flatMap((turn) => {
       if (turn.state === 'failed') return [];
-      const { prompt: _prompt, prefill: _prefill, given, answer, observed, ...rest } = turn;
+      const { prompt: _prompt, given, answer, observed, ...rest } = turn;
       const { nextTokens: _next, ...measured } = observed;
       return [{ ...rest, given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: measured }];
     }),

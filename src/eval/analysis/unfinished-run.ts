@@ -1,4 +1,4 @@
-import type { CheckResult, Comparison, RunResults } from '../../records/results.ts';
+import type { CheckResult, Comparison, MethodResults, RunResults } from '../../records/results.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
@@ -67,6 +67,7 @@ export function resultsSoFar(
       ...results,
       run: { ...results.run, progress },
       comparisons: results.comparisons.map(unjudged),
+      ...(results.methods === undefined ? {} : { methods: results.methods.map(untested) }),
       checks: results.checks.map((check) =>
         TURN_BY_TURN.includes(check.check)
           ? check
@@ -80,6 +81,14 @@ function split(turns: readonly TurnResult[]): TurnsOfRun {
   return {
     answered: turns.filter((turn) => turn.state === 'answered'),
     failed: turns.filter((turn) => turn.state === 'failed'),
+  };
+}
+
+/** As `unjudged`, of a method against random tokens. */
+function untested({ againstRandom, ...method }: MethodResults): MethodResults {
+  return {
+    ...method,
+    againstRandom: againstRandom && { ...againstRandom, p: null, pAdjusted: null, outcome: 'not tested' },
   };
 }
 

@@ -33,6 +33,7 @@ import { donorsFor } from './donors.ts';
 import { drawnDatasets, drawUsers } from './draw-users.ts';
 import { withFetchedModels } from './fetch-models.ts';
 import { requireFittingQueries } from './fitting-queries.ts';
+import { requireFittingSinks } from './fitting-sinks.ts';
 import { KvFolder } from './kv-folder.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
 import { openArms } from './open-arms.ts';
@@ -92,7 +93,9 @@ export async function runSuite(
   const dataset = given ?? (await madeData(suite.data!, folder, settings, engine));
   requirePrimaries(suite, dataset);
   const users = drawUsers(dataset, settings);
-  await requireFittingQueries(users, dataset, arms, { engine, rules: promptRules(settings) });
+  const asking = { engine, rules: promptRules(settings) };
+  await requireFittingQueries(users, dataset, arms, asking);
+  await requireFittingSinks(users, arms, asking);
   if (begun !== undefined) await checkSame(begun, settings, dataset, parts);
   const gated = arms.some((arm) => arm.gated);
   if (gated && calibration !== undefined) requireCalibrationFor(calibration, await parts.embeddings.info());

@@ -7,6 +7,7 @@ import { coreferenceSuite } from './coreference-suite.ts';
 import { isolationSuite } from './isolation-suite.ts';
 import { latencySuite } from './latency-suite.ts';
 import { mainSuite } from './main-suite.ts';
+import { methodsSuite } from './methods-suite.ts';
 import { placementSuite } from './placement-suite.ts';
 import { retrievalSuite } from './retrieval-suite.ts';
 import { scalingSuite } from './scaling-suite.ts';
@@ -28,6 +29,7 @@ const suites: Readonly<Record<SuiteName, Suite>> = {
   isolation: isolationSuite,
   scaling: scalingSuite,
   coreference: coreferenceSuite,
+  methods: methodsSuite,
   serving: servingSuite,
 };
 

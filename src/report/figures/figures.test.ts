@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { compile } from 'vega-lite';
+import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import type { ArmResults, ConditionResults, RetrievalMeasurement, RunResults } from '../../records/results.ts';
 import { drawnFigures, figureFiles } from './drawn-figures.ts';
+import { methodMarks } from './method-marks.ts';
 import { reportFigures } from './report-figures.ts';
 
 const [rag, dki] = [runResults.arms[0]!, runResults.arms[1]!];
@@ -75,6 +77,7 @@ const runs: readonly RunResults[] = [
     conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]),
   }),
   of('coreference', { conditions: conditions(['rag', 'dki'], [null]) }),
+  methodsRun,
   of('coherence', { conditions: conditions(['rag', 'dki'], [null]) }),
   of('alpha', { arms: [rag, ...varied] }),
   of('ablation', {}),
@@ -134,7 +137,7 @@ it('gives each suite its figures', () => {
   expect(Object.fromEntries(runs.map((run) => [run.run.suite, reportFigures(run).map(({ id }) => id)]))).toEqual({
     ...{ main: ['frontier'], latency: ['break-even'], scaling: ['frontier', 'phases', 'recall'], context: ['context'] },
     ...{ ablation: ['ablation'], retrieval: ['retrieval'] },
-    ...{ coreference: ['coreference'] },
+    ...{ coreference: ['coreference'], methods: ['methods'] },
     ...{ coherence: ['coherence'], alpha: ['alpha'], storage: ['storage'], isolation: ['leaks'] },
   });
 });
@@ -235,4 +238,19 @@ it('writes the picture, its specification and its data', async () => {
     data: { values: [{ arm: 'rag' }, { arm: 'dki' }] },
   });
   expect(files.get('figures/frontier.svg')).toMatch(/^<svg [^>]+ role="img"><title>Figure F1\..*<\/svg>\n$/);
+});
+
+it('gives every method a mark of its own, and the quality that it keeps of the text', () => {
+  const { data, description } = figure('methods', 'methods');
+  const panels = ['All questions', 'Evidence retrieved first', 'Evidence retrieved later'];
+  expect([...new Set(data.map(({ panel }) => panel))]).toEqual(panels);
+  const first = data.find(({ panel, arm }) => panel === panels[0] && arm === 'dki-first:.3')!;
+  expect(first).toMatchObject({ method: 'dki-first', budget: '.3', times: 1.05 });
+  expect(first['kept']).toBeCloseTo(100 * (1 - 0.2 / 0.972), 10);
+  expect(description).toContain('dki-first:.3 79 % at 1.05 ×');
+  const names = Array.from({ length: 20 }, (_, place) => `m${place}`);
+  const methods = names.map((method) => ({ ...methodsRun.methods![0]!, method }));
+  const { shape, fill } = methodMarks({ arms: methodsRun.arms, methods }, names);
+  const marks = names.map((_, place) => `${shape.scale.range[place]!} ${fill.scale.range[place] === 'transparent'}`);
+  expect(new Set(marks).size).toBe(names.length);
 });

@@ -8,6 +8,7 @@ import { coreferenceFigure } from './coreference-figure.ts';
 import type { Figure } from './figure.ts';
 import { frontierFigure } from './frontier-figure.ts';
 import { leakFigure } from './leak-figure.ts';
+import { methodsFigure } from './methods-figure.ts';
 import { phasesFigure } from './phases-figure.ts';
 import { recallFigure } from './recall-figure.ts';
 import { retrievalFigure } from './retrieval-figure.ts';
@@ -26,6 +27,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   storage: [storageFigure],
   isolation: [leakFigure],
   coreference: [coreferenceFigure],
+  methods: [methodsFigure],
   serving: [servingFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };

@@ -7,6 +7,7 @@ import { alphaTable } from './alpha-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { byRetrievalTable } from './by-retrieval-table.ts';
 import { categoryTable } from './category-table.ts';
+import { claimsTable } from './claims-table.ts';
 import { coherenceTable } from './coherence-table.ts';
 import { contextTable } from './context-table.ts';
 import { coreferenceTable } from './coreference-table.ts';
@@ -14,6 +15,8 @@ import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable } from './leak-table.ts';
 import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
+import { methodsByRankTable } from './methods-by-rank-table.ts';
+import { methodsTable } from './methods-table.ts';
 import { placementTable } from './placement-table.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { servingTable } from './serving-table.ts';
@@ -70,12 +73,15 @@ const paperTables: readonly PaperTable[] = [
     of: (results) => results.measured?.leaks && leakTable(results, results.measured.leaks),
   },
   { name: '10', suite: 'coreference', shown: true, of: coreferenceTable },
+  { name: '11', suite: 'methods', shown: true, of: methodsTable },
+  { name: '11b', suite: 'methods', shown: true, of: methodsByRankTable },
   {
     name: '12',
     suite: 'serving',
     shown: true,
     of: (results) => results.measured?.serving && servingTable(results, results.measured.serving),
   },
+  { name: '13', suite: 'methods', shown: true, of: claimsTable },
   { name: 'F2', suite: 'scaling', shown: true, of: latencyScalingTable },
   { name: 'F3', suite: 'scaling', shown: true, of: recallScalingTable },
 ];

@@ -161,7 +161,7 @@ function recordOf(
   { recipe, evict, keptAs }: Pick<JoinedOptions, 'recipe' | 'evict' | 'keptAs'>,
   alpha: number,
   { lines }: PrefixParts,
-  { gathered, positions, recomputed, recomputedTokens, sizeBytes, joinMs }: Joined,
+  { gathered, cells, positions, recomputed, recomputedTokens, sizeBytes, joinMs }: Joined,
 ): PrefillRecord {
   const { header } = gathered;
   const making = makingOf(recipe);
@@ -188,6 +188,10 @@ function recordOf(
     recomputed,
     recomputedTokens,
     sizeBytes,
+    memoryLines: {
+      tokens: lines.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+      cells: cells - header.state.positions.length,
+    },
     joinMs,
   };
 }

@@ -16,7 +16,7 @@ export interface Loaded {
 /** The record of a prefix that was injected. */
 export function prefixRecord(
   key: string,
-  { sizeBytes, tokens, origin }: Loaded,
+  { sizeBytes, tokens, cells, origin }: Loaded,
   { alpha }: Pick<TurnContext, 'alpha'>,
   parts: PrefixParts,
   computeMs: number,
@@ -33,5 +33,6 @@ export function prefixRecord(
     origin,
     computeMs,
     sizeBytes,
+    memoryLines: { tokens: tokens - parts.header.length, cells: cells - parts.header.length },
   };
 }

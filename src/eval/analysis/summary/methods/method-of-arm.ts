@@ -1,0 +1,51 @@
+import type { ArmTraits } from '../../../../records/arm-traits.ts';
+import type { MethodResults } from '../../../../records/results.ts';
+
+type Method = Pick<MethodResults, 'method' | 'kind' | 'budget'>;
+
+/** A rule and its number, as traits name what an arm recomputes or drops: `random:ranked:.3`, `knorm:.5`, `link:4`. */
+const RULE_AND_NUMBER = /^(?<rule>.+):(?<number>all|[.\d]+)$/;
+
+interface Rule {
+  readonly rule: string;
+  readonly number: string;
+}
+
+function ruleOf({ prefill, evict }: ArmTraits): Rule | undefined {
+  return RULE_AND_NUMBER.exec(evict ?? prefill ?? '')?.groups as Rule | undefined;
+}
+
+/** The method of an arm by its traits, and the budget that its name gives it. */
+export function methodOf(arm: ArmTraits): Method {
+  const { store } = arm.settings;
+  if (store !== undefined && store !== 'f16') {
+    return { method: arm.name.replace(`@store=${store}`, '@store'), kind: 'quantised', budget: store };
+  }
+  const found = ruleOf(arm);
+  if (found === undefined)
+    return { method: arm.name, kind: arm.making === undefined ? 'reference' : 'made', budget: null };
+  const { number } = found;
+  const bare = arm.base.replace(new RegExp(`:${number.replace('.', '\\.')}$`), '');
+  const method = arm.name.replace(arm.base, bare);
+  return { method, kind: arm.evict === undefined ? 'recomputed' : 'evicted', budget: number };
+}
+
+/**
+ * The arm that draws as many tokens at random: of the same blocks or prefix, by the same settings. Undefined where none ran,
+ * for a random one itself, and where nothing is left to choose.
+ */
+export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
+  const found = ruleOf(arm);
+  if (found === undefined) return undefined;
+  const { rule, number } = found;
+  const leavesNothing = ['0', '1', 'all'].includes(number);
+  if (leavesNothing || rule.startsWith('random') || rule === 'link') return undefined;
+  // Whole blocks are seldom as many tokens as the share allows.
+  const wanted = rule === 'ranked' ? `random:ranked:${number}` : `random:${number}`;
+  return arms.find(
+    (other) =>
+      (arm.evict === undefined ? other.evict === undefined && other.prefill === wanted : other.evict === wanted) &&
+      (arm.evict === undefined || other.prefill === arm.prefill) &&
+      JSON.stringify(other.settings) === JSON.stringify(arm.settings),
+  );
+}

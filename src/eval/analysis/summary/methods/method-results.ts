@@ -1,0 +1,110 @@
+import type { ArmTraits } from '../../../../records/arm-traits.ts';
+import type { EvidenceRank, MethodResults } from '../../../../records/results.ts';
+import { evidenceRanks } from '../../../../records/results/method-results.ts';
+import type { AnsweredResult } from '../../../../records/turn-result.ts';
+import type { MetricDefinition } from '../../metrics/metric-definition.ts';
+import { pairedLatency } from '../../statistics/paired-latency.ts';
+import { paired, perItem } from '../../statistics/per-item.ts';
+import { type ComparedArms, comparedArms } from '../compared-arms.ts';
+import type { DesignEffects } from '../design-effects.ts';
+import { asDifference, gainOf, pooledEffect } from '../paired-quality.ts';
+import type { Regime } from '../regime.ts';
+import { estimateOf } from '../turn-means.ts';
+import { againstRandom } from './against-random.ts';
+import { methodOf } from './method-of-arm.ts';
+
+type Turns = readonly AnsweredResult[];
+
+/** Settings that all methods of a run share. */
+interface MethodSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
+  readonly primary: MetricDefinition;
+  readonly effects: DesignEffects;
+}
+
+/** The arms of a run as methods at a budget: cost, and quality beside random tokens and by rank of the evidence. */
+export function methodResults(
+  answered: Turns,
+  arms: readonly ArmTraits[],
+  { primary, effects, regime, seed }: MethodSettings,
+): MethodResults[] {
+  const compared = comparedArms(answered, arms, { regime, seed });
+  if (compared === undefined) return [];
+  const { byArm, baseline } = compared;
+  const random = againstRandom(primary, arms, compared);
+  const queryOnly = byArm.get(arms.find(({ comparison }) => comparison === 'primary')?.name ?? '') ?? [];
+  return arms.flatMap((arm) => {
+    const turns = byArm.get(arm.name);
+    if (turns === undefined) return [];
+    const hits = turns.filter(regime.isHit);
+    return [
+      {
+        arm: arm.name,
+        ...methodOf(arm),
+        bytesPerMemoryToken: bytesPerToken(turns),
+        recomputedTokens: meanOf(hits, ({ account }) => account.recomputed) ?? 0,
+        selectedTokens: meanOf(hits, ({ account }) => account.selection?.selected ?? null),
+        timesQueryOnly: timesQueryOnly(hits, queryOnly.filter(regime.isHit), regime),
+        againstRandom: random.get(arm.name) ?? null,
+        byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
+      },
+    ];
+  });
+}
+
+/** Of all turns that injected, so that long memories count as often as they have tokens. */
+function bytesPerToken(turns: Turns): number | null {
+  let [bytes, tokens] = [0, 0];
+  for (const { prefill, account } of turns) {
+    if (prefill?.memoryLines === undefined || account.resident === 0) continue;
+    bytes += (prefill.sizeBytes * prefill.memoryLines.cells) / account.resident;
+    tokens += prefill.memoryLines.tokens;
+  }
+  return tokens === 0 ? null : bytes / tokens;
+}
+
+function meanOf(turns: Turns, value: (turn: AnsweredResult) => number | null): number | null {
+  const values = turns.flatMap((turn) => value(turn) ?? []);
+  return values.length === 0 ? null : values.reduce((sum, one) => sum + one, 0) / values.length;
+}
+
+/** Beside what the question alone takes behind K/V that is in place: the primary arm, less what it took to load it. */
+function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): MethodResults['timesQueryOnly'] {
+  if (!divides) return null;
+  const pairs = paired(
+    perItem(hits, ({ timings }) => timings.firstToken),
+    perItem(primary, ({ timings }) => timings.firstToken - timings.kvLoad),
+  ).filter(({ b }) => b > 0);
+  if (pairs.length === 0) return null;
+  const { delta, interval } = pairedLatency(pairs);
+  return {
+    mean: Math.exp(delta),
+    low: Math.exp(interval.low),
+    high: Math.exp(interval.high),
+    n: pairs.length,
+    users: new Set(pairs.map(({ userId }) => userId)).size,
+  };
+}
+
+function rankOf({ scores: { evidenceRank } }: AnsweredResult): EvidenceRank | undefined {
+  return evidenceRank === null ? undefined : evidenceRanks[Math.min(evidenceRank, evidenceRanks.length) - 1];
+}
+
+function byRank(
+  metric: MetricDefinition,
+  effects: DesignEffects,
+  turns: Turns,
+  baseline: Turns,
+): MethodResults['byRank'] {
+  return evidenceRanks.flatMap((rank): MethodResults['byRank'] => {
+    const isThere = (turn: AnsweredResult): boolean => rankOf(turn) === rank;
+    const [own, others] = [turns.filter(isThere), baseline.filter(isThere)];
+    const quality = estimateOf(metric, own, effects);
+    if (quality === null) return [];
+    const of = (turn: AnsweredResult): number | null => metric.of(turn);
+    const pairs = paired(perItem(own, of), perItem(others, of));
+    if (pairs.length === 0) return [{ rank, quality, difference: null }];
+    const difference = asDifference(gainOf(pairs, metric, pooledEffect([pairs]) ?? 1), metric);
+    const users = new Set(pairs.map(({ userId }) => userId)).size;
+    return [{ rank, quality, difference: { ...difference, n: pairs.length, users } }];
+  });
+}

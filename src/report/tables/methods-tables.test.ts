@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { methodsRun } from '../../../test/fixtures/method-results.ts';
+import { runResults } from '../../../test/fixtures/run-results.ts';
+import { claims } from '../claims.ts';
+import { formatCell, type Table } from '../table.ts';
+import { claimsTable } from './claims-table.ts';
+import { methodsByRankTable } from './methods-by-rank-table.ts';
+import { methodsTable } from './methods-table.ts';
+import { shownTables } from './report-tables.ts';
+
+function shown(table: Table, label: string): Record<string, string> {
+  const { cells } = table.rows.find((row) => row.label === label)!;
+  return Object.fromEntries(Object.entries(cells).map(([key, cell]) => [key, formatCell(cell)]));
+}
+
+const withSplit = (split: 'development' | 'test') => ({
+  ...methodsRun,
+  run: { ...methodsRun.run, dataset: { ...methodsRun.run.dataset, split } },
+});
+
+it('the tables of suite methods are 11, 11b and 13, and no other run has them', () => {
+  expect(shownTables(methodsRun).map(({ id }) => id)).toEqual(['table-11', 'table-11b', 'table-13']);
+  expect([methodsTable, methodsByRankTable, claimsTable].map((of) => of(runResults))).toEqual([
+    ...[undefined, undefined, undefined],
+  ]);
+});
+
+describe('table 11', () => {
+  const table = methodsTable(methodsRun)!;
+
+  it('has price, quality and the test of each arm', () => {
+    expect(shown(table, 'dki-first:.3')).toMatchObject({
+      ...{ budget: '.3', bytes: '–', recomputed: '16.0', evaluated: '31.3', firstLayers: '–' },
+      ...{ timesQueryOnly: '1.05 [0.95, 1.15]', timesRag: '0.26 [0.24, 0.29]' },
+      ...{ exactMatch: '77.2 [67.2, 87.2]', difference: '−20.0 [−30.0, −10.0]', kept: '79.4' },
+      ...{ control: 'dki-random:.3', againstRandom: '10.0 [0.0, 20.0]', p: '.004', outcome: 'better' },
+    });
+    expect(shown(table, 'dki-blocks')).toMatchObject({ bytes: '1024', recomputed: '0.0', kept: '58.8' });
+    expect(shown(table, 'rag')).toMatchObject({ timesRag: '–', difference: '–', kept: '100.0' });
+    expect(shown(table, 'rag')).not.toHaveProperty('control');
+  });
+
+  it('marks what no arm that can be deployed beats: a bound beats nobody', () => {
+    const onFrontier = table.rows.filter(({ cells }) => formatCell(cells['frontier']) === 'yes');
+    expect(onFrontier.map(({ label }) => label)).toEqual(['dki', 'dki-first:.3']);
+  });
+
+  it('says which users a winner is chosen on, and which it is reported on', () => {
+    const note = (results: typeof methodsRun): string => methodsTable(results)!.notes.at(-1)!;
+    expect(note(withSplit('development'))).toContain('reported on test users');
+    expect(note(withSplit('test'))).toContain('chosen on development users');
+    expect(note(methodsRun)).toContain('no split');
+  });
+
+  it('has a row for an arm that the model could not run', () => {
+    const run = { ...methodsRun.run, armsNotRun: [{ arm: 'dki-query:.3', why: 'no queries' }] };
+    expect(shown(methodsTable({ ...methodsRun, run })!, 'dki-query:.3')).toEqual({ budget: 'not run: no queries' });
+  });
+});
+
+it('table 11b has a block for each rank that some evidence has', () => {
+  const table = methodsByRankTable(methodsRun)!;
+  expect(table.blocks.map(({ title }) => title)).toEqual([
+    'Evidence retrieved first, 200 items',
+    'Evidence retrieved later, 200 items',
+  ]);
+  expect(shown(table, 'dki-blocks')).toMatchObject({ 'first:difference': '−40.0 [−50.0, −30.0]' });
+  expect(shown(table, 'rag')).toMatchObject({ 'later:difference': '–' });
+});
+
+describe('table 13', () => {
+  const rows = claimsTable(methodsRun)!.rows;
+
+  it('has a row for each claim, each with its source', () => {
+    expect(rows).toHaveLength(claims.length);
+    for (const { cells } of rows)
+      expect(formatCell(cells['source'])).toMatch(/^https:\/\/arxiv\.org\/abs\/\d{4}\.\d{5}$/);
+  });
+
+  it('sets what the run measures beside it, and says where it measures nothing', () => {
+    const here = rows.map(({ label, cells }) => [label, formatCell(cells['here'])]);
+    expect(here).toContainEqual(['TurboRAG', 'dki-blocks: 58.8 % of the exact match of rag']);
+    expect(here).toContainEqual(['Knowledge Packs', 'dki: 0.0 [−10.0, 10.0] points of exact match']);
+    expect(here).toContainEqual(['RAGCache', 'not measured in this run']);
+    const first = here.find(([label, text]) => label === 'Block-Attention' && text!.includes('first token'));
+    expect(first![1]).toBe(
+      'dki-blocks: first token 0.30 [0.27, 0.33] × that of rag; dki-blocks: 58.8 % of the exact match of rag',
+    );
+  });
+});
