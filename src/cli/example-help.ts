@@ -1,5 +1,10 @@
 /** Command lines of each verb, and what each does. */
 export const examples: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  init: {
+    init: 'a configuration, its schema and three lines of data, in this folder',
+    'init my-bench': 'in another',
+    bench: 'runs what the configuration says',
+  },
   bench: {
     'bench --limit 50 --seed 7': 'about 50 questions, of whole users drawn by seed',
     'bench --model smollm2-135m --dataset facts-en --limit 60': 'a model that people have, on natural questions',

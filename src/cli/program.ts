@@ -11,6 +11,7 @@ type Declare = (command: Command, helpIsAsked: boolean) => void | Promise<void>;
 
 /** The verbs, each loaded when it is called, since models and figures take seconds to load. */
 const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
+  init: async () => (await import('./init.ts')).declareInit,
   bench: async () => (await import('./bench.ts')).declareBench,
   tables: async () => (await import('./tables.ts')).declareTables,
   compare: async () => (await import('./compare.ts')).declareCompare,

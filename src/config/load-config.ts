@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from './bench-error.ts';
 import { cacheVariable } from './cache-folder.ts';
+import { configFileName, isComment } from './config-file.ts';
 import { type BenchConfig, benchConfigSchema, servedModel } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
 import { judgeAddress, judgeKeyVariable } from './judge-address.ts';
@@ -16,9 +17,6 @@ import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
 import { askedOf, generalPrefixOf } from './models/asked.ts';
 import { presetModelName, presetModels } from './models/preset-models.ts';
 import { languageModelNamed } from './models/registry.ts';
-
-/** Optional file in the working folder. */
-const configFileName = 'dki-bench.config.json';
 
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */
@@ -68,12 +66,8 @@ function fromFile(file: string): Map<string, Given> {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new BenchError('bad-option', `${configFileName} holds no JSON object`, 'write options as {"seed": 7}');
   }
-  return new Map(
-    Object.entries(content).map(([key, value]: [string, unknown]) => [
-      key,
-      { value, name: `${configFileName}: ${key}` },
-    ]),
-  );
+  const options = Object.entries(content).filter(([key]) => !isComment(key));
+  return new Map(options.map(([key, value]: [string, unknown]) => [key, { value, name: `${configFileName}: ${key}` }]));
 }
 
 function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): Map<string, Given> {
