@@ -15,15 +15,15 @@ export function isComment(key: string): boolean {
  * @param engines the names that `engine` may have, which this layer does not know
  */
 export function configFileSchema(engines: readonly string[]): object {
-  const { properties = {}, ...schema } = z.toJSONSchema(benchConfigSchema, { io: 'output', unrepresentable: 'any' });
-  const described = configOptions().map(({ key, help }) => {
-    const property = properties[key] as object;
+  const schema = z.toJSONSchema(benchConfigSchema, { io: 'output', unrepresentable: 'any' });
+  const described = configOptions().map(({ key, help }): [string, object] => {
+    const property = schema.properties![key] as object;
     return [key, { ...property, ...(key === 'engine' ? { enum: engines } : {}), description: help }];
   });
   return {
     ...schema,
     title: configFileName,
-    properties: Object.fromEntries(described),
+    properties: Object.fromEntries<object>(described),
     required: [],
     patternProperties: { [String.raw`^(?:\$schema$|//)`]: { type: 'string' } },
   };
