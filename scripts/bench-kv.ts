@@ -16,15 +16,21 @@ import type { Rotary } from '../src/engine/rotary.ts';
 import type { SequenceState } from '../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
+import { cutCells } from '../src/kv/cut-cells.ts';
 import { KeptCells } from '../src/kv/kept-cells.ts';
 import { kvBytes, ownedState } from '../src/kv/owned-state.ts';
 import { placeValues } from '../src/kv/place-values.ts';
+import { readQuantised, writeQuantised } from '../src/kv/quantised-file.ts';
+import { replaceCells } from '../src/kv/replace-cells.ts';
 import { keyRotation, rotateKeys } from '../src/kv/rotate-keys.ts';
 import { RotatedKeys } from '../src/kv/rotated-keys.ts';
+import { quantisedTypes } from '../src/records/store-type.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const HEADER_TOKENS = 20;
 const F16_BYTES = 2;
+/** Of each block, as `dki-link:4` has them. */
+const RECOMPUTED_TOKENS = 4;
 
 interface Shape {
   readonly layout: KvLayout;
@@ -127,6 +133,11 @@ async function benchShape(
       offset += tensor.length;
     }
   };
+  const recomputed = cut.map((block, index) => {
+    const start = HEADER_TOKENS + index * block.positions.length;
+    const end = start + Math.min(RECOMPUTED_TOKENS, block.positions.length);
+    return { start, cells: cutCells(joined, start, end) };
+  });
   const inUse = new Uint8Array(sizeBytes).fill(1);
   const rotated = new RotatedKeys(sizeBytes);
   const warm = new RotatedKeys(sizeBytes);
@@ -180,6 +191,14 @@ async function benchShape(
           });
         });
       },
+    },
+    ...quantisedTypes.map((type): Step => {
+      const stored = all.map((block) => writeQuantised(block, type));
+      return { name: `restore the blocks from ${type}`, run: () => stored.forEach((bytes) => readQuantised(bytes)) };
+    }),
+    {
+      name: `splice ${RECOMPUTED_TOKENS} cells into each block`,
+      run: () => recomputed.forEach(({ start, cells }) => replaceCells(joined, cells, start)),
     },
     { name: 'read a block of that size', run: () => readBlockFile(blockFile) },
     {

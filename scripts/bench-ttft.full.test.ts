@@ -10,7 +10,9 @@ test('every prefill strategy stands in the table, with what it evaluated, and ex
   expect(code).toBe(0);
   const [, prefix, suffix] = /a prefix of (\d+) tokens, (\d+) tokens behind it/.exec(stdout)!.map(Number);
   const rows = stdout.split('\n').map((line) => line.split('│').map((cell) => cell.trim()));
-  const evaluated = Object.fromEntries(rows.filter((cells) => cells.length > 6).map((cells) => [cells[1], cells[6]]));
+  const evaluated: Record<string, string> = Object.fromEntries(
+    rows.filter((cells) => cells.length > 6).map((cells) => [cells[1], cells[6]]),
+  );
   const whole = String(prefix! + suffix!);
   expect(evaluated).toMatchObject({
     'the query, its prefix in place': String(suffix),
@@ -22,6 +24,10 @@ test('every prefill strategy stands in the table, with what it evaluated, and ex
     'dki, cache miss': whole,
     'dki-blocks, cache miss': whole,
   });
+  expect(evaluated['the tokens of dki-link:4 in its chunks, no state moved']).toBe(evaluated['dki-link:4, cache hit']);
+  expect(Number(evaluated['dki-link:4, cache hit'])).toBeGreaterThan(suffix!);
+  expect(stdout).toMatch(/^dki-link:4, cache hit: [\d.]+ × the tokens of dki-link:4 in its chunks, no state moved$/m);
+  expect(stdout).toMatch(/^dki-blocks, cache miss: [\d.]+ × rag$/m);
   expect(stdout).toContain('the same first token in 5 of 5 answers');
   expect(stdout).toContain('no llama-server was named (--peer PATH)');
 });

@@ -15,6 +15,7 @@ import { modelFileOf } from '../src/engine/gguf/model-file.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 import { LlamaServer } from './ttft/llama-server.ts';
 import { openRows, ROW_SESSIONS, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts';
+import { LINK_ROW, SAME_CHUNKS_ROW } from './ttft/same-chunks.ts';
 import { Subject } from './ttft/subject.ts';
 
 const SEED = 7;
@@ -96,6 +97,26 @@ function agreement(readings: Readings): string {
   return `the same first token in ${pairs.filter(Boolean).length} of ${pairs.length} answers of: ${names}`;
 }
 
+/** Rows whose time is to be that of another row, or near it. */
+const PAIRS = [
+  [LINK_ROW, SAME_CHUNKS_ROW],
+  ['dki, cache miss', 'rag'],
+  ['dki-blocks, cache miss', 'rag'],
+] as const;
+
+/** Of each pair, the median of the ratios within a round. */
+function pairRatios(readings: Readings): string[] {
+  const named = new Map([...readings].map(([{ name }, byRound]) => [name, byRound]));
+  return PAIRS.map(([one, other]) => {
+    const others = named.get(other)!;
+    const ratios = [...named.get(one)!].flatMap(([round, { ttftMs }]) => {
+      const base = others.get(round);
+      return base === undefined ? [] : [ttftMs / base.ttftMs];
+    });
+    return `${one}: ${median(ratios).toFixed(2)} × ${other}`;
+  });
+}
+
 await runScript(async () => {
   const { values } = parseArgs({
     options: {
@@ -141,6 +162,7 @@ await runScript(async () => {
     const readings = await measure(rows, rounds);
     console.log(tableOf(readings));
     console.log(agreement(readings));
+    for (const line of pairRatios(readings)) console.log(line);
     console.log(
       'ms, medians over rounds in rotated order; × query: the median of the ratios to the first row within a round; ' +
         'CPU: of the whole call, all threads, which other processes do not stretch; ' +

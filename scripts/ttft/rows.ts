@@ -11,6 +11,8 @@ import { RAGSystem } from '../../src/systems/rag-system.ts';
 import type { SystemParts } from '../../src/systems/system-parts.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import type { LlamaServer } from './llama-server.ts';
+import { LINK_ROW, sameChunksRow } from './same-chunks.ts';
+import { startWatch } from './start-watch.ts';
 import { RULES, type Subject } from './subject.ts';
 
 /** Bound of each store: all that a run of this bench makes, so that nothing is evicted while it is measured. */
@@ -43,7 +45,7 @@ export interface TtftRow {
 }
 
 /** Sessions of the engine that the rows take. */
-export const ROW_SESSIONS = 10;
+export const ROW_SESSIONS = 11;
 /** Turns before the first that counts: the first builds, and rotated keys are kept at the second. */
 export const WARM_UP_TURNS = 3;
 
@@ -61,17 +63,9 @@ export async function openRows(setting: RowSetting): Promise<TtftRow[]> {
   return [
     await residentRow(setting),
     ...(await systemRows(setting)),
+    await sameChunksRow(setting),
     ...(setting.peer === undefined ? [] : await peerRows(setting, setting.peer)),
   ];
-}
-
-function startWatch(): () => Pick<TtftReading, 'callMs' | 'cpuMs'> {
-  const [start, cpuStart] = [performance.now(), process.cpuUsage()];
-  return () => {
-    const callMs = performance.now() - start;
-    const { user, system } = process.cpuUsage(cpuStart);
-    return { callMs, cpuMs: (user + system) / 1000 };
-  };
 }
 
 async function residentRow({ engine, subject }: RowSetting): Promise<TtftRow> {
@@ -161,7 +155,7 @@ async function systemRows({ engine, subject, folder }: RowSetting): Promise<Ttft
     rowOf('dki-blocks, cache hit', await dki(blocks, shared), { cache: 'hit' }),
     rowOf('dki-blocks, cache hit, in another order', await dki(blocks, shared), { cache: 'hit', reorder: true }),
     rowOf('dki-parallel, cache hit', await dki(parallel, shared), { cache: 'hit' }),
-    rowOf('dki-link:4, cache hit', await dki(recipeNamed('link:4'), shared), { cache: 'hit', slow: true }),
+    rowOf(LINK_ROW, await dki(recipeNamed('link:4'), shared), { cache: 'hit', slow: true }),
     rowOf('rag-cached, prefix found', cachedText, { cache: 'bypass', exact: true }),
   ];
   for (const row of warm) {

@@ -3,6 +3,7 @@ import { SeededRandom } from '../../src/config/seeded-random.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { TokenId } from '../../src/engine/token-id.ts';
 import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import { prefixParts } from '../../src/systems/prefill/prefix-parts.ts';
 import { buildPrompt, type PromptRules } from '../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../src/systems/prompt/prompt-tokenizer.ts';
 import { memorySegment, querySegments } from '../../src/systems/prompt/segments.ts';
@@ -29,6 +30,10 @@ export interface CutPrompt {
   readonly prefix: readonly TokenId[];
   /** The query and the text around it. */
   readonly suffix: readonly TokenId[];
+  /** Of the prefix, the tokens in front of the memory lines. */
+  readonly headerTokens: number;
+  /** Each memory line. */
+  readonly lines: readonly (readonly TokenId[])[];
 }
 
 /** Questions and memories: texts of exact sizes, of words that mean nothing. */
@@ -73,9 +78,15 @@ export class Subject {
     const { memories } = this;
     const parts = { query: await this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
     const rules = { ...RULES, windowTokens: this.#engine.info.contextTokens };
-    const { tokenIds, prefixTokens, kept } = await buildPrompt(parts, rules, new PromptTokenizer(this.#engine));
-    if (kept.length !== memories.length) throw new RangeError('the window is too short for the memories');
-    return { prefix: tokenIds.slice(0, prefixTokens), suffix: tokenIds.slice(prefixTokens) };
+    const built = await buildPrompt(parts, rules, new PromptTokenizer(this.#engine));
+    if (built.kept.length !== memories.length) throw new RangeError('the window is too short for the memories');
+    const { header, lines, suffix } = prefixParts(built);
+    return {
+      prefix: built.tokenIds.slice(0, built.prefixTokens),
+      suffix,
+      headerTokens: header.length,
+      lines: lines.map(({ tokenIds }) => tokenIds),
+    };
   }
 }
 
