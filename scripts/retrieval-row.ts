@@ -40,7 +40,7 @@ export interface RetrievalFigures {
   readonly rssBytes: number;
   /** Growth of its server's process, where it has one and that can be known. */
   readonly serverBytes?: number | undefined;
-  /** Where its server is PostgreSQL. */
+  /** Of a row whose server is PostgreSQL. */
   readonly sizes?: PostgresSizes | undefined;
 }
 

@@ -24,7 +24,7 @@ async function refill(session: EngineSession, { prefix }: CutPrompt, from: numbe
 }
 
 /**
- * What recomputation evaluates, and nothing else: the question behind the whole prefix, then each chunk behind all that precedes
+ * The evaluations of recomputation, and nothing else: the question behind the whole prefix, then each chunk behind all that precedes
  * it, the last one first, so that cutting the sequence is all that it takes to get there.
  */
 export async function sameChunksRow({ engine, subject }: RowSetting): Promise<TtftRow> {

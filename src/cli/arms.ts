@@ -32,7 +32,7 @@ function armLines(arms: readonly Arm[]): string {
   );
 }
 
-/** What a program may ask of an arm. */
+/** An arm for programs. */
 function rowOf({ traits, requires }: Arm): Readonly<Record<string, unknown>> {
   const { name, summary, retrieves, injects, equivalence, control, comparison, deployable = true } = traits;
   return { name, summary, requires, retrieves, injects, equivalence, control, comparison, deployable };

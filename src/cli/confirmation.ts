@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { BenchError } from '../config/bench-error.ts';
 
-/** Where a question is asked and answered. */
+/** Streams on which a question is asked and answered. */
 interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;

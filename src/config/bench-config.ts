@@ -35,7 +35,7 @@ export const suiteNames = [
 
 export type SuiteName = (typeof suiteNames)[number];
 
-/** Where a model may be computed: on the CPU, on the first accelerator that is found, or by one interface to them. */
+/** Devices that may compute a model: the CPU, the first accelerator that is found, or one interface to them. */
 export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
 export type GpuName = (typeof gpuNames)[number];
 

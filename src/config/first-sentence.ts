@@ -2,14 +2,14 @@
 const WIDE_MARKS = '。！？｡';
 /** Marks that end a sentence where white space follows. */
 const MARKS = `.!?…${WIDE_MARKS}`;
-/** What closes behind a mark, and belongs to the sentence. */
+/** Characters that close behind a mark, and belong to the sentence. */
 const CLOSERS = `"'”’」』）)】］]》〉*_\``;
 
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/u;
 const HAN = /^\p{Script=Han}/u;
 const CAPITAL = /^[\p{Lu}\p{Lt}]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-/** What stands on the next line belongs to it. */
+/** Endings whose next line belongs to them. */
 const GOES_ON = /[:,：，、]$/u;
 /** One letter, or letters with points between them: initials, `U.S`, `a.m`. */
 const LETTERS = /^\p{L}(?:\.\p{L})*$/u;
@@ -102,7 +102,7 @@ function firstEnd(text: string, isWhole: boolean): { readonly end: number; reado
   return undefined;
 }
 
-/** Whether marks end a sentence; undefined where what follows is not known yet. */
+/** True of marks that end a sentence; undefined where the text behind them is not known yet. */
 function endsAt(before: string, marks: string, behind: string, isWhole: boolean): boolean | undefined {
   if ([...marks].some((mark) => WIDE_MARKS.includes(mark))) return true;
   const isEllipsis = /^(?:\.{2,}|…)[.…]*$/u.test(marks);

@@ -7,12 +7,12 @@ import { cacheFolder } from './cache-folder.ts';
 export const publicDatasetNames = ['locomo', 'musique-s', 'longmemeval'] as const;
 export type PublicDatasetName = (typeof publicDatasetNames)[number];
 
-/** Where a public data set comes from, and on which terms. */
+/** The origin of a public data set, and its terms. */
 export interface PublicDatasetOrigin {
   readonly summary: string;
   /** Repository and file of its authors. */
   readonly published: string;
-  /** Where the file can be fetched; null where it is not published as one file. */
+  /** The address of the file; null where it is not published as one file. */
   readonly address: string | null;
   readonly licence: string;
   /** Its texts are others': reports hold hashes in their place. */

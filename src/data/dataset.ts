@@ -7,7 +7,7 @@ export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 /** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
 export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
 
-/** What a file says of itself, for the description of every run that asks it. */
+/** A file's own statements, for the description of every run that asks it. */
 export type DatasetDeclaration = Readonly<
   Pick<DatasetRecord, 'primaryMetric' | 'split' | 'licence' | 'texts' | 'note'>
 >;
@@ -26,13 +26,13 @@ export interface DatasetUser {
   readonly items: readonly DatasetItem[];
 }
 
-/** Where a public data set comes from: a file of others that a user brought. */
+/** The origin of a public data set: a file of others that a user brought. */
 export interface BroughtData {
   /** Of the file's bytes. */
   readonly sha256: string;
   /** Of those of published errata, where they were applied. */
   readonly errataSha256?: string;
-  /** What the conversion assumed and corrected. */
+  /** Assumptions and corrections of the conversion. */
   readonly notes: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface Dataset extends UserLanguage {
   /** Missing where the data are the project's or the user's own. */
   readonly brought?: BroughtData;
   readonly users: readonly DatasetUser[];
-  /** Where each item stands, `file:line`, by its id; missing for data that were not read from a file. */
+  /** The place of each item, `file:line`, by its id; missing for data that were not read from a file. */
   readonly places?: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +67,7 @@ export function evidenceIsKnown({
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }
 
-/** What must leave an index and what must enter it, so that it holds the memories that are visible. */
+/** Memories that must leave an index and enter it, so that it holds the memories that are visible. */
 export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
   indexed: ReadonlySet<string>,
   visible: readonly Memory[],

@@ -29,7 +29,7 @@ export interface FetchedDataset {
 }
 
 /**
- * What would be fetched from where, and on which terms.
+ * A fetch before it is confirmed: the file, its address, its terms.
  * @param address in place of the published one
  * @throws BenchError `bad-option` for an address that is none, and for a set that needs one
  */

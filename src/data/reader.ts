@@ -26,7 +26,7 @@ export async function readDataset(path: string): Promise<Dataset> {
   return readSource(datasetFile(path));
 }
 
-/** What a run asks of its data beside their own rules. */
+/** Rules of a run for its data, beside their own. */
 export interface DatasetNeeds {
   /** Every item lists passages. */
   readonly passages?: boolean;

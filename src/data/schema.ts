@@ -87,7 +87,7 @@ const itemRecord = z.strictObject({
   systemPrompt: anyText.optional(),
   /** As that of a memory: golds of one relation are alternatives to each other. */
   relation: id.optional(),
-  /** Where it is not that of the user. */
+  /** Missing where it is that of the user. */
   language: language.optional(),
   /** Ids of the memories that answer it; empty if the history answers it, or nothing does. */
   evidence: z.array(id).default([]),

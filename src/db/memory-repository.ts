@@ -4,7 +4,7 @@ import type { BenchDatabase } from './database.ts';
 import { timeOrderedId } from './time-ordered-id.ts';
 
 export interface NewMemory {
-  /** Where not given, a UUID in the order of creation. */
+  /** Default: a UUID in the order of creation. */
   readonly id?: string | undefined;
   readonly sessionId: string;
   readonly userId?: string | undefined;

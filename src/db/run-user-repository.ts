@@ -15,7 +15,7 @@ export interface PlannedUser {
   readonly turns: number;
 }
 
-/** What became of a claim: the user is the worker's now, another's, or was finished before. */
+/** The outcome of a claim: the user is the worker's now, another's, or was finished before. */
 export type Claim = 'claimed' | 'taken' | 'finished';
 
 /** A share that stands in no record of the run yet, and the worker whose it is. */

@@ -91,7 +91,7 @@ export const runUsers = sqliteTable(
     worker: text('worker').notNull(),
     /** Null while the questions are asked. */
     finishedAt: integer('finished_at'),
-    /** What the worker found; null once it stands in the record of the run. */
+    /** Findings of the worker; null once it stands in the record of the run. */
     share: json('share').$type<UserShare | null>(),
   },
   (table) => [primaryKey({ columns: [table.runId, table.userId] })],

@@ -15,7 +15,7 @@ export interface OnnxSession {
   run(feeds: Readonly<Record<string, readonly number[]>>): Promise<Readonly<Record<string, Tensor | undefined>>>;
 }
 
-/** What both runtimes export. */
+/** The exports that both runtimes have. */
 interface OnnxRuntime {
   readonly InferenceSession: {
     create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>;

@@ -5,7 +5,7 @@ interface TokenizerDocument {
   readonly added_tokens?: readonly { readonly special?: boolean }[];
 }
 
-/** What is used of a tokenizer: its own declarations cannot be resolved from an ES module. */
+/** The part of a tokenizer that is used: its own declarations cannot be resolved from an ES module. */
 interface Encodes {
   encode(text: string, options?: { readonly add_special_tokens: boolean }): { readonly ids: number[] };
 }

@@ -46,7 +46,7 @@ export interface EngineInfo {
   /** Cells of one session: as many, or more where blocks may share positions. */
   readonly cellTokens: number;
   readonly threads: number | null;
-  /** Where the model is computed, beside the threads of the CPU; null where the engine does not show it. */
+  /** The device that computes the model, beside the threads of the CPU; null where the engine does not show it. */
   readonly compute: {
     /** `cpu`, or an accelerator's interface such as `vulkan`. */
     readonly backend: string;

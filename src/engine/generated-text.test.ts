@@ -20,7 +20,7 @@ function firstEnd(
   return undefined;
 }
 
-/** What is decoded of a model that would write this text, and every text that is told on the way. */
+/** The text that is decoded of a model that would write this one, and every text that is told on the way. */
 async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
   const all = tokens(text);
   const told: string[] = [];

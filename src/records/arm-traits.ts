@@ -38,14 +38,14 @@ export const armSettings = z
     answerPrefix: z.enum(['none', 'general', 'item']).exactOptional(),
     /** The type in which injected K/V is kept, and from which it is restored. */
     store: storeType.exactOptional(),
-    /** What a block of K/V sees while it is computed: the header, nothing, or the header and the memory before it. */
+    /** The context of a block of K/V while it is computed: the header, nothing, or the header and the memory before it. */
     context: z.enum(['header', 'none', 'previous']).exactOptional(),
     /** Shared tokens in front of each block while it is computed: `4`, dropped when blocks are joined, or `4:kept`. */
     sink: z
       .string()
       .regex(/^[1-9]\d{0,2}(:kept)?$/)
       .exactOptional(),
-    /** Where blocks stand: one behind the other, or all right behind the header. */
+    /** Positions of blocks: one behind the other, or all right behind the header. */
     positions: z.enum(['contiguous', 'parallel']).exactOptional(),
     /** Divides what queries find in the keys of parallel blocks, before the softmax. */
     temperature: z.number().positive().exactOptional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a metric says of itself; comparisons, verdicts, tables and figures follow this, and no name. */
+/** A metric's declaration; comparisons, verdicts, tables and figures follow this, and no name. */
 export const metricDeclaration = z
   .object({
     /** For programs: `contains`. */

@@ -23,7 +23,7 @@ export const paritySelfTest = z
   })
   .readonly();
 
-/** What the cells of a model show of themselves; `missing`: the reason why they are out of reach. */
+/** Self-test of a model's cells; `missing`: the reason why they are out of reach. */
 export const cellsSelfTest = z.union([
   z
     .object({

@@ -41,7 +41,7 @@ const runEnvironment = entries.and(
     cpu: z.string(),
     cores: z.number(),
     threads: z.number(),
-    /** Where the model was computed; missing in runs of before, which computed on the CPU. */
+    /** The device that computed the model; missing in runs of before, which computed on the CPU. */
     compute: z
       .object({
         backend: z.string(),

@@ -15,7 +15,7 @@ const selection = z
   })
   .readonly();
 
-/** What was evaluated to select the tokens that are recomputed: its cost is layers × tokens. */
+/** Tokens evaluated to select those that are recomputed: its cost is layers × tokens. */
 const selector = z
   .object({
     /** `whole`: the model that answers, so that `evaluated` holds these tokens too; `first-layers`: its first layers alone. */

@@ -15,7 +15,7 @@ export const runBooks = z
   })
   .readonly();
 
-/** What a worker has counted over all users whom it asked. */
+/** The counts of a worker over all users whom it asked. */
 const workerCounts = z
   .object({
     /** Calls outside of turns that were refused, by arm. */
@@ -27,7 +27,7 @@ const workerCounts = z
   })
   .readonly();
 
-/** What a worker says of a user whose questions it has asked; `counts` are its own by then. */
+/** A worker's report of a user whose questions it has asked; `counts` are its own by then. */
 export const userShare = z.object({ books: runBooks, counts: workerCounts }).readonly();
 
 export type RunBooks = z.output<typeof runBooks>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** A number that a paper claims, where it stands, and the arms of this bench that come nearest to what it is of. */
 const claim = z.strictObject({
   paper: z.string(),
-  /** Where the number was read. */
+  /** The source in which the number was read. */
   address: z.url(),
   claim: z.string(),
   /** Null where our notes of the paper do not say. */
@@ -26,7 +26,7 @@ const claim = z.strictObject({
 
 export type Claim = Readonly<z.output<typeof claim>>;
 
-/** What papers claim, each with its source: `datasets/claims.json`. */
+/** Claims of papers, each with its source: `datasets/claims.json`. */
 export const claims: readonly Claim[] = z
   .array(claim)
   .parse(JSON.parse(readFileSync(new URL('../../datasets/claims.json', import.meta.url), 'utf8')));

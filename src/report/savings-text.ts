@@ -29,7 +29,7 @@ function timeText(compared: Comparison): string | undefined {
 }
 
 /**
- * What an arm that injects saves against one of text, in a sentence or two: over cache hits, and over all turns with the hit rate;
+ * Savings of an arm that injects against one of text, in a sentence or two: over cache hits, and over all turns with the hit rate;
  * then the break-even. None without a comparison.
  */
 export function savingsSentences(

@@ -40,7 +40,7 @@ export class ShownMetric {
     return this.unit === '%' ? 'points' : this.unit;
   }
 
-  /** What task success is, where this metric decides: `contains for answerable items, abstention for absent ones`. */
+  /** The meaning of task success, where this metric decides: `contains for answerable items, abstention for absent ones`. */
   get ofTask(): string {
     return this.declared.ofAbsent ? this.label : `${this.label} for answerable items, abstention for absent ones`;
   }

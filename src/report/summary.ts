@@ -31,7 +31,7 @@ function checkedTokens(tokens: RunResults['run']['profile']['evaluatedTokens']):
   return `, ${formatNumber((tokens.checks / (tokens.checks + tokens.turns)) * 100, 0)} % of tokens`;
 }
 
-/** What a run spent its time on: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; undefined for older runs. */
+/** The time of a run by phase: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; undefined for older runs. */
 function spentLine({ spent, evaluatedTokens }: RunResults['run']['profile']): string | undefined {
   if (spent === undefined) return undefined;
   const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;

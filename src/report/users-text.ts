@@ -3,7 +3,7 @@ import type { RunResults } from '../records/results.ts';
 
 type Run = Pick<RunResults['run'], 'dataset'>;
 
-/** What intervals are over: `over users`, or, of a single one, its questions. */
+/** The unit that intervals are over: `over users`, or, of a single one, its questions. */
 export function intervalsOver({ dataset: { users } }: Run): string {
   return users === 1 ? 'over the questions of one user' : 'over users';
 }

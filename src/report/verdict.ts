@@ -27,7 +27,7 @@ function missSentence({ arm, costMiss, turns }: ArmResults): string {
   return `A cache miss of ${arm} evaluates ${formatNumber(tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`;
 }
 
-/** Who has the cache hits: users whose memories all come back every time, or those of whose memories retrieval selects. */
+/** The users who have the cache hits: those whose memories all come back every time, or those of whose memories retrieval selects. */
 function hittersSentence({ arm, byRetrieval = [] }: ArmResults): string[] {
   const everything = byRetrieval.find(({ kind }) => kind === 'everything');
   const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);

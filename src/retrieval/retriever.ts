@@ -81,7 +81,7 @@ export interface Retrieval {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** What a strategy has a prompt say in place of the memories. */
+/** The text of a strategy that a prompt shows in place of the memories. */
 export interface RetrievalSummary {
   /** As `formatHistorySummary` writes it; empty if nothing was found. */
   readonly text: string;

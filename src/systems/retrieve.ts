@@ -44,7 +44,7 @@ export async function retrieveFor(
 }
 
 /**
- * What the prompt of a turn may show: the memories, or the records of the retriever's own summary.
+ * The texts that the prompt of a turn may show: the memories, or the records of the retriever's own summary.
  * @throws BenchError `bad-option` where a summary is to be shown and the retriever made none
  */
 export function shownMemories(

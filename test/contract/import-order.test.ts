@@ -22,7 +22,7 @@ const shown = ({ from, line, to }: Import) => `src/${from}:${line} imports ${to}
 
 const isIn = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
 
-/** Whether an import runs from a lower layer to a higher one. A file directly in `eval` or `systems` is bound by cycles alone there. */
+/** True of an import from a lower layer to a higher one. A file directly in `eval` or `systems` is bound by cycles alone there. */
 function runsUpwards({ from, to, isPackage }: Import): boolean {
   if (isPackage) return false;
   const place = (list: readonly string[], path: string) => list.findIndex((layer) => isIn(path, layer));
@@ -68,7 +68,7 @@ describe('imports of src', () => {
     const testsThePort = (path: string) => isTest(path) && isIn(path, 'engine');
     const listsAdapters = (path: string) => path === 'engine/adapters.ts';
     const composes = (path: string) => path === 'cli/compose.ts';
-    /** What the package exports of one engine alone. */
+    /** The package's exports of one engine alone. */
     const offers = (path: string) => path === 'llama-server.ts';
     const entries = readdirSync(`${root}/src/engine`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const adapters = entries.map(({ name }) => name).filter((name) => !engines.shared.includes(name));

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const search = (words: readonly string[]) => host.run('search', ...words);
 
-/** What every strategy shows besides the memories. */
+/** Lines that every strategy shows besides the memories. */
 const shown: Readonly<Record<(typeof searchingRetrieverNames)[number], readonly (string | RegExp)[]>> = {
   router: [/^retriever +router$/m],
   tiered: [/^hot +5$/m, /^cold chunks +0$/m, '\nsummary\n  ## 历史上下文\n\n  ### 记录 1 (相关度: 1.00)\n'],

@@ -90,7 +90,7 @@ describe('a system that saves first is seen', () => {
   });
 });
 
-/** What a system gave its store. */
+/** Records that a system gave its store. */
 interface Kept {
   readonly checkpoints: Checkpoint[];
   readonly blocks: Uint8Array[];

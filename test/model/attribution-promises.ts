@@ -4,7 +4,7 @@ import { memoriesOf, partsOf, storedSequence } from '../../src/eval/attribution/
 import { openReplay } from '../../src/eval/attribution/turn-replay.ts';
 import { evidenceOf, type FinishedRun, meterOf } from './finished-run.ts';
 
-/** What attribution promises of each arm. */
+/** Promises of attribution for each arm. */
 export function attributionPromises(
   finished: () => FinishedRun,
   arms: readonly string[],

@@ -24,7 +24,7 @@ function blocksOf({ trace: { prefill } }: ChatResponse): Blocks {
   return prefill;
 }
 
-/** What settings of blocks promise, on any engine that gives cells and lets them share positions. */
+/** Promises of the settings of blocks, on any engine that gives cells and lets them share positions. */
 export function blockMakingPromises(opener: EngineOpener, model: string): void {
   let folder: TestFolder;
   let opened: OpenEngine;
@@ -79,7 +79,7 @@ export function blockMakingPromises(opener: EngineOpener, model: string): void {
     return bitwiseEqual ? 0 : Math.max(largestDifference, Number.MIN_VALUE);
   }
 
-  /** Where an engine's cuts are not exact, the same tokens that are cut elsewhere differ by rounding. */
+  /** The rounding by which the same tokens differ when they are cut elsewhere, on an engine whose cuts are not exact. */
   const rounding = (): number => (opened.engine.capabilities.exactCuts ? 0 : FLOOR);
 
   describe('@context=previous', () => {

@@ -28,7 +28,7 @@ const blocks = recipeNamed('blocks');
 const parallel = recipeNamed('parallel');
 const link = (tokens: number): JoinRecipe => recipeNamed(`link:${tokens}`);
 
-/** What the ways to join, the store behind them, gating and hybrid promise, on any engine that gives cells and checkpoints. */
+/** Promises of the ways to join, the store behind them, gating and hybrid, on any engine that gives cells and checkpoints. */
 export function dkiModePromises(opener: EngineOpener, model: string): void {
   let checkpoints: TestFolder;
   let folder: TestFolder;

@@ -19,7 +19,7 @@ export interface JoinedPrompt {
   readonly suffix: readonly number[];
   /** One after the other, or all from the end of the header on. Default `contiguous`. */
   readonly positions?: 'contiguous' | 'parallel';
-  /** What a block sees while it is computed, besides itself: nothing, or the header and the block before it. Default: the header. */
+  /** The context of a block while it is computed: nothing, or the header and the block before it. Default: the header. */
   readonly context?: 'none' | 'previous' | undefined;
   /** The first tokens of the header, behind what else a block sees of it; kept: in front of each block in the sequence too. */
   readonly sink?: { readonly tokens: number; readonly kept: boolean } | undefined;

@@ -40,7 +40,7 @@ export function effectOf(arms: readonly (readonly Row[])[], prior = Infinity): n
   return Math.max(1, (average(variance) + 0.5 * Math.min(prior, worst)) / (average(independentVariance) + 0.5));
 }
 
-/** Where `inside` ends between a point within and one without. */
+/** The point at which `inside` ends, between one within and one without. */
 function border(within: number, without: number, inside: (value: number) => boolean): number {
   let [near, far] = [within, without];
   for (let step = 0; step < 60; step++) {

@@ -11,7 +11,7 @@ import { type ModelEntry, modelRegistry } from '../../config/models/registry.ts'
 import { modelFiles } from '../../embedding/model-folder.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 
-/** What came of importing one file, folder or archive. */
+/** Result of importing one file, folder or archive. */
 export interface Imported {
   /** Entries of the registry of which it had files, with the names of these. */
   readonly entries: readonly { readonly entry: ModelEntry; readonly files: readonly string[] }[];

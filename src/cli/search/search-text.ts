@@ -34,7 +34,7 @@ export function searchText(found: FoundMemories, page: Page): string {
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** What the strategy says of its work: a name and a value each. */
+/** The strategy's own details: a name and a value each. */
 function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: FoundMemories, page: Page): string[] {
   const { embedding, search, ranking } = timingsMs;
   const ms = (value: number): string => `${formatNumber(value, 1)} ms`;

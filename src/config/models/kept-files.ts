@@ -19,7 +19,7 @@ export interface KeptFile {
   readonly onHub: boolean;
 }
 
-/** What this machine has of an entry. */
+/** The state of an entry's files on this machine. */
 export type KeptState = 'ships' | 'whole' | 'in part' | 'absent';
 
 /** The folder of everything that hubs gave, by their own places. */

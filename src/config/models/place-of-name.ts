@@ -8,7 +8,7 @@ import { importedModels } from './imported-models.ts';
 import { embedders, type ModelEntry, languageModels, shippedPathOf } from './registry.ts';
 
 /**
- * What `--model` stands for: the path of a model that ships, the `hf:` address of another one of the registry, `hf:` and
+ * The place that `--model` stands for: the path of a model that ships, the `hf:` address of another one of the registry, `hf:` and
  * `random:` names as they are, what was imported; any other name is a path of the user's.
  * @param others what becomes of a word that is neither a name nor a file: a server may know it
  * @throws BenchError `bad-option` for such a word, where it is refused

@@ -14,7 +14,7 @@ const common = {
   name: z.string().regex(/^[a-z0-9][a-z0-9.-]*$/),
   /** One line: size, languages, window. */
   summary: z.string().min(1),
-  /** Where its files are: `hf:org/repo@revision/file`, `hf:org/repo@revision`, or a path in this package. */
+  /** The place of its files: `hf:org/repo@revision/file`, `hf:org/repo@revision`, or a path in this package. */
   source: z.string().min(1),
   /** SPDX name. */
   licence: z.string().min(1),

@@ -72,7 +72,7 @@ function requireFitting({ from, map, errata }: ConversionSource): void {
   }
 }
 
-/** What the header says of a data set. */
+/** The header's statements of a data set. */
 function headerOf({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: unknownAnswers[language] };
   if (!isPublicDataset(from)) return header;

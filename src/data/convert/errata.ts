@@ -15,7 +15,7 @@ const entrySchema = z.looseObject({
 
 type Entry = z.output<typeof entrySchema>;
 
-/** What an audit says of one question. */
+/** An audit's entry for one question. */
 export type Correction =
   | { readonly drop: true }
   | {
@@ -103,7 +103,7 @@ export class Errata {
   }
 
   /**
-   * What the audit says of a question; undefined for one that it does not name, or knows with another text or answer.
+   * The audit's entry for a question; undefined for one that it does not name, or knows with another text or answer.
    * @param conversation its number in the file, from 0 @param question its number in the conversation, from 0
    */
   of(

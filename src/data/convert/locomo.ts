@@ -182,7 +182,7 @@ function* recordsOfSample(
   }
 }
 
-/** What a conversion tells, and what it corrects. */
+/** Notes and corrections of a conversion. */
 export interface LocomoOptions {
   readonly notes: ConversionNotes;
   readonly errata?: Errata | undefined;

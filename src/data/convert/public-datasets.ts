@@ -12,7 +12,7 @@ interface PublicDatasetForm {
   readonly shape: string;
   /** The metric by which its publications compare. */
   readonly primaryMetric: string;
-  /** What no result of it may be taken for. */
+  /** A warning of what its results do not show. */
   readonly note: string;
   readonly records: (
     path: string,

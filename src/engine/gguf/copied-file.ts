@@ -7,7 +7,7 @@ import type { GgufFile, GgufKind, GgufTensorInfo } from './gguf-file.ts';
 const VERSION = 3;
 /** Of the kinds in which a file may count. */
 const INTEGER_BYTES: Readonly<Partial<Record<GgufKind, number>>> = { uint32: 4, int32: 4, uint64: 8, int64: 8 };
-/** What is written of a count. */
+/** The bytes of a count that are written. */
 const LOW_BYTES = 4;
 
 /** A stretch of a file, first byte and behind the last. */
@@ -22,7 +22,7 @@ export interface CopiedTensor extends Pick<GgufTensorInfo, 'name' | 'dimensions'
   readonly pieces: readonly ByteRange[];
 }
 
-/** What a file has otherwise than the one that it is copied from. */
+/** Differences of a file from the one that it is copied from. */
 export interface CopyChanges {
   /** All of its tensors. */
   readonly tensors: readonly CopiedTensor[];

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const WINDOW_BYTES = 2 ** 20;
 
-/** What a file says cannot be true of a file of its length. */
+/** An error: the file states more than its length can hold. */
 export class CutShort extends Error {}
 
 /** Reads a file from its beginning, little-endian; a length is compared with what is left before anything is read. */

@@ -46,7 +46,7 @@ export interface GgufTensorInfo {
 export interface GgufFile {
   readonly path: string;
   readonly metadata: ReadonlyMap<string, GgufPair>;
-  /** Where the metadata stand in the file, first and behind the last byte. */
+  /** Offsets of the metadata in the file, first and behind the last byte. */
   readonly metadataBytes: { readonly start: number; readonly end: number };
   /** Every tensor begins at a multiple of it, counted from where the first may begin. */
   readonly alignment: number;

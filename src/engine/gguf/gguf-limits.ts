@@ -33,7 +33,7 @@ const ROPE_SCALINGS = ['none', 'linear', 'yarn', 'longrope'];
 /** Names of having no tokenizer. */
 const NO_TOKENIZER = ['none', 'no_vocab'];
 const SENTENCEPIECE = 'llama';
-/** What SentencePiece gives for a character that its vocabulary has not. */
+/** Byte tokens, which SentencePiece gives for a character that its vocabulary lacks. */
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 /** Stands for bytes that are no UTF-8. */
 const REPLACEMENT = '\uFFFD';

@@ -7,7 +7,7 @@ const FREQUENCY_FACTORS = 'rope_freqs.weight';
 /** The numbers of an FFN, in layers that are no mixture of experts. */
 const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
 
-/** What the header says that tensors must agree with. */
+/** Sizes of the header that tensors must agree with. */
 export interface TensorFacts {
   readonly architecture: string;
   /** Numbers of a head that are rotated. */

@@ -13,7 +13,7 @@ export type ListedProbabilities = z.output<typeof listedProbabilitiesShape>;
 /** Beyond it, all probabilities of a token are megabytes of JSON. */
 const LARGEST_LISTED_VOCABULARY = 2 ** 16;
 const LISTED_TOKENS = 100;
-/** What makes a token the likeliest by far. */
+/** The bias that makes a token the likeliest by far. */
 export const CERTAIN = 1e6;
 
 /** As many tokens as a llama-server is asked to list with their probabilities. */
@@ -35,7 +35,7 @@ export interface ForcedRequest {
 /** Asks a server; undefined where it shows nothing of a token that leaves a character unfinished. */
 export type AskForced = (request: ForcedRequest) => Promise<ListedProbabilities | undefined>;
 
-/** What scoring needs to know of the model. */
+/** Facts of the model that scoring needs. */
 export interface ScoredModel {
   readonly vocabularySize: number;
   /** Tokens that a distribution lists: all, or the likeliest. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a llama-server says of itself and its model, as far as it is read; builds add fields, and older ones lack some. */
+/** Fields of a llama-server's `/props` that are read; builds add fields, and older ones lack some. */
 
 const count = z.int().nonnegative();
 
@@ -34,7 +34,7 @@ export const modelsShape = z.object({
   ),
 });
 
-/** What a server shows of a model without a chat template. */
+/** The template that a server shows for a model without one. */
 const FALLBACK_TEMPLATE =
   "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n" +
   "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}";

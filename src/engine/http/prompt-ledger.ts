@@ -6,7 +6,7 @@ import type { ServerConnection } from './server-connection.ts';
 
 const LOOK_AGAIN_MS = 50;
 
-/** What a server says of one answer. */
+/** Counts of a server for one answer. */
 interface AnsweredTokens {
   readonly evaluated: number;
   readonly reused: number;

@@ -1,7 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import { isOfThisMachine } from '../../config/server-key.ts';
 
-/** Where a server is, as it was asked for. */
+/** The address of a server, as it was asked for. */
 export interface AskedAddress {
   /** The adapter's name. */
   readonly engine: string;

@@ -4,12 +4,12 @@ import { BenchError } from '../../config/bench-error.ts';
 const CHECK_SERVER = 'see the log of the server, and its version in docs/engines.md';
 const SHOWN_CHARACTERS = 200;
 
-/** What a server says of a request that it refuses. */
+/** The answer of a server that refuses a request. */
 export const errorShape = z.object({
   error: z.object({ message: z.string(), type: z.string().nullish() }),
 });
 
-/** Who is talked to. */
+/** The server that is asked, for messages. */
 export interface ServerName {
   readonly url: string;
   /** As messages call it, such as `llama-server`. */
@@ -50,7 +50,7 @@ export class ServerErrors {
     return new BenchError('changed', `${this.#server.url}: ${why}`, hint);
   }
 
-  /** What it says of a request that it refuses. @param body its answer, whatever it is */
+  /** Its message about a request that it refuses. @param body its answer, whatever it is */
   refused(path: string, status: number, body: string): BenchError {
     const { key, keyVariable } = this.#server;
     if ((status === 401 || status === 403) && keyVariable !== undefined) {

@@ -18,7 +18,7 @@ const AT_ONCE = 4;
 /** A letter that every tokeniser has. */
 const LETTER = 'a';
 
-/** What is known of a model's tokens before its server is asked. */
+/** Facts of a model's tokens that are known before its server is asked. */
 export interface KnownTokens {
   /** Texts that open and close a sequence; empty or missing where nobody says. */
   readonly bos?: string | undefined;
@@ -33,7 +33,7 @@ export class ServerTokenizer {
   readonly #control: Set<TokenId>;
   readonly #addsSpace: boolean;
   readonly #prop: readonly TokenId[];
-  /** Where generation ends. */
+  /** Tokens that end a generation. */
   readonly ends: ModelDescription['stopTokens'];
   readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
 

@@ -3,7 +3,7 @@ import { gpuNames, onOff } from '../../config/bench-config.ts';
 
 /** Options that are llama.cpp's alone; names and meanings are those of the command line. */
 export const llamaCppOptions = z.strictObject({
-  /** Where layers are computed. Default: off, on the CPU. */
+  /** The device that computes layers. Default: off, on the CPU. */
   gpu: z.enum(gpuNames).exactOptional(),
   /** Layers on the accelerator, the output layer counted; the first ones stay on the CPU. Default: max. */
   gpuLayers: z.union([z.literal('max'), z.int().nonnegative()]).exactOptional(),

@@ -26,7 +26,7 @@ import { infoOf } from './server-info.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 
-/** Where a server is, and what of it lies on this machine. */
+/** The address of a server, and its files on this machine. */
 export interface ServerPlace {
   readonly connection: ServerConnection;
   /** The model as it was asked for: a file, a name of the server's, or whatever it has loaded. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Options that are llama-server's alone; names and meanings are those of the command line. */
 export const llamaServerOptions = z.strictObject({
-  /** Where a server answers, such as `http://127.0.0.1:8080`. */
+  /** Address of the server, such as `http://127.0.0.1:8080`. */
   engineUrl: z.string().exactOptional(),
   /** True where that may be another machine. */
   allowRemote: z.boolean().exactOptional(),

@@ -49,7 +49,7 @@ export class OwnServer implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Where it saves slots. */
+  /** The folder that it saves slots to. */
   get slotsFolder(): string {
     return this.#folder.path;
   }

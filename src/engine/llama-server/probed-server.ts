@@ -89,7 +89,7 @@ async function plainTokenOf({ tokenizer }: ServedModel, options: CallOptions): P
   return ids!.at(-1)!;
 }
 
-/** What the adapter asks of a server, by the flag that gives it. */
+/** Abilities that the adapter asks of a server, by the flag that gives each. */
 async function requireFlags(
   connection: ServerConnection,
   slotsFolder: string | undefined,

@@ -36,7 +36,7 @@ const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 't
 const IDLE_LOOK_MS = 5;
 const IDLE_LIMIT_MS = 30_000;
 
-/** What a request asks for, beside its tokens. */
+/** Fields of a request, beside its tokens. */
 export interface Asked {
   readonly n_predict: number;
   readonly temperature?: number;

@@ -6,7 +6,7 @@ export const INTEGER_BYTES = 4;
 /** Position, number of owners, owner. */
 export const CELL_INTEGERS = 3;
 
-/** What stands around the cells of a state file: builds of llama.cpp, and llama-server, write more or less of it. */
+/** Fields around the cells of a state file: builds of llama.cpp, and llama-server, write more or less of it. */
 export interface StateForm {
   /** Version 4 has two words more behind the number of layers: the sizes by which quantised K/V are rotated. */
   readonly version: 3 | 4;

@@ -13,7 +13,7 @@ import { requireSpace } from '../window.ts';
 import type { SessionCells } from './session-cells.ts';
 import type { StateExchange } from './state-exchange.ts';
 
-/** What every session with llama.cpp's state is made of. */
+/** Parts of every session with llama.cpp's state. */
 export interface StateSessionParts {
   readonly cells: SessionCells;
   /** Null where K/V cannot leave the engine. */

@@ -26,7 +26,7 @@ export class AnswerStream {
     this.#ends = ends;
   }
 
-  /** What the server has said so far. */
+  /** The text that the server has sent so far. */
   get end(): AnswerEnd {
     return { usage: this.#usage, timings: this.#timings, isWhole: this.#isOver && this.#reason !== undefined };
   }

@@ -8,7 +8,7 @@ const ALPHABET = 16;
 /** Enough that no line is made twice: 48 bits. */
 const LINE_WORDS = 12;
 
-/** What goes with prompts so that only prompts of the same name are found in the server's prefix cache. */
+/** The name that goes with prompts, so that only prompts of the same name are found in the server's prefix cache. */
 export interface CacheName {
   /** Ids of a line in front of the prompt, behind the token that opens it; empty where something else keeps names apart. */
   readonly line: readonly TokenId[];

@@ -15,7 +15,7 @@ import { requireSameModel } from './v1-server.ts';
 export type Scoring =
   { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
-/** What calls need to know of a server that was proven. */
+/** Facts of a proven server that calls need. */
 export interface CallParts {
   readonly sender: PromptSender;
   readonly names: CacheNames;

@@ -10,7 +10,7 @@ import type { TokenMeter } from '../token-meter.ts';
 import { requireSpace } from '../window.ts';
 import { type CallParts, NamedCalls } from './named-calls.ts';
 
-/** What a session needs of its engine. */
+/** Parts of the engine that a session needs. */
 export interface SessionParts extends CallParts {
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;

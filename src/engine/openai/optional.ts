@@ -1,6 +1,6 @@
 import { BenchError } from '../../config/bench-error.ts';
 
-/** What a server answers; undefined where it has no such route, or answers something else there. */
+/** The answer of a server; undefined where it has no such route, or answers something else there. */
 export async function optional<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -19,7 +19,7 @@ const NO_NAMES =
 const DRIVEN_OUT =
   "another prompt drove a prompt of before out of the server's cache: start it with more slots, or a larger cache";
 
-/** What a server does with prompts of before, as it was seen. */
+/** The server's use of earlier prompts, as it was seen. */
 export interface ProvenReuse {
   readonly names: CacheNames;
   readonly prefixCache: EngineCapabilities['prefixCache'];
@@ -54,7 +54,7 @@ export async function proveReuse(server: V1Server, asIds: boolean, options: Call
   return provenBy(byLine, lined);
 }
 
-/** What four answers counted to the same prompt. */
+/** Counts of four answers to the same prompt. */
 interface Trial {
   readonly cold: Counted;
   readonly again: Counted;

@@ -10,7 +10,7 @@ import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 export interface AnswerTelling {
   /** Ids beside the text, among log-probabilities, or not at all. */
   readonly ids: 'beside' | 'listed' | 'never';
-  /** What was reused is told with every token: an answer may be left early. */
+  /** True of a server that tells reused tokens with every token: an answer may be left early. */
   readonly reuseAtOnce: boolean;
 }
 

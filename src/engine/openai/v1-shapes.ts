@@ -12,7 +12,7 @@ export const v1ModelsShape = z.object({
       id: z.string(),
       /** vLLM, SGLang: longest sequence. */
       max_model_len: count.nullish(),
-      /** What was loaded under that name. */
+      /** The model that was loaded under that name. */
       root: z.string().nullish(),
       /** llama-server. */
       meta: z.object({ n_vocab: count, n_ctx_train: count, n_params: count, size: count }).nullish(),

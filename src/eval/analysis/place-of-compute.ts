@@ -1,6 +1,6 @@
 import type { RunRecord } from '../../records/run-record.ts';
 
-/** Where the model of a run was computed, in words; `CPU` for runs of before, which knew nothing else. */
+/** The device that computed the model of a run, in words; `CPU` for runs of before, which knew nothing else. */
 export function placeOfCompute({ compute }: Pick<RunRecord['environment'], 'compute'>): string {
   if (compute === null) return 'unknown';
   if (compute === undefined || compute.backend === 'cpu') return 'CPU';

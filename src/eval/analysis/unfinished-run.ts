@@ -11,7 +11,7 @@ export type UnfinishedRun = RunRecord & {
   readonly probes: RunProbes;
 };
 
-/** What an unfinished run comes to so far. */
+/** Results of an unfinished run so far. */
 export interface ResultsSoFar {
   readonly progress: NonNullable<RunResults['run']['progress']>;
   /** Over the users whose turns are all there; null where there is none. */

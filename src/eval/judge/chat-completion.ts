@@ -129,7 +129,7 @@ function contentOf(text: string, { address }: ChatServer): string {
   );
 }
 
-/** What the server says of its error; empty where it says nothing. */
+/** The server's message about its error; empty where there is none. */
 function complaintOf(text: string, key: string | undefined): string {
   const { error } = parsed(text);
   const said = typeof error === 'object' ? error?.message : error;

@@ -23,7 +23,7 @@ const PLANTED: readonly (AnswerToJudge & { readonly right: boolean })[] = [
 /** Misses of one kind that a judge may have and still tell right from wrong. */
 const MOST_MISSES = 1;
 
-/** What a judge said of planted answers. */
+/** Verdicts of a judge on planted answers. */
 export interface PlantedVerdicts {
   readonly model: string;
   readonly right: { readonly accepted: number; readonly of: number };

@@ -16,7 +16,7 @@ const NO_SCORES = 'its gate reads scores of retrieval, and --retriever given has
 const SUMMARISING = summarisingRetrieverNames.join(' or ');
 const NO_SUMMARY = `its prompt shows a summary that only --retriever ${SUMMARISING} makes`;
 
-/** What helps against a reason that the model is not to blame for. */
+/** Advice on a reason that the model is not to blame for. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   [NO_CHAT_TEMPLATE, 'use the plain form of prompts, --template plain, or a model that was trained for chat'],
   [NO_SUMMARY, `add --retriever ${SUMMARISING}, or choose other arms, such as --arms none,rag`],

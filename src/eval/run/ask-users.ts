@@ -3,7 +3,7 @@ import type { WorkerCounts } from '../../records/user-share.ts';
 import type { TurnProver } from './prove/turn-prover.ts';
 import { type RunBench, UserRun } from './user-run.ts';
 
-/** Who is told how a worker comes on. */
+/** Listeners to a worker's progress. */
 export interface AskingHooks {
   /** Called after every turn, with the number of turns that the user has taken. */
   readonly onTurn: (turns: number) => void;
@@ -29,7 +29,7 @@ export async function askUsers(bench: RunBench, prover: TurnProver, hooks: Askin
   }
 }
 
-/** What this process has counted so far. */
+/** Counts of this process so far. */
 function countsOf({ arms, keeper }: RunBench): WorkerCounts {
   return {
     refusedCalls: Object.fromEntries(arms.map(({ arm, recorder }) => [arm.traits.name, recorder.refused])),

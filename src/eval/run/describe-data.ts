@@ -37,7 +37,7 @@ export function describeData(data: AskedData, users: readonly DatasetUser[]): Ru
   };
 }
 
-/** What a data set says of itself, and where it comes from. */
+/** A data set's own statements and its origin. */
 function saidOf({
   declared,
   brought,
@@ -53,7 +53,7 @@ function sharedMetric(parts: AskedData['parts']): { readonly primaryMetric?: str
   return name === undefined || others.length > 0 ? {} : { primaryMetric: name };
 }
 
-/** What a reader of the run must know of its data: their own notes, and metrics that they do not share. */
+/** Notes on the data that a reader of the run must know: their own notes, and metrics that they do not share. */
 export function dataNotes({ parts }: Pick<AskedData, 'parts'>): string[] {
   const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
   const differ = named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined;

@@ -22,7 +22,7 @@ function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
   return order;
 }
 
-/** What decides who is drawn. */
+/** Settings that decide which users are drawn. */
 type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
 
 /** Users of each kind in turn, so that a small draw holds every kind. */

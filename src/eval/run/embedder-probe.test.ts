@@ -10,7 +10,7 @@ import { probeEmbedder } from './embedder-probe.ts';
 
 const honest = TransformersEmbedder.open(presetModels.embedder);
 
-/** What a run says of the shipped embedder where it embeds other than it is asked. */
+/** The message of a run whose shipped embedder embeds another text than it is asked for. */
 async function checked(embed: (embedder: Embedder, texts: readonly string[]) => Promise<Float32Array[]>) {
   const embedder = await honest;
   const lying: Embedder = { info: embedder.info, embed: (texts) => embed(embedder, texts) };

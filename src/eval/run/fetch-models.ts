@@ -57,7 +57,7 @@ async function hasChatTemplate(model: string, engines: EngineOpener): Promise<bo
   }
 }
 
-/** What nobody said. */
+/** Options that nobody gave. */
 function open(asked: Asked, { given }: BenchConfig): Partial<Asked> {
   return Object.fromEntries(Object.entries(asked).filter(([key]) => !given.includes(key)));
 }

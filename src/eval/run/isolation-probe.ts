@@ -135,7 +135,7 @@ async function answersOf(
   return { atOnce, oneByOne, reopened: await inTurn(other, [...late, ...strangers.slice(0, late.length)]) };
 }
 
-/** What one arm told. */
+/** Findings of one arm. */
 function found(
   traits: ArmTraits,
   { canaries, owners, strangers, doubles, late }: Askers,

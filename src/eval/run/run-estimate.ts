@@ -3,7 +3,7 @@ import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/
 import { isAskedOf } from './asked-of-arm.ts';
 import { probeTurns } from './isolation-probe.ts';
 
-/** What is left of a run, and about how long it takes. */
+/** The rest of a run, and about how long it takes. */
 export interface RunEstimate {
   readonly users: number;
   readonly questions: number;

@@ -7,7 +7,7 @@ import type { WorkerCounts } from '../../records/user-share.ts';
 import { type RunClock, withBooks } from './run-clock.ts';
 import { countsTogether } from './worker-counts.ts';
 
-/** What a process that makes a run has spent before its first turn. */
+/** Time and tokens that a process has spent before the first turn of a run. */
 export interface ProcessStart {
   readonly coldStartMs: number;
   readonly modelLoadMs: number;

@@ -33,7 +33,7 @@ const SECOND_ROUND_BELOW_MS = 4000;
 /** The start of a process's share of a run. */
 export interface SessionStart extends ProcessStart {
   readonly notes: readonly string[];
-  /** What the judge said of planted answers; missing where none is asked. */
+  /** Verdicts of the judge on planted answers; missing where none is asked. */
   readonly planted?: PlantedVerdicts;
   /** Of the run's report. */
   readonly folder: string;
@@ -185,7 +185,7 @@ export class RunSession {
     return { cores: availableParallelism(), average: Math.max(this.#findings.probes?.load?.average ?? 0, average) };
   }
 
-  /** What was seen so far, of this session and of those before. */
+  /** Findings so far, of this session and of those before. */
   async #audit(signal: AbortSignal): Promise<Pick<RunProbes, 'audit'>> {
     const own = await this.#bench.engine.audit({ signal });
     if (own === null) return {};

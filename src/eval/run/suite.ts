@@ -31,7 +31,7 @@ export interface MeasureContext {
   readonly onStep: (done: number, total: number) => void;
 }
 
-/** What a measurement that asks the arms of a run may use besides. */
+/** Further parts, for a measurement that asks the arms of a run. */
 export interface ServeContext extends MeasureContext {
   readonly runId: string;
   /** The arms of the run. */

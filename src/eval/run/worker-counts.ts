@@ -10,7 +10,7 @@ const RETRIEVER_COUNTS = [
 /** The only number of a K/V store that is no count. */
 const STORE_LIMITS = ['maxBytes'];
 
-/** What several workers counted, as one that had asked all users would have. */
+/** Counts of several workers, as one that had asked all users would have. */
 export function countsTogether(workers: readonly WorkerCounts[]): WorkerCounts {
   return {
     refusedCalls: added(workers.map(({ refusedCalls }) => refusedCalls)) as WorkerCounts['refusedCalls'],

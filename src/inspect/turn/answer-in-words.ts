@@ -21,7 +21,7 @@ export function judgementOf({ scores, unknownQuality }: Pick<AnsweredTurn, 'scor
   return `wrong: ${scores.wrongClass ?? 'not classified'}${stage}`;
 }
 
-/** What was cut off in front of an answer; undefined where nothing was. */
+/** The text that was cut off in front of an answer; undefined where none was. */
 export function thoughtInWords({ thoughtTokens }: AnsweredTurn['answer']): string | undefined {
   return thoughtTokens === undefined ? undefined : `behind a thought of ${thoughtTokens} tokens, cut off`;
 }

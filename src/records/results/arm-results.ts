@@ -89,7 +89,7 @@ export const breakdownPart = z
 
 const count = z.number();
 
-/** What retrieval did for a user: gave every memory that there was, in all turns, or selected in some. */
+/** The part of retrieval for a user: it gave every memory that there was, in all turns, or selected in some. */
 const retrievalKind = z.enum(['everything', 'selection']);
 
 /** The turns of the users of one kind. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const count = z.number();
 
-/** What asking a judge about the answers of a run gave, beside its verdicts, which stand in the turns. */
+/** Results of asking a judge about the answers of a run, beside its verdicts, which stand in the turns. */
 export const judgeProbe = z
   .object({
     /** As its server calls it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { estimate, lowerBound, upperBound } from './estimate.ts';
 
-/** What a method saves, or spends to win quality back. */
+/** Kinds of methods, by what each saves, or spends to win quality back. */
 const methodKind = z.enum(['reference', 'made', 'recomputed', 'evicted', 'quantised']);
 
 const paired = {

@@ -25,7 +25,7 @@ export const embedderDescription = z
   })
   .readonly();
 
-/** What a data set says of itself; missing where it says nothing. */
+/** A data set's note; missing where it has none. */
 const declaration = {
   /** Metric that verdicts are on; of several data sets, the one that all name. Missing where it is `exactMatch`. */
   primaryMetric: z.string().exactOptional(),

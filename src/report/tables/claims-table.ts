@@ -30,7 +30,7 @@ function measuredText(results: RunResults, { arm, as }: Measured): string | unde
   return `${arm}: ${difference} ${primary.differenceUnit} of ${primary.label}`;
 }
 
-/** What this run measures of a claim, in words. */
+/** This run's own figure for a claim, in words. */
 function measuredHere(results: RunResults, { measured }: Claim): string {
   const texts = measured.flatMap((one) => measuredText(results, one) ?? []);
   return texts.length > 0 ? texts.join('; ') : 'not measured in this run';

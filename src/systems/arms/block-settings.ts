@@ -32,7 +32,7 @@ export function recipeWith(recipe: JoinRecipe, { context, sink, positions, tempe
   return { ...recipe, ...making, positions: positions ?? recipe.positions };
 }
 
-/** What an arm is, as far as its blocks are concerned. */
+/** Traits of an arm that concern its blocks. */
 export interface JoiningArm {
   /** Without settings. */
   readonly recipe: JoinRecipe;

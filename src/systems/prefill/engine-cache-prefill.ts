@@ -11,7 +11,7 @@ interface Evaluated {
   readonly memoryIds: readonly string[];
 }
 
-/** What a user's prompts may find again. */
+/** The scope in which a user's prompts find each other again. */
 interface UserCache {
   /** Under which the engine keeps it: another user's has another. */
   readonly scope: string;
@@ -71,7 +71,7 @@ export class EngineCachePrefill implements PrefillStrategy {
     this.#users.clear();
   }
 
-  /** What the engine keeps only it can count. */
+  /** Null: only the engine can count its own cache. */
   stats(): null {
     return null;
   }

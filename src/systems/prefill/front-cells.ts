@@ -6,7 +6,7 @@ import type { BlockMaking } from '../../records/block-making.ts';
 export interface FrontCells {
   /** In front of them all, once. */
   readonly header: SequenceState;
-  /** What a session must hold where a block is computed; null for nothing. */
+  /** Cells in front of a block while it is computed; null for none. */
   readonly front: SequenceState | null;
   /** In front of each of them, where shared tokens are kept; else null. */
   readonly sink: SequenceState | null;

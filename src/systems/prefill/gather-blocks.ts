@@ -100,7 +100,7 @@ export async function gatherBlocks(
   return { header: { ...whole, state: cells.header }, sink: cells.sink, blocks, builtTokens, findMs, computeMs };
 }
 
-/** What a session that builds blocks holds at its beginning. */
+/** Cells that a session which builds blocks holds at its beginning. */
 interface Builder {
   /** The cells of what every block sees; null for nothing. */
   readonly front: SequenceState | null;

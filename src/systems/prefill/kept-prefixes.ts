@@ -25,7 +25,7 @@ export interface ComputedPrefix {
   readonly keep: NonNullable<Prefilled['keep']>;
 }
 
-/** Where prefixes are kept, and what keeps them. */
+/** The store of prefixes, and the keeper of their checkpoints. */
 export interface KeptPrefixParts {
   readonly engine: Engine;
   readonly store: KvStore;

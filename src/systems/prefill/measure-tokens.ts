@@ -17,7 +17,7 @@ export interface MeasuredTokens {
   readonly selector: Selector | null;
 }
 
-/** What follows joined blocks in a prompt, and where in it the question stands. */
+/** The rest of a prompt behind joined blocks, and the place of the question in it. */
 export interface AskedBehind {
   readonly suffix: readonly TokenId[];
   readonly question: TokenRange;

@@ -25,7 +25,7 @@ export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
   readonly alpha: number;
   /** Cells in front of each block, which are of no memory; null for none. */
   readonly sink: SequenceState | null;
-  /** What follows the blocks: a rule may select by the question. */
+  /** The rest of the prompt behind the blocks: a rule may select by the question. */
   readonly asked: AskedBehind;
 }
 

@@ -69,7 +69,7 @@ export class PrefixCells implements KeptPrefixes {
     };
   }
 
-  /** What is quantised is restored at once: a turn that computes answers from what later turns find. */
+  /** Restores quantised cells at once: a turn that computes answers from what later turns find. */
   async #evaluate(prefix: ExactPrefix, turn: TurnContext): Promise<Evaluated> {
     await evaluatePrefix(prefix, turn);
     const { tokenIds, headerTokens } = prefix;

@@ -3,7 +3,7 @@ import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockMaking } from '../../records/block-making.ts';
 import type { LinesAhead, MemoryLine } from '../prompt/lines-ahead.ts';
 
-/** What a block sees while it is computed, besides itself. */
+/** Tokens that a block sees while it is computed, besides its own. */
 export interface SeenTokens {
   /** In front of every block. */
   readonly front: readonly TokenId[];

@@ -42,7 +42,7 @@ export interface PromptRules {
   readonly template?: PromptForm['name'];
   /** The line above the memories. Default: `Relevant information:`. */
   readonly memoryHeader?: string;
-  /** What the system message says of every question, where a turn brings none. Default: that of the shipped models. */
+  /** The system message of every question whose turn brings none. Default: that of the shipped models. */
   readonly systemPrompt?: SystemPrompt;
   /** Default: none. */
   readonly answerPrefix?: AnswerPrefixRule;

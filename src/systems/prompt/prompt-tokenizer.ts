@@ -40,7 +40,7 @@ export class PromptTokenizer {
     }
   }
 
-  /** Whether a segment is tokenised already; one that is not counts as empty, until the batch in which it is asked for. */
+  /** True of a segment that is tokenised already; another counts as empty, until the batch in which it is asked for. */
   knows(segment: Segment): boolean {
     return this.#ids.has(keyOf(requestOf(segment, false)));
   }

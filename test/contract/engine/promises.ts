@@ -11,7 +11,7 @@ import { sessionPromises } from './sessions.ts';
 import type { Subject } from './subjects.ts';
 import { windowPromises } from './window.ts';
 
-/** What the comments of the port promise, kept by every adapter. */
+/** Promises of the port's comments, kept by every adapter. */
 export function enginePromises(subject: Subject): void {
   const opened = openedFor(subject);
   describe('describes itself and its tokens', () => descriptionPromises(subject, opened));

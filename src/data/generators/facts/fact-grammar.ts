@@ -59,7 +59,7 @@ const factGrammar = z.strictObject({
   /** Words behind which a subject cannot become a pronoun. */
   prepositions: texts,
   pronouns: z.record(pronouns, z.strictObject({ subject: z.string(), possessive: z.string(), object: z.string() })),
-  /** What user and assistant say when a conversation turns to a subject, `{o}`. */
+  /** Sentences of user and assistant when a conversation turns to a subject, `{o}`. */
   mentions: z.array(z.tuple([z.string(), z.string()])).min(1),
   acknowledgements: texts.min(1),
   /** Templates of a question that is asked once more: `{q}` its words, `{l}` the same within a sentence. */

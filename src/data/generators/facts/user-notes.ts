@@ -27,7 +27,7 @@ export interface Note {
   readonly replaces?: Note;
 }
 
-/** What a new note has to be. */
+/** Requirements of a new note. */
 interface Wanted {
   /** Questions that share no content word with it. */
   readonly apartFrom?: string;

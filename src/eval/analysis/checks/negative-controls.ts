@@ -14,7 +14,7 @@ const LEAST_ITEMS = 30;
 /** Above chance: what a control may know. */
 const TOLERANCE = 0.02;
 
-/** What a control was shown that no control may be, by id, on any item; null where it was not. */
+/** Memories that a control was shown and may not be, by id, on any item; null where it was not. */
 function foulControls(arms: readonly ArmTraits[], answered: readonly AnsweredResult[]): string | null {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   const donors = arms.filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor');

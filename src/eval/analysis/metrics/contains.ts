@@ -5,7 +5,7 @@ import { exactMatch } from './exact-match.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { holdsWords, type Span, spansOf, type Word, wordsOf } from './words.ts';
 
-/** What an answer is judged by, beside its golds. */
+/** The values that an answer is judged by, beside its golds. */
 export interface AnswerSetting extends UserLanguage {
   readonly query: string;
   /** Values of which one is wrong: superseded ones, and those of other memories of the same relation that were shown. */

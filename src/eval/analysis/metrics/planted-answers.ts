@@ -183,8 +183,8 @@ function isDue(value: number | null, due: Verdict | undefined): boolean {
 }
 
 /**
- * What metrics say of planted answers that they must not say, one line each: of the gold, in a sentence and in other characters,
- * of another's value, abstentions and silence, and of answers that hold the gold and take it back.
+ * Mistakes of metrics on planted answers, one line each: on the gold, in a sentence and in other characters,
+ * on another's value, abstentions and silence, and on answers that hold the gold and take it back.
  * @param golds four or more that share no word
  */
 export function misjudged(

@@ -50,7 +50,7 @@ export function registeredMetrics(): readonly MetricDefinition[] {
   return [...registered.values()];
 }
 
-/** What a metric says of itself, as it is stored with a run. */
+/** A metric's declaration, as it is stored with a run. */
 export function declarationOf(definition: MetricDefinition): MetricDeclaration {
   return metricDeclaration.parse(definition);
 }

@@ -54,7 +54,7 @@ export function wordsOf(text: string, language: Language): Word[] {
   return language === 'en' ? words.filter((word, place) => !isArticle(word, place)) : words;
 }
 
-/** Where the words of `part` stand in `words`, one after the other. */
+/** Places of the words of `part` in `words`, one after the other. */
 export function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
   if (part.length === 0) return [];
   return words.flatMap((_, from) =>

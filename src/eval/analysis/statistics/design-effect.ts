@@ -1,7 +1,7 @@
 import { clusteredMean } from './clustered-mean.ts';
 import type { UnitTotals } from './observations.ts';
 
-/** What is believed before any item tells: half an answer that differs, in a user who always answers alike. */
+/** The prior, before any item tells: half an answer that differs, in a user who always answers alike. */
 const PRIOR_EVENTS = 0.5;
 
 /**
@@ -26,7 +26,7 @@ export function designEffect(arms: readonly UnitTotals[], prior = Infinity): num
 
 /**
  * Design effect of paired differences in a run: that of the arms' own values or that of their differences, whichever is larger.
- * Where nothing differs the values still tell how users do, so that more agreement never makes an interval wider.
+ * With no difference the values still tell how users do, so that more agreement never makes an interval wider.
  * @param values of every arm that is compared, the baseline included @param differences of these to the baseline
  */
 export function pairedDesignEffect(values: readonly UnitTotals[], differences: readonly UnitTotals[]): number {

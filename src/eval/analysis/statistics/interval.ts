@@ -7,5 +7,5 @@ export interface Interval {
 /** The interval of what nothing is known of. */
 export const unbounded: Interval = { low: -Infinity, high: Infinity };
 
-/** What a 95 % interval leaves out on either side. */
+/** The share that a 95 % interval leaves out on either side. */
 export const TAIL = 0.025;

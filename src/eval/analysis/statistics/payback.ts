@@ -13,7 +13,7 @@ export interface Payback {
   readonly high: number | null;
 }
 
-/** What each unit adds to a mean: its users, or, of a single user, each observation. */
+/** The share of each unit in a mean: its users, or, of a single user, each observation. */
 function shares(observations: Observations, alone: boolean, name: string): Map<string, number> {
   const mean = meanOf(observations);
   const ofUnits = new Map<string, number>();

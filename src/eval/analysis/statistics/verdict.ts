@@ -31,7 +31,7 @@ export interface FamilyMember {
   readonly effect: number | undefined;
 }
 
-/** What the tests of a family say of one arm. */
+/** Results of a family's tests for one arm. */
 export interface Judgement {
   /** Over the family (Holm); null where nothing was planned. */
   readonly pAdjusted: number | null;

@@ -4,7 +4,7 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { Regime } from './regime.ts';
 import { latencyOf, phaseMeans, tokenMeans } from './turn-means.ts';
 
-/** What a turn costs, over some turns of one arm; null without any. */
+/** The cost of a turn, over some turns of one arm; null without any. */
 export function costOf(turns: readonly AnsweredResult[]): Cost | null {
   const ttftMs = latencyOf(turns, 'firstToken');
   const totalMs = latencyOf(turns, 'total');

@@ -3,7 +3,7 @@ import type { RetrievalKind } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 
 /**
- * What retrieval did for each user: it gave every memory of the time in all turns, so that the same set comes back, or it selected
+ * The part of retrieval for each user: it gave every memory of the time in all turns, so that the same set comes back, or it selected
  * in some. Empty without a primary arm, whose cache hits are counted by it.
  */
 export function retrievalKinds(

@@ -12,7 +12,7 @@ import {
 import { type MeasuredStrategy, retrievalRows } from './retrieval-rows.ts';
 import { datasetStrategies, mentionStrategies, searchingStrategies, type Strategy } from './strategies.ts';
 
-/** What one strategy is asked, with an index of its own. */
+/** The questions of one strategy, with an index of its own. */
 interface Step {
   readonly set: QuestionSet;
   readonly strategy: Strategy;

@@ -51,7 +51,7 @@ export function datasetStrategies(config: BenchConfig): Strategy[] {
   return config.retriever === 'given' ? [...searching, { label: 'given', opening: ['given'] }] : searching;
 }
 
-/** What the questions about repeated mentions are asked: the router, `salience`, and it without reinforcement. */
+/** The strategies that are asked about repeated mentions: the router, `salience`, and it without reinforcement. */
 export function mentionStrategies(config: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): Strategy[] {
   const compared: Strategy[] = [BASE, 'salience' as const].map((name) => ({ label: name, opening: [name] }));
   const salienceWeights = withoutReinforcement(salienceRule(config).weights);

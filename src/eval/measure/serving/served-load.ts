@@ -4,7 +4,7 @@ import { quantiles } from '../../analysis/statistics/quantile.ts';
 import { isSaturated } from './backlog.ts';
 import { answeredOf, type ServedTurn } from './play-load.ts';
 
-/** What was seen beside the turns of a load. */
+/** Findings beside the turns of a load. */
 export interface SeenLoad {
   readonly arm: string;
   readonly sessions: number;

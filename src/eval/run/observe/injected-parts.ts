@@ -6,7 +6,7 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
 import { questionRange } from '../../../systems/prompt/question-range.ts';
 
-/** What an arm was to inject, by its prompt and not by its own account; no lines where there is nothing to inject. */
+/** Memories that an arm was to inject, by its prompt and not by its own account; no lines where there is nothing to inject. */
 export interface InjectedParts {
   readonly header: readonly TokenId[];
   /** One of each memory, in the order of the prompt, and the memories that they are of. */
@@ -14,7 +14,7 @@ export interface InjectedParts {
   readonly memoryIds: readonly string[];
   /** Memories that are injected; one may have several lines. */
   readonly memories: number;
-  /** What follows them, and the question in it. */
+  /** Tokens behind them, and the question in these. */
   readonly suffix: readonly TokenId[];
   readonly question: TokenRange;
 }

@@ -5,7 +5,7 @@ import type { Observed } from '../../../records/observed.ts';
 import type { PromptInfo, PromptSegment } from '../../../records/prompt-info.ts';
 import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
 
-/** What the runner gave to an arm for one turn. */
+/** The runner's request to an arm for one turn. */
 export interface GivenForTurn {
   readonly item: DatasetItem;
   /** The user's own memories at that time. */

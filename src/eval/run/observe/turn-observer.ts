@@ -149,7 +149,7 @@ export class TurnObserver {
     return turns.find(({ arm }) => (reference === null ? arm.comparison === 'baseline' : arm.name === reference));
   }
 
-  /** Where the gold answer stands: behind the item's own prefix, where it has one, else behind the prompt. */
+  /** The place of the gold answer: behind the item's own prefix, where it has one, else behind the prompt. */
   async #goldPlace({ trace }: ChatResponse): Promise<ScoredTexts['gold']> {
     const gold = { answer: this.#gold, ownPrefix: this.#item.answerPrefix };
     return (await answerPlaces(trace, gold, this.#parts.engine)).own;

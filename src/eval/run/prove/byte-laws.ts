@@ -6,7 +6,7 @@ import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
 import type { CellMaker, ExpectedParts } from './expected-cells.ts';
 
-/** What a turn injected. */
+/** The injected parts of a turn. */
 interface Recomputed extends Pick<ExpectedParts, 'header' | 'lines' | 'making'> {
   readonly recomputed: readonly TokenRange[];
   readonly alpha: number;

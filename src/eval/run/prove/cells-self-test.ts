@@ -19,7 +19,7 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 }
 
 /**
- * What the cells of a model show of themselves before any arm runs: one block that is joined equals the text; all tokens of
+ * Self-test of a model's cells before any arm runs: one block that is joined equals the text; all tokens of
  * all blocks recomputed are the cells of the text; the engine rotates keys as plain arithmetic does; and what keys that are
  * rotated by one position too many do to the probabilities, with which the noise of parity is compared.
  * @param prompt of two memories at least

@@ -13,7 +13,7 @@ import type { FreshCells } from './fresh-cells.ts';
 import { cooledCell, movedCell, type PlainCell, plainCells, scaledCell, stateOf } from './plain-cells.ts';
 import { restoredCells } from './plain-quantised.ts';
 
-/** What is injected. */
+/** The injected parts. */
 export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   /** How its blocks are made. Default: behind the header, keys as they come. */
   readonly making?: BlockMaking | undefined;

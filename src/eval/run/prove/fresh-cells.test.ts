@@ -25,7 +25,7 @@ async function evaluatedTokens(): Promise<number> {
   return (await engine.meter()).evaluated!;
 }
 
-/** What another session gives. */
+/** Cells that another session gives. */
 async function expected(front: readonly number[], tokens: readonly number[]): Promise<PlainCell[]> {
   await using other = await engine.openSession('other');
   if (front.length > 0) await other.evaluate(front);

@@ -7,7 +7,7 @@ import type { EvictionName, EvictionRule } from '../../../records/prefill-record
 export interface HeadVectors {
   readonly keys: readonly Float64Array[];
   readonly values: readonly Float64Array[];
-  /** What rounding may change of a number in the keys, and in the values, of any token. */
+  /** Bounds of rounding for a number in the keys, and in the values, of any token. */
   readonly keyError: number;
   readonly valueError: number;
 }

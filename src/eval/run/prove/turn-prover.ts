@@ -20,7 +20,7 @@ import type { TurnSample } from './turn-sample.ts';
 import { cellsLeft, type Evicted, wrongEviction } from './wrong-eviction.ts';
 import { wrongSelection } from './wrong-selection.ts';
 
-/** What is proven of a turn, beside its observation. */
+/** The proof of a turn, beside its observation. */
 type Proof = Pick<Observed, 'sameAgain' | 'wrongCells'>;
 
 /**
@@ -122,7 +122,7 @@ export class TurnProver {
   }
 }
 
-/** What an arm evicts; undefined for one that does not. */
+/** The eviction of an arm; undefined for one that does not. */
 function evictedOf({ prefill, evict }: ArmTraits, parts: InjectedParts, alpha: number): Evicted | undefined {
   if (evict === undefined) return undefined;
   return { ...parts, prefill: prefill === 'prefix' ? 'prefix' : 'blocks', evict, alpha };

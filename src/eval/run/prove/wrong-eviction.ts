@@ -26,7 +26,7 @@ interface Unit {
   readonly ids: readonly TokenId[];
   /** As evaluated, where their scores are measured. */
   readonly built: readonly PlainCell[];
-  /** Where they are injected. */
+  /** At the positions at which they are injected. */
   readonly placed: readonly PlainCell[];
 }
 
