@@ -3,7 +3,7 @@ import { type KvLayout, numberTypes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../records/store-type.ts';
 import { ownedState } from './owned-state.ts';
-import { quantise, quantisedBytes, restore } from './quantised-numbers.ts';
+import { quantise, quantisedBytes, restoreInto } from './quantised-numbers.ts';
 import { readNumbers } from './read-numbers.ts';
 import { writeNumbers } from './write-numbers.ts';
 
@@ -79,8 +79,8 @@ export function readQuantised(bytes: Uint8Array, name = 'K/V block'): SequenceSt
   let offset = HEAD_BYTES + cells * CELL_INTEGERS * INTEGER_BYTES;
   const tensor = (numberType: KvLayout['keyType'], isTransposed: boolean): Uint8Array => {
     const numbers = new Float32Array(cells * row);
-    for (let head = 0; head < cells * layout.heads; head++, offset += headBytes) {
-      numbers.set(restore(bytes.subarray(offset, offset + headBytes), type, headDimension), head * headDimension);
+    for (let to = 0; to < numbers.length; to += headDimension, offset += headBytes) {
+      restoreInto({ numbers, to, count: headDimension }, bytes, offset, type);
     }
     return writeNumbers(isTransposed ? transposed(numbers, cells, row) : numbers, numberType);
   };
@@ -97,7 +97,11 @@ export function readQuantised(bytes: Uint8Array, name = 'K/V block'): SequenceSt
 
 /** Of [row][column], the columns behind one another. */
 function transposed(numbers: Float32Array, rows: number, columns: number): Float32Array {
-  return Float32Array.from(numbers, (_, at) => numbers[(at % rows) * columns + Math.floor(at / rows)]!);
+  const turned = new Float32Array(numbers.length);
+  for (let column = 0, at = 0; column < columns; column++) {
+    for (let row = 0; row < rows; row++, at++) turned[at] = numbers[row * columns + column]!;
+  }
+  return turned;
 }
 
 function fileBytes(layout: KvLayout, cells: number, type: QuantisedType): number {

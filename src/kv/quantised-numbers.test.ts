@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { quantisedTypes } from '../records/store-type.ts';
-import { quantise, quantisedBytes, restore } from './quantised-numbers.ts';
+import { type QuantisedType, quantisedTypes } from '../records/store-type.ts';
+import { quantise, quantisedBytes, restoreInto } from './quantised-numbers.ts';
+
+function restore(bytes: Uint8Array, type: QuantisedType, count: number): Float32Array {
+  const numbers = new Float32Array(count);
+  restoreInto({ numbers, to: 0, count }, bytes, 0, type);
+  return numbers;
+}
 
 /** Made by llama.cpp's own Python package; see its note. */
 const ggml = JSON.parse(readFileSync(new URL('../../test/fixtures/ggml-quantised.json', import.meta.url), 'utf8')) as {

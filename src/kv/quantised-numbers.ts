@@ -1,5 +1,5 @@
 import type { QuantisedType } from '../records/store-type.ts';
-import { readNumbers } from './read-numbers.ts';
+import { numberOfHalf } from './read-numbers.ts';
 import { halfOf } from './write-numbers.ts';
 
 /** Numbers that share a scale. */
@@ -32,27 +32,45 @@ export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array
   return bytes;
 }
 
-/** The numbers that bytes stand for. @param count of them, as were written */
-export function restore(bytes: Uint8Array, type: QuantisedType, count: number): Float32Array {
-  const size = blockBytes[type];
-  const blocks = bytes.length / size;
-  const halves = new Uint8Array(blocks * SCALE_BYTES);
-  for (let block = 0; block < blocks; block++)
-    halves.set(bytes.subarray(block * size, block * size + SCALE_BYTES), block * SCALE_BYTES);
-  const scales = readNumbers(halves, 'F16');
-  const numbers = new Float32Array(blocks * BLOCK);
-  for (let block = 0; block < blocks; block++) {
-    const [scale, from, to] = [scales[block]!, block * size + SCALE_BYTES, block * BLOCK];
-    for (let at = 0; at < size - SCALE_BYTES; at++) {
-      const byte = bytes[from + at]!;
-      if (type === 'q8_0') numbers[to + at] = ((byte << 24) >> 24) * scale;
-      else {
-        numbers[to + at] = ((byte & 0xf) - 8) * scale;
-        numbers[to + at + BLOCK / 2] = ((byte >> 4) - 8) * scale;
-      }
-    }
+/** A place among numbers. */
+interface NumbersPlace {
+  readonly numbers: Float32Array;
+  readonly to: number;
+  readonly count: number;
+}
+
+/** Puts the numbers that bytes stand for, from `from` on, into numbers that are there: a store has millions of heads. */
+export function restoreInto(place: NumbersPlace, bytes: Uint8Array, from: number, type: QuantisedType): void {
+  const read = type === 'q8_0' ? read8 : read4;
+  const end = place.to + place.count;
+  for (let to = place.to, at = from; to < end; to += BLOCK, at += blockBytes[type]) {
+    const scale = numberOfHalf(bytes[at]! | (bytes[at + 1]! << 8));
+    read(place.numbers, to, Math.min(end, to + BLOCK), bytes, at + SCALE_BYTES, scale);
   }
-  return numbers.subarray(0, count);
+}
+
+function read8(
+  numbers: Float32Array,
+  start: number,
+  end: number,
+  bytes: Uint8Array,
+  from: number,
+  scale: number,
+): void {
+  for (let to = start, at = from; to < end; to++, at++) numbers[to] = ((bytes[at]! << 24) >> 24) * scale;
+}
+
+function read4(
+  numbers: Float32Array,
+  start: number,
+  end: number,
+  bytes: Uint8Array,
+  from: number,
+  scale: number,
+): void {
+  const middle = Math.min(end, start + BLOCK / 2);
+  for (let to = start, at = from; to < middle; to++, at++) numbers[to] = ((bytes[at]! & 0xf) - 8) * scale;
+  for (let to = start + BLOCK / 2, at = from; to < end; to++, at++) numbers[to] = ((bytes[at]! >> 4) - 8) * scale;
 }
 
 function write8(block: Float32Array, bytes: Uint8Array): void {

@@ -9,11 +9,20 @@ export function readNumbers(bytes: Uint8Array, type: NumberType): Float32Array {
   // A copy: a view may begin where no number may.
   const { buffer } = new Uint8Array(bytes);
   if (type === 'F32') return new Float32Array(buffer);
-  halves ??= Float32Array.from({ length: HALVES }, (_, bits) => halfPrecision(bits));
+  const known = allHalves();
   const stored = new Uint16Array(buffer);
   const numbers = new Float32Array(stored.length);
-  for (let at = 0; at < stored.length; at++) numbers[at] = halves[stored[at]!]!;
+  for (let at = 0; at < stored.length; at++) numbers[at] = known[stored[at]!]!;
   return numbers;
+}
+
+/** The number that 16 bits stand for in half precision. */
+export function numberOfHalf(bits: number): number {
+  return allHalves()[bits]!;
+}
+
+function allHalves(): Float32Array {
+  return (halves ??= Float32Array.from({ length: HALVES }, (_, bits) => halfPrecision(bits)));
 }
 
 /** The number that 16 bits stand for. @see IEEE 754, binary16 */

@@ -10,7 +10,9 @@ const LARGEST_HALF = 0x7bff;
 /** The bytes of numbers, rounded to a type: to the nearest, ties to even; what is too large becomes the largest. */
 export function writeNumbers(numbers: Float32Array, type: NumberType): Uint8Array {
   if (type === 'F32') return new Uint8Array(Float32Array.from(numbers).buffer);
-  return new Uint8Array(Uint16Array.from(numbers, halfOf).buffer);
+  const halves = new Uint16Array(numbers.length);
+  for (let at = 0; at < numbers.length; at++) halves[at] = halfOf(numbers[at]!);
+  return new Uint8Array(halves.buffer);
 }
 
 /** The bits of the nearest number in half precision. @see IEEE 754, binary16 */
