@@ -119,7 +119,7 @@ const pairOf = (base: string, block: string): Pair => ({ base: resultsOf(base), 
 
 const REAL_MODEL = 'smollm2-135m';
 
-/** What draws each table, by document. */
+/** The drawing of each table, by document. */
 export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': {
     finding: () => finding(resultsOf(REAL_MODEL)),

@@ -75,7 +75,7 @@ export function headlineTable(results: RunResults): BareTable {
   };
 }
 
-/** What each arm keeps of the answers that text gives: the primary metric, its difference to `rag` and verdict, gold answers in nats. */
+/** The share that each arm keeps of the answers that text gives: the primary metric, its difference to `rag` and verdict, gold answers in nats. */
 export function keptTable(results: RunResults): BareTable {
   const run = realRun(results);
   const { primary, rag } = run;
@@ -113,7 +113,7 @@ function ratioText(compared: Comparison | undefined): string | undefined {
   return `${ratio!} [${low!}, ${high!}]`;
 }
 
-/** What each arm costs: tokens evaluated, and the time to the first token ÷ that of `rag` and of `rag-cached`. */
+/** The cost of each arm: tokens evaluated, and the time to the first token ÷ that of `rag` and of `rag-cached`. */
 export function costTable(results: RunResults): BareTable {
   const run = realRun(results);
   const { rag, cached } = run;
