@@ -68,6 +68,7 @@ async function runAndReport(
       : {
           onProgress: display.show,
           onDownload: display.showDownload,
+          onNote: display.note,
           onEstimate: (estimate) => display.note(estimateLine(estimate)),
         }),
   });

@@ -5,6 +5,7 @@ import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
 import type { RunResults } from '../records/results.ts';
+import { startWorker } from './worker/start-worker.ts';
 
 export { adapterNamed, adapters };
 
@@ -55,5 +56,8 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   // Loaded when a run begins: it is most of the program, and an option that is refused does not need it.
   const { runSuites } = await import('../eval/bench-run.ts');
   const { engine } = hooks;
-  return await runSuites(config, engine === undefined ? composeEngine : () => engine, hooks);
+  // An engine of the calling program is in its process alone.
+  return engine === undefined
+    ? await runSuites(config, composeEngine, hooks, startWorker)
+    : await runSuites(config, () => engine, hooks);
 }

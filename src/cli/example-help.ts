@@ -15,6 +15,11 @@ export const examples: Readonly<Record<string, Readonly<Record<string, string>>>
     'tables --run demo --check': 'are the reports what the stored turns come to?',
     'tables --per-turn csv': 'a line a turn: answers, metrics, tokens, times',
   },
+  merge: {
+    'merge 1.sqlite 2.sqlite --run mine': 'the whole run, of two files of bench --shard',
+    'merge 1.sqlite 2.sqlite --run mine --json': 'its results as one document',
+    'merge 1.sqlite 2.sqlite --run mine --out whole': 'with database and report in a folder of its own',
+  },
   compare: {
     'compare mine yesterday': 'is mine as good as yesterday, arm by arm?',
     'compare mine yesterday --arms dki/rag': 'dki of the first against rag of the second',

@@ -14,6 +14,7 @@ const verbs: Readonly<Record<string, () => Promise<Declare>>> = {
   init: async () => (await import('./init.ts')).declareInit,
   bench: async () => (await import('./bench.ts')).declareBench,
   tables: async () => (await import('./tables.ts')).declareTables,
+  merge: async () => (await import('./merge.ts')).declareMerge,
   compare: async () => (await import('./compare.ts')).declareCompare,
   inspect: async () => (await import('./inspect.ts')).declareInspect,
   search: async () => (await import('./search.ts')).declareSearch,

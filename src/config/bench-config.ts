@@ -245,6 +245,26 @@ export const benchConfigSchema = z.strictObject({
   ).exactOptional(),
   contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
   threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
+  workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
+    value: '<n>',
+    help:
+      'processes that take turns at one time, each with its own model and its share of the cores; auto: one a core, 4 at' +
+      ' most. Times are then under load; suites of times (latency, scaling, serving, storage) keep to one',
+    allowed: 'a whole number, 1 or more, or auto',
+    preset: '1',
+  }).exactOptional(),
+  shard: describe(
+    z.string().refine((given) => {
+      const [, index, of] = /^([1-9]\d{0,5})\/([1-9]\d{0,5})$/.exec(given) ?? [];
+      return Number(index) <= Number(of);
+    }),
+    {
+      value: '<i/n>',
+      help: 'part i of n of the users, for n processes on any machines; merge puts the parts together',
+      allowed: 'i/n, i from 1 to n',
+      preset: 'all users',
+    },
+  ).exactOptional(),
   gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),
   gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
     value: '<n>',

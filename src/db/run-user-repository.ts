@@ -55,6 +55,11 @@ export class RunUserRepository {
     return begun === undefined ? this.#turns.count(this.#runId, userId) === turns : begun.finishedAt !== null;
   }
 
+  /** Turns of a user that are there. */
+  turnsOf(userId: string): number {
+    return this.#turns.count(this.#runId, userId);
+  }
+
   /**
    * Lets nobody write for a user who was given to another since: call it in the transaction that writes.
    * @throws BenchError `database`

@@ -16,8 +16,10 @@ export interface EngineRequest {
   readonly contextTokens?: number;
   /** Cells for each position of a session: more than 1 where blocks share positions. Default 1. */
   readonly cellsPerPosition?: number;
-  /** Default: 1 for a model below 50 million parameters, else one a core. */
+  /** Default: 1 for a model below 50 million parameters, else one for each of `cores`. */
   readonly threads?: number;
+  /** Cores that are its own where several processes compute. Default: all. */
+  readonly cores?: number;
   /** The type in which keys and values are kept. Default F16, or the only one that the engine has. */
   readonly kvType?: NumberType;
   /** Keeps checkpoints beyond this process. Default: a private folder that goes with the engine. */

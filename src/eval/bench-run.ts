@@ -8,29 +8,42 @@ import type { RunRecord } from '../records/run-record.ts';
 import type { BenchHooks } from './run/progress.ts';
 import { memberName } from '../db/run-name.ts';
 import { findResumable, noSuchRun } from './run/run-record.ts';
-import { openRuns, runSuite, type SuiteRun } from './run/suite-run.ts';
+import type { StartWorker, WorkerTask } from './run/crew/worker-port.ts';
+import { takePart, type TakingPart } from './run/crew/take-part.ts';
+import { openRuns } from './run/open-runs.ts';
+import { runSuite, type SuiteRun } from './run/suite-run.ts';
 import { resultsOfRuns } from './analysis/stored-results.ts';
 import { suitesNamed } from './suites/suites.ts';
 
 /**
  * Runs the suites that are named, one run each, or goes on with runs that were interrupted, and gives their results in order.
  * Several suites are runs of one name: `NAME/SUITE`.
+ * @param startWorker starts the workers of `config.workers`; without it one process takes all turns
  * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
  */
 export async function runSuites(
   config: BenchConfig,
   compose: ComposeEngine,
   hooks: BenchHooks = {},
+  startWorker?: StartWorker,
 ): Promise<RunResults[]> {
   requireUsableDatabase(config);
   const planned = config.resume === undefined ? plan(config) : planToResume(config, config.resume);
   const results: RunResults[] = [];
   for (const run of planned) {
     results.push(
-      run.begun?.status === 'finished' ? storedResults(config, run.name) : await runSuite(run, config, compose, hooks),
+      run.begun?.status === 'finished'
+        ? storedResults(config, run.name)
+        : await runSuite(run, config, compose, hooks, startWorker),
     );
   }
   return results;
+}
+
+/** Takes turns of a run that another process makes. @throws as `takePart` */
+export async function workOnRun(task: WorkerTask, compose: ComposeEngine, hooks: TakingPart): Promise<void> {
+  const [suite] = suitesNamed([task.suite]);
+  await takePart(task, suite!, compose, hooks);
 }
 
 /** Opens a database that exists, so that one of another version is refused before a model is loaded. */

@@ -22,6 +22,11 @@ export const runPlan = z
     armsNotRun: z.array(armNotRun).readonly(),
     /** Metrics of the calling program; missing without any. */
     metrics: z.array(metricDeclaration).readonly().exactOptional(),
+    /** Of a shard: the users of the whole run in their order, and the turns that each takes. */
+    users: z
+      .array(z.object({ userId: z.string(), turns: z.number() }).readonly())
+      .readonly()
+      .exactOptional(),
     /** The effective options, in their order. */
     settings: entries.and(
       z.object({
@@ -29,6 +34,10 @@ export const runPlan = z
         suite: z.array(z.string()).readonly(),
         /** A loss of quality that still counts as kept, in points. */
         margin: z.number(),
+        /** The part of the run that this is, `i/n`; missing of a whole one. */
+        shard: z.string().exactOptional(),
+        /** Processes that take turns at one time; missing where it is one. */
+        workers: z.number().exactOptional(),
       }),
     ),
   })

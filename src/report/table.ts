@@ -134,6 +134,7 @@ export function lackOfProof({ run, checks }: Pick<RunResults, 'run' | 'checks'>)
       ? [`NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`]
       : []),
     ...(run.progress === undefined ? [] : [progressText(run.progress)]),
+    ...(run.settings['shard'] === undefined ? [] : [`SHARD ${run.settings['shard'] as string}: a part of the run`]),
   ];
   if (lacks.length > 0) return lacks.join('; ');
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
@@ -145,6 +146,13 @@ export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string 
     .filter(({ status }) => status === 'undecided')
     .map(({ check, evidence }) => `${check} (${evidence.split(/[:;]/, 1)[0]!})`);
   return undecided.length === 0 ? undefined : `Unproven: ${undecided.join('; ')}.`;
+}
+
+/** A note under times that several workers measured at once. */
+export function loadNotes({ workers }: RunResults['run']): string[] {
+  return workers === undefined
+    ? []
+    : [`Times are under load: ${workers} workers took turns at once. They are compared within this run alone.`];
 }
 
 /** A caption, marked if the numbers must not be quoted. */

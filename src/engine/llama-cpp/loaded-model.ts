@@ -49,7 +49,8 @@ export async function loadModel(
   const { sessions = 1, kvType = 'F16', cellsPerPosition = 1 } = request;
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
   const header = readGgufHeader(modelPath);
-  const threads = request.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : availableParallelism());
+  const { cores = availableParallelism() } = request;
+  const threads = request.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
   const contextTokens = request.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
   const cellTokens = contextTokens * cellsPerPosition;
   const backend = await LlamaBackend.get(gpu);

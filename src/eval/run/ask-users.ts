@@ -1,7 +1,11 @@
 import { TurnRepository } from '../../db/turn-repository.ts';
+import type { CellsSelfTest } from '../../records/run-probes.ts';
 import type { WorkerCounts } from '../../records/user-share.ts';
-import type { TurnProver } from './prove/turn-prover.ts';
+import { TurnProver } from './prove/turn-prover.ts';
+import { TurnSample } from './prove/turn-sample.ts';
+import { cheapestItem } from './run-estimate.ts';
 import { type RunBench, UserRun } from './user-run.ts';
+import { warmUp } from './warm-up.ts';
 
 /** Listeners to a worker's progress. */
 export interface AskingHooks {
@@ -10,22 +14,36 @@ export interface AskingHooks {
   /** Called when all turns of a user are stored. */
   readonly onUser: () => Promise<void>;
   readonly signal: AbortSignal;
+  /** The process has taken no turn yet: it warms up on the first user whom it claims. */
+  readonly warmsUp: boolean;
 }
 
 /**
  * Asks users of the run, each from the beginning, until other workers have all who are left, or none is.
+ * @param cells the self-test of the model's cells
  * @throws the reason of an aborted signal; users who were finished are stored
  */
-export async function askUsers(bench: RunBench, prover: TurnProver, hooks: AskingHooks): Promise<void> {
-  const { clock, database, queue, runId } = bench;
+export async function askUsers(
+  bench: RunBench,
+  cells: CellsSelfTest | undefined,
+  { onTurn, onUser, signal, warmsUp }: AskingHooks,
+): Promise<void> {
+  const { arms, clock, database, queue, runId, settings, users } = bench;
   const turns = new TurnRepository(database);
+  const traits = arms.map(({ arm }) => arm.traits);
+  const prover = new TurnProver(bench, new TurnSample(users, traits, settings), cells);
+  let isWarm = !warmsUp;
   for (let user = queue.next(); user !== undefined; user = queue.next()) {
     const { userId } = user;
+    const userRun = new UserRun(bench, user);
+    const cheapest = cheapestItem([user.user]);
+    if (!isWarm && cheapest !== undefined) await clock.time('warmUp', () => warmUp(userRun, cheapest.item, signal));
+    isWarm = true;
     turns.deleteUser(runId, userId);
     let taken = 0;
-    await new UserRun(bench, user).run(prover, () => hooks.onTurn(++taken), hooks.signal);
+    await userRun.run(prover, () => onTurn(++taken), signal);
     queue.finish(userId, { books: await clock.take(), counts: countsOf(bench) });
-    await hooks.onUser();
+    await onUser();
   }
 }
 

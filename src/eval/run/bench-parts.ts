@@ -16,6 +16,7 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
+import { coresOfWorker } from './workers-of-run.ts';
 import { readPreRetrievalFile } from './pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
 
@@ -58,6 +59,7 @@ export class BenchParts implements AsyncDisposable {
     const start = performance.now();
     const preRetrieval = readPreRetrievalFile(config);
     const keepers = arms.filter(({ traits }) => traits.keepsSession).length;
+    const cores = coresOfWorker(config);
     const engine = await engines.open(
       {
         model: config.model,
@@ -67,6 +69,7 @@ export class BenchParts implements AsyncDisposable {
         ...(cellsPerPosition === undefined ? {} : { cellsPerPosition }),
         ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
         ...(config.threads === undefined ? {} : { threads: config.threads }),
+        ...(cores === undefined ? {} : { cores }),
       },
       { signal: options.signal },
     );

@@ -50,6 +50,8 @@ export const optionEffects = {
   historyTurns: 'kept',
   contextTokens: 'kept',
   threads: 'verified',
+  workers: 'kept',
+  shard: 'kept',
   gpu: 'kept',
   gpuLayers: 'kept',
   flashAttention: 'kept',

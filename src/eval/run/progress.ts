@@ -16,6 +16,8 @@ export interface BenchHooks {
   readonly onProgress?: (progress: Progress) => void;
   /** Called after the warm-up, where turns are left to take. */
   readonly onEstimate?: (estimate: RunEstimate) => void;
+  /** Called with what a user should know at once, and finds in the notes of the run. */
+  readonly onNote?: (note: string) => void;
   /** Called when a run has its name in the database: from then on it can be resumed. */
   readonly onBegin?: (run: string) => void;
   /** Called while a model is fetched from the hub. */

@@ -20,7 +20,7 @@ function user(userId: string, memories: number, questions: number): DatasetUser 
   } as unknown as DatasetUser;
 }
 
-const settings = { topK: 5, repeats: 1, contextTokens: 4096, resumed: false };
+const settings = { topK: 5, repeats: 1, contextTokens: 4096, resumed: false, workers: 1 };
 const turn = (retrieves: 'nothing' | 'retrieved' | 'all', turnMs: number) => ({
   traits: { retrieves, control: retrieves === 'retrieved' ? null : ('negative' as const) },
   turnMs,
@@ -69,5 +69,5 @@ test('a long run counts a share for the isolation probe and names a smaller limi
   expect(estimate).toMatchObject({ users: 20, questions: 240, turns: 480 });
   expect(estimate.ms).toBeCloseTo(240 * 11_000 + 27 * probeMs, 0);
   expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 25 * probeMs });
-  expect(estimateRun(users, warmUp, { ...settings, resumed: true }).smaller).toBeNull();
+  expect(estimateRun(users, warmUp, { ...settings, resumed: true, workers: 1 }).smaller).toBeNull();
 });

@@ -34,6 +34,8 @@ export interface EstimateSettings {
   readonly contextTokens: number;
   /** The run was begun before, with its own limit. */
   readonly resumed: boolean;
+  /** Processes that take turns at one time; one alone took those of the warm-up. */
+  readonly workers: number;
 }
 
 const CHARACTERS_PER_TOKEN = 4;
@@ -90,7 +92,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
       }
     }
   }
-  const withProbe = (ms: number, asked: number): number => ms + probeTurns(asked) * probedMs;
+  const withProbe = (ms: number, asked: number): number => ms / settings.workers + probeTurns(asked) * probedMs;
   const ms = withProbe(turnsMs, questions);
   const limit = Math.max(LEAST_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
   const isLong = ms > LONG_MS && !settings.resumed && limit < questions;

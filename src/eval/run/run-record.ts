@@ -19,6 +19,7 @@ import { describeEnvironment } from './environment.ts';
 import type { BenchParts } from './bench-parts.ts';
 import { keptOptions } from './option-effects.ts';
 import { ownMetrics } from './own-metrics.ts';
+import { usersOfPlan } from './users-of-plan.ts';
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
@@ -174,11 +175,19 @@ export async function createRun(
   const tiers = tiersOf(config);
   const preRetrieval = preRetrievalOf(config, parts);
   const metrics = ownMetrics(config);
+  const { workers, ...kept } = decisive(config);
+  const traits = arms.map((arm) => arm.traits);
+  const planned = usersOfPlan(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
   const plan: RunPlan = {
-    arms: arms.map(({ traits }) => traits),
+    arms: traits,
     armsNotRun,
+    ...(config.shard === undefined ? {} : { users: planned }),
     ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
-    settings: { ...decisive(config), suite: config.suite, margin: config.margin, model: basename(config.model) },
+    settings: {
+      ...kept,
+      ...(typeof workers === 'number' ? { workers } : {}),
+      ...{ suite: config.suite, margin: config.margin, model: basename(config.model) },
+    },
   };
   return runs.create({
     name,

@@ -16,19 +16,16 @@ import { askUsers } from './ask-users.ts';
 import { isolationSessions, probeAskers, probeIsolation } from './isolation-probe.ts';
 import { selfTestBudgetMs } from './parity-self-test.ts';
 import { promptRules } from './bench-parts.ts';
-import { TurnProver } from './prove/turn-prover.ts';
-import { TurnSample } from './prove/turn-sample.ts';
-import type { BenchHooks } from './progress.ts';
+import type { Crew } from './crew/crew.ts';
+import type { BenchHooks, Progress } from './progress.ts';
 import type { RunClock } from './run-clock.ts';
 import { type ProcessStart, RunFindings } from './run-findings.ts';
-import { cheapestItem, estimateRun, type WarmUp } from './run-estimate.ts';
+import { cheapestItem, estimateRun } from './run-estimate.ts';
 import { selfTests } from './self-tests.ts';
 import type { MeasureContext } from './suite.ts';
 import { UserRun, type RunBench } from './user-run.ts';
 import type { UserOfPlan } from './users-of-plan.ts';
-
-/** A warm-up that takes less is done twice, and the second round is measured. */
-const SECOND_ROUND_BELOW_MS = 4000;
+import { warmUp } from './warm-up.ts';
 
 /** The start of a process's share of a run. */
 export interface SessionStart extends ProcessStart {
@@ -37,6 +34,7 @@ export interface SessionStart extends ProcessStart {
   readonly planted?: PlantedVerdicts;
   /** Of the run's report. */
   readonly folder: string;
+  readonly crew: Crew;
   readonly engines: MeasureContext['engines'];
   readonly datasets: MeasureContext['datasets'];
   readonly openRetriever: MeasureContext['openRetriever'];
@@ -85,15 +83,7 @@ export class RunSession {
     progress({ phase: 'warm-up', done: 0, total: 1 });
     const left = planned.filter((user) => !runUsers.isFinished(user));
     await this.#clock.time('warmUp', () => this.#warmUp(left, hooks, signal));
-    let done = total - turnsOf(left);
-    await askUsers(this.#bench, this.#openProver(), {
-      onTurn: () => {
-        done++;
-        progress({ phase: 'turns', done, total });
-      },
-      onUser: async () => this.#findings.save({ load: this.#load(), ...(await this.#audit(signal)) }),
-      signal,
-    });
+    await this.#askAll(total - turnsOf(left), total, progress, signal);
 
     progress({ phase: 'isolation', done: 0, total: 1 });
     const isolation = await this.#clock.time('checks', () => this.#probeIsolation(config, signal));
@@ -129,10 +119,39 @@ export class RunSession {
     return results;
   }
 
-  #openProver(): TurnProver {
-    const { arms, settings, users } = this.#bench;
-    const traits = arms.map(({ arm }) => arm.traits);
-    return new TurnProver(this.#bench, new TurnSample(users, traits, settings), this.#findings.probes!.cells);
+  /** Asks users until all turns of all of them are there, those whom other workers ask and those whom they give back. */
+  async #askAll(
+    before: number,
+    total: number,
+    progress: (progress: Progress) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { crew } = this.#start;
+    let [finished, underWay] = [before, 0];
+    const onTurn = (): void => progress({ phase: 'turns', done: finished + underWay + crew.turns, total });
+    const save = async (): Promise<void> => this.#findings.save({ load: this.#load(), ...(await this.#audit(signal)) });
+    crew.begin(onTurn);
+    for (;;) {
+      await askUsers(this.#bench, this.#findings.probes!.cells, {
+        onTurn: (turns) => {
+          underWay = turns;
+          onTurn();
+        },
+        onUser: async () => {
+          finished += underWay;
+          underWay = 0;
+          await save();
+        },
+        signal,
+        warmsUp: false,
+      });
+      if (this.#bench.queue.isFinished) break;
+      await crew.changed(signal);
+    }
+    if (crew.size === 1) return;
+    await save();
+    const { notes } = this.#findings.probes!;
+    await this.#findings.save({ notes: [...notes, ...crew.notes] });
   }
 
   /**
@@ -144,16 +163,14 @@ export class RunSession {
     const unfinished = left.map(({ user }) => user);
     const cheapest = cheapestItem(unfinished);
     if (cheapest === undefined) return;
-    const start = performance.now();
-    const userRun = new UserRun(this.#bench, left[cheapest.user]!);
-    const round = (): Promise<WarmUp> => userRun.warmUp(cheapest.item, signal);
-    let warm = await round();
-    // Of a quick model the first round is much slower than those to come.
-    if (performance.now() - start < SECOND_ROUND_BELOW_MS) warm = await round();
+    const warm = await warmUp(new UserRun(this.#bench, left[cheapest.user]!), cheapest.item, signal);
     const { topK, repeats } = settings;
     const resumed = left.length < planned.length;
     hooks.onEstimate?.(
-      estimateRun(unfinished, warm, { topK, repeats, resumed, contextTokens: engine.info.contextTokens }),
+      estimateRun(unfinished, warm, {
+        ...{ topK, repeats, resumed, contextTokens: engine.info.contextTokens },
+        workers: this.#start.crew.size,
+      }),
     );
   }
 

@@ -63,6 +63,8 @@ export interface Suite {
   readonly measure?: (context: ServeContext) => Promise<Measured>;
   /** Capabilities of the engine that `measure` needs. */
   readonly requires?: readonly CapabilityName[];
+  /** Its answer is a time: one process takes all turns, while no other is at work. */
+  readonly timesAreResults?: true;
   /** Scores each arm's own answer, for fluency. */
   readonly scoresAnswers?: true;
 }

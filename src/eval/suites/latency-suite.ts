@@ -16,4 +16,5 @@ export const latencySuite: Suite = {
     'rag-twin',
   ],
   defaults: { limit: 200, repeats: 2 },
+  timesAreResults: true,
 };

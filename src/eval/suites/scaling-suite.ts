@@ -8,4 +8,5 @@ export const scalingSuite: Suite = {
   arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'rag-twin'],
   data: scalingData,
   defaults: { topK: 1000 },
+  timesAreResults: true,
 };

@@ -9,4 +9,5 @@ export const servingSuite: Suite = {
   arms: ['rag', 'rag-cached', 'dki', 'dki-blocks'],
   defaults: { limit: 100 },
   measure: async (room) => ({ serving: await measureServing(room) }),
+  timesAreResults: true,
 };

@@ -9,4 +9,5 @@ export const storageSuite: Suite = {
   defaults: { limit: 24 },
   requires: ['checkpoints', 'cells'],
   measure: async (room) => ({ storage: await measureStorage(room) }),
+  timesAreResults: true,
 };

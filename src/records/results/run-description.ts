@@ -129,7 +129,7 @@ export const tokenisation = z.object({ prompts: z.number(), tokens: z.number(), 
 
 /**
  * K/V that was kept, by arm, as its store counts: hits and evictions since the last start of the run, bytes and entries as
- * the last user left them.
+ * the last user left them; of several workers, the sum.
  */
 export const kvStores = z.record(z.string(), facts).readonly();
 
@@ -170,6 +170,8 @@ export const runDescription = z
     kvStores,
     /** Notes a reader must see: fallbacks, shared stores, a dirty work tree. */
     notes: z.array(z.string()).readonly(),
+    /** Processes that took turns at one time: times are under load. Missing where one took all. */
+    workers: z.number().exactOptional(),
   })
   .readonly();
 

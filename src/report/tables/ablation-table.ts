@@ -10,6 +10,7 @@ import {
   type Cell,
   type Table,
   textCell,
+  loadNotes,
 } from '../table.ts';
 
 const right = { align: 'right' } as const;
@@ -97,6 +98,7 @@ export function ablationTable(results: RunResults): Table {
       'each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), preferences alone as K/V',
       "(dki-hybrid), the retriever's summary (summary), order by rank (placement=rank), labels without numbers (labels=bullet), the chat template of the model",
       '(template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
+      ...loadNotes(results.run),
     ],
   });
 }

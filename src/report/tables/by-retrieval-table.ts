@@ -1,5 +1,14 @@
 import type { ArmResults, RetrievalKind, RunResults } from '../../records/results.ts';
-import { type Block, captionOf, type Cell, countCell, estimateCell, meanCell, type Table } from '../table.ts';
+import {
+  type Block,
+  captionOf,
+  type Cell,
+  countCell,
+  estimateCell,
+  meanCell,
+  type Table,
+  loadNotes,
+} from '../table.ts';
 import { primaryOf } from '../verdict.ts';
 
 const TITLES: Readonly<Record<RetrievalKind, string>> = {
@@ -49,9 +58,12 @@ export function byRetrievalTable(results: RunResults): Table | undefined {
     rowHeading: 'arm',
     blocks: parts.map(({ kind }) => blockOf(kind)),
     rows: results.arms.map((arm) => ({ label: arm.arm, cells: cellsOf(arm) })),
-    notes: parts.map(
-      ({ kind, users, usersWithHits, hits }) =>
-        `${TITLES[kind]}: ${users}, ${usersWithHits} of them with cache hits, ${hits} in all.`,
-    ),
+    notes: [
+      ...parts.map(
+        ({ kind, users, usersWithHits, hits }) =>
+          `${TITLES[kind]}: ${users}, ${usersWithHits} of them with cache hits, ${hits} in all.`,
+      ),
+      ...loadNotes(results.run),
+    ],
   };
 }

@@ -1,7 +1,17 @@
 import type { Comparison, CostName, RunResults } from '../../records/results.ts';
 import { costNames } from '../../records/results/comparison.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
-import { captionOf, type Cell, type Column, countCell, estimateCell, none, type Table, textCell } from '../table.ts';
+import {
+  captionOf,
+  type Cell,
+  type Column,
+  countCell,
+  estimateCell,
+  none,
+  type Table,
+  textCell,
+  loadNotes,
+} from '../table.ts';
 import { intervalsOver, tooFewUsers } from '../users-text.ts';
 import { primaryOf } from '../verdict.ts';
 
@@ -73,7 +83,9 @@ function columnsOf(metric: string, unit: string): readonly Column[] {
 function notesOf(metric: string, tested: boolean, results: RunResults): string[] {
   const tooFew = tooFewUsers(results.run);
   return [
-    ...(isRatio(metric) ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.'] : []),
+    ...(isRatio(metric)
+      ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...loadNotes(results.run)]
+      : []),
     ...(tested
       ? [
           `Intervals ${intervalsOver(results.run)}; p by sign-flip, Holm: adjusted over the planned comparisons of this table.`,

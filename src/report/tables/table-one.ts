@@ -15,6 +15,7 @@ import {
   none,
   qualityCell,
   type Table,
+  loadNotes,
 } from '../table.ts';
 
 const TOKENS = 'Tokens a turn, mean';
@@ -175,6 +176,7 @@ export function tableOne(results: RunResults): Table {
       },
     })),
     notes: [
+      ...loadNotes(run),
       `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals ${intervalsOver(run)}.`,
       primaryMetric(run).declared.ofAbsent
         ? `${primaryMetric(run).title} and task success are over all items, abstention over absent ones.`

@@ -49,6 +49,12 @@ describe('table 3b', () => {
 });
 
 describe('table 1', () => {
+  it('says that times are under load where several workers measured them', () => {
+    const loaded = { ...runResults, run: { ...runResults.run, workers: 4 } };
+    expect(tableOne(loaded).notes[0]).toMatch(/^Times are under load: 4 workers/);
+    expect(tableOne(runResults).notes.join(' ')).not.toContain('under load');
+  });
+
   it('shows every estimate with its interval, shares as percentages', () => {
     expect(shown(tableOne(runResults), 'dki')).toEqual({
       exactMatch: '97.2 [95.4, 99.0]',

@@ -10,6 +10,8 @@ export interface RunSample {
   /** Of these, those that arms which are given the evidence are not asked. */
   readonly withoutEvidence: number;
   readonly repeats: number;
+  /** The part of the run that this is, `i/n`; missing of a whole one. */
+  readonly shard?: string;
 }
 
 /** All that a check may look at. */

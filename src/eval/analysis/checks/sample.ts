@@ -1,13 +1,16 @@
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { TurnResult } from '../../../records/turn-result.ts';
-import { type Check, decided, type RunSample } from './check.ts';
+import { type Check, decided, type RunSample, undecided } from './check.ts';
 
 /**
  * Sample: every arm was asked every question of the plan as often as planned, and each turn is a row, failed ones too. Arms
  * stand equally often in each place of the order, and the twin evaluated its prompts itself.
  */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
+  if (plan.shard !== undefined) {
+    return undecided('sample', `shard ${plan.shard} has its own users alone: merge decides`);
+  }
   const turns: readonly TurnResult[] = [...answered, ...failed];
   const problems = [
     ...arms.flatMap((arm) =>
@@ -32,7 +35,9 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
 /** The extent of a run, by its plan and its data. */
 export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): RunSample {
   const { repeats = 1 } = plan.settings as { readonly repeats?: number };
-  return { items: dataset.items, withoutEvidence: dataset.withoutEvidence ?? 0, repeats };
+  const { shard } = plan.settings;
+  const extent = { items: dataset.items, withoutEvidence: dataset.withoutEvidence ?? 0, repeats };
+  return shard === undefined ? extent : { ...extent, shard };
 }
 
 /** Turns of all these arms. */

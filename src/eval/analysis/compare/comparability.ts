@@ -60,10 +60,16 @@ export function differentSettings(a: ComparedRun, b: ComparedRun): RunDifference
   ];
 }
 
-/** Reasons why times of two runs say nothing about each other; none where they ran on the same machine. */
+/** Reasons why times of two runs say nothing about each other; none where each ran alone on the same machine. */
 export function differentMachines(a: ComparedRun, b: ComparedRun): RunDifference[] {
   const machineOf = ({ environment }: ComparedRun) => ({ ...environment, compute: placeOfCompute(environment) });
-  return differing(machineOf(a), machineOf(b), MACHINE);
+  const load = ({ settings }: ComparedRun) =>
+    settings['workers'] === undefined ? 'one process' : `${settings['workers'] as number} workers at once`;
+  const isLoaded = [a, b].some(({ settings }) => settings['workers'] !== undefined);
+  return [
+    ...differing(machineOf(a), machineOf(b), MACHINE),
+    ...(isLoaded ? [{ what: 'load', a: load(a), b: load(b) }] : []),
+  ];
 }
 
 function requireArm(run: ComparedRun, arm: string): void {

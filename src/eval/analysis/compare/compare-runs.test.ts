@@ -126,6 +126,17 @@ describe('differences', () => {
     expect(apart.differences.some(({ metric }) => metric === 'ttftLogRatio')).toBe(false);
   });
 
+  test('times under load are compared with no other run, not even with one under the same load', () => {
+    const rows = {
+      a: storeRun(database, { name: 'alone', turns: turnsOf('oracle', []), settings: { workers: 2 } }),
+      b: storeRun(database, { name: 'loaded', turns: turnsOf('oracle', []), settings: { workers: 2 } }),
+    };
+    const { machines, differences } = compareStoredRuns(database, rows, { force: false, seed: 7, margin: 2 });
+    expect(machines).toEqual([{ what: 'load', a: '2 workers at once', b: '2 workers at once' }]);
+    expect(differences.some(({ metric }) => metric === 'ttftLogRatio')).toBe(false);
+    expect(differences.some(({ metric }) => metric === 'exactMatch')).toBe(true);
+  });
+
   test('one arm may be compared with another', () => {
     const both = [...turnsOf('oracle', []), ...turnsOf('full', [0])];
     const { differences, flips } = compared({ turns: both }, { turns: both }, { arms: ['oracle/full'] });

@@ -49,5 +49,6 @@ export function describeRun(run: EndedRun, notes: readonly string[]): RunDescrip
     tokenisation: probes.tokenisation,
     kvStores: probes.kvStores,
     notes: [...probes.notes, ...notes],
+    ...(plan.settings.workers === undefined ? {} : { workers: plan.settings.workers }),
   };
 }

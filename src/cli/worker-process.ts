@@ -1,0 +1,49 @@
+import { BenchError } from '../config/bench-error.ts';
+import { workOnRun } from '../eval/bench-run.ts';
+import type { WorkerTask } from '../eval/run/crew/worker-port.ts';
+import { composeEngine } from './compose.ts';
+import { exitCodes } from './failure.ts';
+import type { FromWorker, ToWorker } from './worker/worker-messages.ts';
+
+/** Time in which a worker that is told to end may come to a stop by itself. */
+const GRACE_MS = 400;
+
+const controller = new AbortController();
+let begin: () => void;
+const begun = new Promise<void>((resolve) => (begin = resolve));
+
+/** Ends soon: what a user's turns have come to is asked again. */
+function stop(): void {
+  controller.abort();
+  begin();
+  setTimeout(() => process.exit(exitCodes.interrupted), GRACE_MS);
+}
+
+function tell(message: FromWorker, then?: () => void): void {
+  process.send!(message, undefined, undefined, () => then?.());
+}
+
+async function work(task: WorkerTask): Promise<void> {
+  try {
+    await workOnRun(task, composeEngine, {
+      begun,
+      onTurn: (turns) => tell({ turns }),
+      onUser: () => tell({ user: true }),
+      signal: controller.signal,
+    });
+    process.exit(exitCodes.ok);
+  } catch (error) {
+    const isExpected = error instanceof BenchError || controller.signal.aborted;
+    const { message, stack = message } = error as Error;
+    if (!isExpected) process.stderr.write(`${stack}\n`);
+    tell({ failure: message }, () => process.exit(exitCodes.bug));
+  }
+}
+
+// Whoever makes the run is gone: nobody waits for these turns.
+process.on('disconnect', () => process.exit(exitCodes.interrupted));
+process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
+process.on('message', (message: ToWorker) => {
+  if ('task' in message) void work(message.task);
+  else begin();
+});

@@ -1,0 +1,35 @@
+import { fork } from 'node:child_process';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StartWorker } from '../../eval/run/crew/worker-port.ts';
+import type { FromWorker, ToWorker } from './worker-messages.ts';
+
+/** Starts a worker as a child process; it ends with this process, however that ends. */
+export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
+  const own = fileURLToPath(import.meta.url);
+  const extension = extname(own);
+  const child = fork(join(dirname(own), '..', `worker-process${extension}`), [], {
+    // From the sources it is started as they are.
+    execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx')] : [],
+    // Standard output is the results' alone.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const tell = (message: ToWorker): void => {
+    // One that is gone says so by its end.
+    if (child.connected) child.send(message, () => undefined);
+  };
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  let failure: string | undefined;
+  child.on('message', (message: FromWorker) => {
+    if ('turns' in message) onTurn(message.turns);
+    else if ('user' in message) onUser();
+    else ({ failure } = message);
+  });
+  tell({ task });
+  const ended = new Promise<string | null>((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.once('exit', (code, signal) => resolve(code === 0 ? null : (failure ?? signal ?? `exit code ${code}`)));
+  }).finally(() => process.off('exit', kill));
+  return { begin: () => tell({ begin: true }), stop: () => void child.kill('SIGTERM'), kill, ended };
+};

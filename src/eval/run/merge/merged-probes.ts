@@ -1,0 +1,64 @@
+import { auditSum } from '../../../records/engine-audit.ts';
+import type { RunProbes } from '../../../records/run-probes.ts';
+import { withBooks } from '../run-clock.ts';
+import { countsTogether } from '../worker-counts.ts';
+
+type Profile = RunProbes['profile'];
+
+/** The one of which most is wrong; of equal ones the first. */
+function worst<T>(all: readonly T[], wrong: (one: T) => number): T {
+  return all.reduce((found, one) => (wrong(one) > wrong(found) ? one : found));
+}
+
+function wrongCells({ cells }: RunProbes): number {
+  if (cells === undefined || 'missing' in cells) return Infinity;
+  return cells.oneBlock.bitwiseEqual ? 0 : cells.oneBlock.largestDifference;
+}
+
+function wrongIsolation({ isolation }: RunProbes): number {
+  const leaks = (isolation?.arms ?? []).map(
+    ({ strangers, doubles, atOnce, reopened, owners }) =>
+      strangers.leaks +
+      doubles.reused +
+      (atOnce?.leaks ?? 0) +
+      (atOnce?.lost ?? 0) +
+      (reopened?.leaks ?? 0) +
+      (reopened?.reused ?? 0) +
+      1 -
+      owners.right / Math.max(1, owners.answers),
+  );
+  return isolation === null ? Infinity : Math.max(0, ...leaks);
+}
+
+/** Time and tokens that all machines spent, one behind the other. */
+function together(profiles: readonly Profile[]): Profile {
+  const [first, ...others] = profiles;
+  return others.reduce((sum, { wallMs, coldStartMs, modelMs, embedderMs, spent, evaluatedTokens = null }) => {
+    const booked = spent === undefined ? sum : withBooks(sum, { spent, evaluatedTokens, modelMs, embedderMs });
+    return { ...booked, wallMs: sum.wallMs + wallMs, coldStartMs: Math.max(sum.coldStartMs, coldStartMs) };
+  }, first!);
+}
+
+/** The findings of a run whose shards found these: of tests that each of them made, the worst. */
+export function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunProbes {
+  const [first] = all;
+  const cells = worst(all, wrongCells).cells;
+  const audits = all.flatMap(({ audit }) => audit ?? []);
+  const embedder = worst(all, (probes) => (probes.embedder?.shared.length ?? 0) + (probes.embedder?.lost.length ?? 0));
+  const load = worst(all, (probes) => (probes.load?.average ?? 0) / (probes.load?.cores ?? 1)).load;
+  return {
+    ...first!,
+    parity: worst(all, ({ parity }) => (parity.bitwiseEqual ? 0 : 1 + parity.largestDifference)).parity,
+    ...(cells === undefined ? {} : { cells }),
+    metrics: worst(all, ({ metrics }) => Number(metrics.status !== 'passed')).metrics,
+    ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
+    isolation: worst(all, wrongIsolation).isolation,
+    ...countsTogether(
+      all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever })),
+    ),
+    ...(load === undefined ? {} : { load }),
+    ...(audits.length === 0 ? {} : { audit: audits.reduce(auditSum) }),
+    notes: [...new Set([...all.flatMap((probes) => probes.notes), ...notes])],
+    profile: together(all.map(({ profile }) => profile)),
+  };
+}

@@ -1,0 +1,34 @@
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import type { Suite } from './suite.ts';
+
+/** A part of a run that is made by itself: every n-th user of the plan, from one of them on. */
+export interface Shard {
+  /** From 1. */
+  readonly index: number;
+  readonly of: number;
+}
+
+/** The shard that an option `i/n` names. */
+export function shardOf(option: string): Shard {
+  const [index, of] = option.split('/').map(Number);
+  return { index: index!, of: of! };
+}
+
+/** True for a user of the shard, by the place in the plan. */
+export function isInShard({ index, of }: Shard, position: number): boolean {
+  return position % of === index - 1;
+}
+
+/** @throws BenchError `bad-option` where parts of the run could not be put together again */
+export function requireShardable({ shard, judge, kvStore }: BenchConfig, suite: Suite): void {
+  if (shard === undefined) return;
+  const refused = (what: string, hint: string) => new BenchError('bad-option', `--shard ${shard}: ${what}`, hint);
+  if (suite.measure !== undefined || suite.timesAreResults === true) {
+    throw refused(`suite ${suite.name} measures what no part of its users shows`, 'run it whole, on one machine');
+  }
+  if (judge !== undefined) throw refused('verdicts of a judge are not merged', 'drop --judge');
+  if (kvStore !== undefined) {
+    throw refused('users of a shard would find other K/V in --kv-store than in the whole run', 'drop --kv-store');
+  }
+}

@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { BenchError } from '../../config/bench-error.ts';
+import { ownMetrics } from './own-metrics.ts';
+import type { BenchHooks } from './progress.ts';
+import type { Suite } from './suite.ts';
+
+const AUTO_AT_MOST = 4;
+
+/**
+ * The options of a run with the number of its workers; without it where one takes all turns: a suite whose times are its
+ * result, and what only one process can have. `auto` gives as many as there are cores, four at most.
+ * @throws BenchError `bad-option` for more than one where only one process can take part
+ */
+export function withWorkers(
+  { workers, ...options }: BenchConfig,
+  suite: Pick<Suite, 'timesAreResults'>,
+  parts: Pick<BenchHooks, 'arms'> & { readonly canStart: boolean },
+): BenchConfig {
+  if (workers === undefined || workers === 1 || suite.timesAreResults === true) return options;
+  const obstacle = obstacleOf(options, parts);
+  if (workers === 'auto') {
+    const count = obstacle === undefined ? Math.min(AUTO_AT_MOST, availableParallelism()) : 1;
+    return count === 1 ? options : { ...options, workers: count };
+  }
+  if (obstacle === undefined) return { ...options, workers };
+  throw new BenchError('bad-option', `--workers ${workers}: ${obstacle}`, 'drop it: one process takes all turns then');
+}
+
+/** The reason why one process must take all turns; undefined where several can. */
+function obstacleOf(
+  config: Omit<BenchConfig, 'workers'>,
+  { arms = [], canStart }: Parameters<typeof withWorkers>[2],
+): string | undefined {
+  if (!canStart) return 'this program starts no workers';
+  if (config.kvStore !== undefined) {
+    return 'what a turn finds in a K/V store that users share (--kv-store) would depend on which worker came first';
+  }
+  if (config.engineUrl !== undefined || config.llamaServer !== undefined) {
+    return 'a server has one cache and one set of counters for all who ask it';
+  }
+  if (arms.length > 0) return 'arms of the calling program are in its process alone';
+  return ownMetrics(config).length > 0 ? 'metrics of the calling program are in its process alone' : undefined;
+}
+
+/** Cores that each of several workers may use; undefined for one, which may use all. */
+export function coresOfWorker({ workers }: Pick<BenchConfig, 'workers'>): number | undefined {
+  return typeof workers === 'number' ? Math.max(1, Math.floor(availableParallelism() / workers)) : undefined;
+}

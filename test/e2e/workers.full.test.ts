@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isRunning } from '../../src/config/is-running.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
+import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const HEEDED_MS = 2000;
+const options = ['--limit', '16', '--arms', 'none,rag,rag-cached,dki'];
+
+let folder: TestFolder;
+beforeAll(async () => {
+  folder = new TestFolder();
+  expect(await bench('--run', 'one')).toMatchObject({ code: 0 });
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const words = (...more: readonly string[]): string[] => [...program, 'bench', '--out', folder.path, ...more];
+
+const bench = (...more: readonly string[]) => runProcess(words(...options, ...more), { cwd: root });
+
+/** The turns of a run by what they are of, without times. */
+function turnsOf(name: string): unknown[] {
+  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+  const { id } = new RunRepository(database).findByName(name)!;
+  return [...new TurnRepository(database).listByRun(id)]
+    .sort((a, b) => `${a.itemId}/${a.position}`.localeCompare(`${b.itemId}/${b.position}`))
+    .map(untimed);
+}
+
+function resultsOf(name: string): RunResults {
+  return JSON.parse(readFileSync(folder.file(`${name}/results.json`), 'utf8')) as RunResults;
+}
+
+/** Processes that this one has started. */
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+/** Starts two workers, and acts when so much of the turns is taken. */
+async function atShare(name: string, percent: number, act: (pid: number, children: readonly number[]) => void) {
+  let [acted, children] = [0, [] as number[]];
+  const { child, ended } = startProcess(words(...options, '--run', name, '--workers', '2'), {
+    cwd: root,
+    onStderr: (text) => {
+      const reached = [...text.matchAll(/ (\d+) % of/g)].some(([, share]) => Number(share) >= percent);
+      if (acted > 0 || !reached) return;
+      children = childrenOf(child.pid!);
+      act(child.pid!, children);
+      acted = performance.now();
+    },
+  });
+  const end = await ended;
+  return { ...end, children, heededMs: performance.now() - acted };
+}
+
+async function untilGone(processes: readonly number[]): Promise<void> {
+  for (let tries = 0; tries < 40 && processes.some(isRunning); tries++) await wait(50);
+  expect(processes.filter(isRunning)).toEqual([]);
+}
+
+it('two workers give the rows and the results of one', async () => {
+  expect(await bench('--run', 'two', '--workers', '2')).toMatchObject({ code: 0 });
+  expect(turnsOf('two')).toEqual(turnsOf('one'));
+  expect(untimedResults(resultsOf('two'))).toEqual(untimedResults(resultsOf('one')));
+});
+
+it('a worker that is killed loses nothing', async () => {
+  const { code, children } = await atShare('killed', 30, (_, [child]) => process.kill(child!, 'SIGKILL'));
+  expect([code, children.length]).toEqual([0, 1]);
+  expect(resultsOf('killed').run.notes).toContain(
+    'worker 2 ended before its time (SIGKILL): other workers asked its users',
+  );
+  expect(turnsOf('killed')).toEqual(turnsOf('one'));
+  expect(untimedResults(resultsOf('killed'))).toEqual(untimedResults(resultsOf('one')));
+});
+
+it.each(['SIGINT', 'SIGTERM'] as const)('%s ends all of them, and the run goes on', async (signal) => {
+  const name = `by-${signal.toLowerCase()}`;
+  const { code, stderr, children, heededMs } = await atShare(name, 20, (pid) => process.kill(pid, signal));
+  expect([code, children.length]).toEqual([130, 1]);
+  expect(stderr).toMatch(new RegExp(`interrupted; continue with: .* --resume ${name} .*\n$`));
+  expect(heededMs).toBeLessThan(HEEDED_MS);
+  await untilGone(children);
+  expect(await runProcess(words('--resume', name), { cwd: root })).toMatchObject({ code: 0 });
+  expect(turnsOf(name)).toEqual(turnsOf('one'));
+});
+
+it('workers of a process that is killed end by themselves, and the run goes on', async () => {
+  const { code, children } = await atShare('orphans', 20, (pid) => process.kill(pid, 'SIGKILL'));
+  expect([code, children.length]).toEqual([null, 1]);
+  await untilGone(children);
+  expect(await runProcess(words('--resume', 'orphans'), { cwd: root })).toMatchObject({ code: 0 });
+  expect(turnsOf('orphans')).toEqual(turnsOf('one'));
+  expect(untimedResults(resultsOf('orphans'))).toEqual(untimedResults(resultsOf('one')));
+});

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { runSuites } from '../../src/eval/bench-run.ts';
+import { mergeShards, type OpenShard } from '../../src/eval/run/merge/merge-shards.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
+import { smallDataset } from '../fixtures/small-run.ts';
+import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { TestFolder } from './bench-fixture.ts';
+
+const compose = () => fakeAdapter.opener({});
+const NAME = 'r';
+
+let folder: TestFolder;
+let whole: RunResults;
+beforeAll(async () => {
+  folder = new TestFolder();
+  writeFileSync(folder.file('small.jsonl'), smallDataset(['ann', 'bob', 'eve', 'dan', 'kim']));
+  whole = await bench('whole');
+  await bench('one', { shard: '1/2' });
+  await bench('two', { shard: '2/2' });
+});
+afterAll(() => folder[Symbol.dispose]());
+
+/** Makes a run in a folder of its own. */
+async function bench(place: string, flags: Readonly<Record<string, string>> = {}): Promise<RunResults> {
+  const given = { dataset: folder.file('small.jsonl'), arms: 'none,rag,dki', out: folder.file(place), run: NAME };
+  const config = loadBenchConfig({ flags: { ...given, ...flags }, environment: {}, workingFolder: folder.path });
+  const [results] = await runSuites({ ...config, model: 'fake' }, compose);
+  return results!;
+}
+
+function shardAt(place: string): OpenShard {
+  const database = openDatabase({ path: folder.file(`${place}/dki-bench.sqlite`) });
+  return { file: place, database, run: new RunRepository(database).findByName(NAME)! };
+}
+
+/** All turns in the order of writing, without times. */
+function turnsIn(database: BenchDatabase): unknown[] {
+  const { id } = new RunRepository(database).findByName(NAME)!;
+  return [...new TurnRepository(database).listByRun(id)].map(untimed);
+}
+
+function merged(...places: [string, ...string[]]): { readonly results: RunResults; readonly turns: unknown[] } {
+  using target = openDatabase({ path: ':memory:' });
+  const [first, ...others] = places;
+  const results = mergeShards(target, [shardAt(first), ...others.map(shardAt)]);
+  return { results, turns: turnsIn(target) };
+}
+
+describe('shards', () => {
+  it('have disjoint users, and say that they are a part', () => {
+    const users = ['one', 'two'].map((place) => {
+      const { database, run } = shardAt(place);
+      return [...new Set([...new TurnRepository(database).listByRun(run.id)].map(({ userId }) => userId))];
+    });
+    expect(users).toEqual([
+      ['ann', 'eve', 'kim'],
+      ['bob', 'dan'],
+    ]);
+  });
+
+  it('are put together to the rows and the results of one process, in whatever order they are named', () => {
+    using database = openDatabase({ path: folder.file('whole/dki-bench.sqlite') });
+    const expected = turnsIn(database);
+    expect(expected).toHaveLength(45);
+    for (const { results, turns } of [merged('one', 'two'), merged('two', 'one')]) {
+      expect(turns).toEqual(expected);
+      expect(untimedResults(results)).toEqual(untimedResults(whole));
+      expect(results.run.settings).toEqual(whole.run.settings);
+      expect(results.run.notes).toContain('merged from 2 shards');
+    }
+  });
+
+  it('are refused where one is missing, named twice, or no shard, and nothing is written', () => {
+    using target = openDatabase({ path: ':memory:' });
+    expect(() => mergeShards(target, [shardAt('one')])).toThrow(/^missing: bob \(all 9 turns\), dan \(all 9 turns\)$/);
+    expect(() => mergeShards(target, [shardAt('one'), shardAt('one')])).toThrow('one and one both hold user ann');
+    expect(() => mergeShards(target, [shardAt('whole')])).toThrow('whole: run "r" is no shard');
+    expect(new RunRepository(target).names()).toEqual([]);
+  });
+
+  it.each([
+    ['seed', { seed: '8' }, 'setting seed'],
+    ['model', {}, 'model'],
+    ['version', {}, 'version (benchVersion)'],
+  ])('are refused where they have another %s', (what, settings, named) => {
+    const [one, two] = [shardAt('one'), shardAt('two')];
+    const { run } = two;
+    const changed = {
+      seed: { ...run, plan: { ...run.plan, settings: { ...run.plan.settings, ...settings } } },
+      model: { ...run, model: { ...run.model, sha256: 'another' } },
+      version: { ...run, environment: { ...run.environment, benchVersion: '9' } },
+    }[what]!;
+    using target = openDatabase({ path: ':memory:' });
+    expect(() => mergeShards(target, [one, { ...two, run: changed }])).toThrow(`one and two differ in: ${named}`);
+  });
+
+  it('name the user whose turns are not all there', () => {
+    const two = shardAt('two');
+    // As a shard that was ended in its last user.
+    using target = openDatabase({ path: ':memory:' });
+    new TurnRepository(two.database).deleteUser(two.run.id, 'dan');
+    const { users } = two.run.plan;
+    expect(users!.map(({ userId }) => userId)).toEqual(['ann', 'bob', 'eve', 'dan', 'kim']);
+    expect(() => mergeShards(target, [shardAt('one'), two])).toThrow('missing: dan (all 9 turns)');
+  });
+});

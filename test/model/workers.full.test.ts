@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { RunUserRepository } from '../../src/db/run-user-repository.ts';
+import { type StoredTurn, TurnRepository } from '../../src/db/turn-repository.ts';
+import { runSuites } from '../../src/eval/bench-run.ts';
+import type { RunResults } from '../../src/records/results.ts';
+import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
+import { smallDataset } from '../fixtures/small-run.ts';
+import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { type StartedWorker, workersInProcess } from '../fixtures/workers-in-process.ts';
+import { TestFolder } from './bench-fixture.ts';
+
+const compose = () => fakeAdapter.opener({});
+
+let folder: TestFolder;
+beforeEach(() => {
+  folder = new TestFolder();
+  writeFileSync(folder.file('small.jsonl'), smallDataset(['ann', 'bob', 'eve', 'dan', 'kim']));
+});
+afterEach(() => folder[Symbol.dispose]());
+
+async function run(
+  name: string,
+  flags: Readonly<Record<string, string>> = {},
+  options: { readonly endAfterTurns?: number } = {},
+): Promise<{ readonly results: RunResults; readonly started: readonly StartedWorker[] }> {
+  const config = loadBenchConfig({
+    flags: {
+      ...{ dataset: folder.file('small.jsonl'), arms: 'none,rag,rag-cached,dki,dki-blocks', out: folder.path },
+      ...{ run: name, ...flags },
+    },
+    environment: {},
+    workingFolder: folder.path,
+  });
+  const { startWorker, started } = workersInProcess(compose, options);
+  const [results] = await runSuites({ ...config, model: 'fake' }, compose, {}, startWorker);
+  return { results: results!, started };
+}
+
+/** The turns of a run by what they are of, without times. */
+function turnsOf(name: string): readonly unknown[] {
+  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+  const { id } = new RunRepository(database).findByName(name)!;
+  const keyOf = ({ userId, itemId, position }: StoredTurn): string => `${userId}/${itemId}/${position}`;
+  const turns = [...new TurnRepository(database).listByRun(id)];
+  return turns.sort((a, b) => keyOf(a).localeCompare(keyOf(b))).map(untimed);
+}
+
+describe('several workers', () => {
+  it('give the rows and the results of one, turn by turn', async () => {
+    const one = await run('one');
+    const three = await run('three', { workers: '3' });
+    expect(one.started).toEqual([]);
+    expect(three.started.map(({ task }) => task.number)).toEqual([2, 3]);
+    // Otherwise nothing was compared.
+    const theirs = three.started.reduce((sum, { users }) => sum + users, 0);
+    expect(theirs).toBeGreaterThan(0);
+    expect(theirs).toBeLessThan(5);
+    expect(turnsOf('three')).toHaveLength(75);
+    expect(turnsOf('three')).toEqual(turnsOf('one'));
+    expect(untimedResults(three.results)).toEqual(untimedResults(one.results));
+    // The books of all together, to the token.
+    const { evaluatedTokens } = three.results.run.profile;
+    expect(evaluatedTokens).toMatchObject({ unbooked: 0, scoring: one.results.run.profile.evaluatedTokens!.scoring });
+    const counts = ({ run: { kvStores } }: RunResults) => [kvStores['dki']!['hits'], kvStores['dki']!['misses']];
+    expect(counts(three.results)).toEqual(counts(one.results));
+    expect([one.results.run.workers, three.results.run.workers]).toEqual([undefined, 3]);
+  });
+
+  it('give a user whom a dead one had begun to another, and say so', async () => {
+    const one = await run('one');
+    const two = await run('two', { workers: '2' }, { endAfterTurns: 7 });
+    expect(two.started[0]).toMatchObject({ turns: 8, users: 0 });
+    expect(two.results.run.notes).toContain(
+      'worker 2 ended before its time (killed in a turn): other workers asked its users',
+    );
+    expect(turnsOf('two')).toEqual(turnsOf('one'));
+    expect(untimedResults(two.results)).toEqual(untimedResults(one.results));
+    using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+    const { id } = new RunRepository(database).findByName('two')!;
+    expect([...new RunUserRepository(database, id).underWay()!]).toEqual([]);
+  });
+
+  it('are not started where times are the result, and are refused where only one process can work', async () => {
+    const { started, results } = await run('times', { workers: '2', suite: 'latency', arms: 'rag,dki' });
+    expect([started, results.run.workers]).toEqual([[], undefined]);
+    await expect(run('shared', { workers: '2', kvStore: folder.file('kv') })).rejects.toThrow(
+      '--workers 2: what a turn finds in a K/V store',
+    );
+  });
+});
