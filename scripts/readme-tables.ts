@@ -15,7 +15,7 @@ import { type Cell, type Column, estimateCell, formatCell, meanCell, type Row, t
 import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
-import { type BareTable, costTable, finding, headlineTable, keptTable } from './real-model-tables.ts';
+import { type BareTable, costTable, finding, headlineTable, keptTable, publicSetTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -128,6 +128,8 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   'docs/real-model.md': {
     kept: () => bareTableOf(keptTable, REAL_MODEL),
     cost: () => bareTableOf(costTable, REAL_MODEL),
+    musique: () => bareTableOf(publicSetTable, `${REAL_MODEL}-musique`),
+    locomo: () => bareTableOf(publicSetTable, `${REAL_MODEL}-locomo`),
   },
   'docs/shipped-models.md': {
     main: () => mainTable(resultsOf('reference/main')),

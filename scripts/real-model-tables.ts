@@ -104,6 +104,26 @@ export function keptTable(results: RunResults): BareTable {
   };
 }
 
+/** Metrics that are shown of a public set. */
+const PUBLIC_METRICS = ['contains', 'tokenF1', 'goldLogProb'];
+
+/** Of a public set, whose items are too few for verdicts: each metric of its own, and tokens evaluated. */
+export function publicSetTable(results: RunResults): BareTable {
+  const metrics = PUBLIC_METRICS.map((name) => metricNamed(results.run, name)!);
+  const tokens: Column = { key: 'tokens', heading: 'tokens evaluated', align: 'right' };
+  return {
+    rowHeading: 'arm',
+    blocks: [{ columns: [...metrics.map((metric) => metric.column()), tokens] }],
+    rows: results.arms.map((arm) => ({
+      label: arm.arm,
+      cells: {
+        ...Object.fromEntries(metrics.map((metric) => [metric.name, metric.cell(arm.metrics)])),
+        tokens: meanCell(arm.costAll?.tokens.evaluated),
+      },
+    })),
+  };
+}
+
 /** `0.21 [0.20, 0.22]`: the time to the first token ÷ that of another arm, geometric mean over the same turns. */
 function ratioText(compared: Comparison | undefined): string | undefined {
   if (compared === undefined) return undefined;

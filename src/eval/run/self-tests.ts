@@ -70,20 +70,26 @@ async function differingIds(engine: Engine, prompt: BuiltPrompt): Promise<number
   return Math.max(own.length, joined.length) - start - end;
 }
 
-/** The self-test of cells, on the first prompt with two memories. */
+/** The self-test of cells, on the first prompt with two memories; where none has room for two, one memory is cut into two. */
 async function cellsOfModel(
   engine: Engine,
   samples: readonly { readonly prompt: BuiltPrompt }[],
   continuations: readonly (readonly TokenId[])[],
   { signal }: CallOptions,
 ): Promise<Pick<RunProbes, 'cells'>> {
-  for (const [index, { prompt }] of samples.entries()) {
+  const tried = samples.map(({ prompt }, index) => {
     const { header, lines, suffix } = prefixParts(prompt);
-    if (lines.length < 2) continue;
-    const parts = { header, lines: lines.map(({ tokenIds }) => tokenIds), suffix, continuation: continuations[index]! };
-    return { cells: await cellsSelfTest(engine, parts, { signal }) };
-  }
-  return {};
+    return { header, lines: lines.map(({ tokenIds }) => tokenIds), suffix, continuation: continuations[index]! };
+  });
+  const two = tried.find(({ lines }) => lines.length > 1);
+  const one = tried.find(({ lines }) => (lines[0]?.length ?? 0) >= 2 * engine.capabilities.leastTokens);
+  if (two !== undefined) return { cells: await cellsSelfTest(engine, two, { signal }) };
+  if (one === undefined) return {};
+  const [line] = one.lines as [readonly TokenId[]];
+  const middle = Math.floor(line.length / 2);
+  return {
+    cells: await cellsSelfTest(engine, { ...one, lines: [line.slice(0, middle), line.slice(middle)] }, { signal }),
+  };
 }
 
 /** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and the token ids at segment borders. */
