@@ -15,6 +15,7 @@ import { type Cell, type Column, estimateCell, formatCell, meanCell, type Row, t
 import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
+import { embedderTable } from './embedder-table.ts';
 import { type BareTable, costTable, finding, headlineTable, keptTable, publicSetTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
@@ -130,6 +131,9 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     cost: () => bareTableOf(costTable, REAL_MODEL),
     musique: () => bareTableOf(publicSetTable, `${REAL_MODEL}-musique`),
     locomo: () => bareTableOf(publicSetTable, `${REAL_MODEL}-locomo`),
+  },
+  'docs/models.md': {
+    embedders: () => bareTableOf(embedderTable, `${REAL_MODEL}-retrieval`),
   },
   'docs/shipped-models.md': {
     main: () => mainTable(resultsOf('reference/main')),
