@@ -60,6 +60,12 @@ export function frontierFigure(results: RunResults): Figure | undefined {
           mark: { type: 'point', size: 80 },
           encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, shape },
         },
+        {
+          // Arms of one family share colour and mark: the number of dki-link:4 tells them apart.
+          transform: [{ calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' }],
+          mark: { type: 'text', dy: -11, fontSize: 10 },
+          encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, text: { field: 'argument' } },
+        },
       ],
     },
   });
