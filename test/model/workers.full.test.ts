@@ -65,8 +65,9 @@ describe('several workers', () => {
     // The books of all together, to the token.
     const { evaluatedTokens } = three.results.run.profile;
     expect(evaluatedTokens).toMatchObject({ unbooked: 0, scoring: one.results.run.profile.evaluatedTokens!.scoring });
-    const counts = ({ run: { kvStores } }: RunResults) => [kvStores['dki']!['hits'], kvStores['dki']!['misses']];
-    expect(counts(three.results)).toEqual(counts(one.results));
+    // Misses are more by those of the warm-up that each worker makes.
+    const hits = ({ run: { kvStores } }: RunResults) => kvStores['dki']!['hits'];
+    expect(hits(three.results)).toBe(hits(one.results));
     expect([one.results.run.workers, three.results.run.workers]).toEqual([undefined, 3]);
   });
 
