@@ -26,7 +26,7 @@ it('decides with what a run goes on: what changes numbers is that of its beginni
   const valueOf = (key: string, when: 'then' | 'now'): unknown => {
     if (key === 'given') return [];
     if (key === 'suite') return [when];
-    return key === 'margin' ? when.length : `${key} ${when}`;
+    return ['margin', 'workers'].includes(key) ? when.length : `${key} ${when}`;
   };
   const now = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'now')]));
   const begun = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'then')]));
