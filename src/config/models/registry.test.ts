@@ -56,11 +56,11 @@ describe('the registry', () => {
 });
 
 describe('how a model is asked', () => {
-  it('is the form of today for the models that ship', () => {
+  it('is the plain form, in the language of the user, for the models that ship', () => {
     for (const name of ['recall-base', 'recall-block']) {
       expect(askedOf(languageModelNamed(name), false)).toEqual({
         template: 'plain',
-        systemPrompt: grammars.en.systemPrompts[0],
+        systemPrompt: { en: grammars.en.systemPrompts[0], zh: grammars.zh.systemPrompts[0] },
         labels: 'index',
         answerPrefix: 'none',
       });
