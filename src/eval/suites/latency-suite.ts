@@ -3,7 +3,7 @@ import type { Suite } from '../run/suite.ts';
 /** Table 5. */
 export const latencySuite: Suite = {
   name: 'latency',
-  question: 'new against seen turns, where the time to first token goes, and from which turn on K/V pays',
+  question: 'cache misses against hits, where the time to first token goes, and from which turn on K/V pays',
   arms: [
     'rag',
     'rag-cached',
