@@ -31,9 +31,12 @@ function addressesOf(database: BenchDatabase, run: string, wanted: string | unde
     runs: links.runs(),
     run: links.run(run),
     list: `${links.run(run, { disagreeing: true, sort: 'firstTokenMs', descending: true })}#items`,
+    matrix: links.matrix(run),
+    'matrix-a-wrong-b-right': links.matrix(run, { wrong: a, right: b }),
     item: links.item(run, item),
     turn: turnOf(a),
     'turn-of-text': turnOf(b),
+    ...(a === b ? {} : { pair: links.pair({ run, item, arm: a, repeat: 0, turn: 0 }, b) }),
     ...(a === b ? {} : { compare: links.compare({ run, arm: a }, { run, arm: b }) }),
     'no-such-page': links.run(`${run}?`),
   };

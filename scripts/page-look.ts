@@ -2,7 +2,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { BenchError } from '../src/config/bench-error.ts';
 
-export const WIDTHS = [1280, 400];
+export const WIDTHS = [1280, 390];
 export const SCHEMES = ['light', 'dark'] as const;
 /** Width of the text on A4 with the margins of the report, px. */
 export const PAPER_WIDTH = 688;

@@ -38,6 +38,7 @@ export interface ItemSide {
 export interface ItemPair {
   readonly itemId: string;
   readonly question: string | null;
+  readonly gold: string | null;
   readonly a: ItemSide;
   readonly b: ItemSide;
 }
@@ -58,6 +59,7 @@ interface ShownTurn extends ItemSide {
   readonly turnId: number;
   readonly itemId: string;
   readonly question: string | null;
+  readonly gold: string | null;
 }
 
 const shownCharacters = 300;
@@ -108,7 +110,7 @@ export class ItemPairRepository {
     const turns = this.#database.guard(() =>
       this.#database.query.all<ShownTurn>(sql`
         SELECT turn_id AS turnId, item_id AS itemId, repeat, turn, substr(question, 1, ${shownCharacters}) AS question,
-          substr(answer, 1, ${shownCharacters}) AS answer, substr(error, 1, ${shownCharacters}) AS error,
+          substr(gold, 1, ${shownCharacters}) AS gold, substr(answer, 1, ${shownCharacters}) AS answer, substr(error, 1, ${shownCharacters}) AS error,
           (SELECT count(*) ${ofItem}) AS repeats, (SELECT avg(task_success) ${ofItem}) AS success
         FROM turn_list AS shown WHERE turn_id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`),
     );
@@ -116,8 +118,8 @@ export class ItemPairRepository {
     return ids.flatMap((id, place) => {
       if (place % 2 === 1) return [];
       const [a, b] = [byId.get(id)!, byId.get(ids[place + 1]!)!];
-      // A failed turn keeps no question.
-      return { itemId: a.itemId, question: a.question ?? b.question, a, b };
+      // A failed turn keeps no question, and no gold.
+      return { itemId: a.itemId, question: a.question ?? b.question, gold: a.gold ?? b.gold, a, b };
     });
   }
 

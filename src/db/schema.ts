@@ -100,7 +100,7 @@ export const runUsers = sqliteTable(
 /**
  * Values by which lists of turns are filtered and sorted, and that they show, a narrow row each: those of `turns` hold every
  * token that the model was given. A trigger of migration 0000 writes a row with each turn, in its transaction, from a view of
- * migration 0002; a migration that rebuilds `turns` must make the trigger anew.
+ * migration 0005; a migration that rebuilds `turns` must make the trigger anew.
  * @see docs/adr/0012-list-of-turns.md
  */
 export const turnList = sqliteTable(
@@ -142,6 +142,14 @@ export const turnList = sqliteTable(
     answer: text('answer').notNull(),
     /** Of the run's primary metric. */
     primaryValue: real('primary_value'),
+    /** Null where only abstaining is right, and of a failed turn. */
+    gold: text('gold'),
+    /** `hit`, `miss` or `bypass`, by the arm's own account. */
+    cache: text('cache'),
+    /** The first stage of the evidence funnel that failed. */
+    failedStage: text('failed_stage'),
+    /** The checks of the run that this turn alone fails, comma-separated; null where it fails none. */
+    failedChecks: text('failed_checks'),
   },
   (table) => [
     // Finds the first and the last turn of a run.

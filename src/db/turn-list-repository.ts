@@ -1,7 +1,8 @@
-import { and, asc, between, count, desc, eq, getTableColumns, gt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, eq, getTableColumns, gt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { BenchDatabase } from './database.ts';
 import { type KnownAnswers, knownAnswers } from './known-answers.ts';
+import { rowsOfRun } from './rows-of-run.ts';
 import { turnList, type TurnListRow } from './schema.ts';
 import { matches, type TurnListFilter } from './turn-list-filter.ts';
 import { SortedSides, type TurnListOrder } from './turn-list-order.ts';
@@ -37,6 +38,11 @@ const shownColumns = {
     SELECT sibling.question FROM turn_list AS sibling
     WHERE sibling.run_id = turn_list.run_id AND sibling.item_id = turn_list.item_id AND sibling.question IS NOT NULL LIMIT 1
   )), 1, ${shownCharacters})`,
+  // Nor a gold.
+  gold: sql<string | null>`substr(coalesce(gold, (
+    SELECT sibling.gold FROM turn_list AS sibling
+    WHERE sibling.run_id = turn_list.run_id AND sibling.item_id = turn_list.item_id AND sibling.gold IS NOT NULL LIMIT 1
+  )), 1, ${shownCharacters})`,
   answer: cut<string>(turnList.answer),
   error: cut<string | null>(turnList.error),
 };
@@ -56,11 +62,9 @@ export class TurnListRepository {
    * as near as the first; a turn that is not of the run is the beginning.
    */
   page(runId: string, filter: TurnListFilter, order: TurnListOrder, place: TurnListPlace, size: number): TurnListPage {
-    const [first, last] = this.#ends(runId);
-    if (first === undefined || last === undefined) {
-      return { rows: [], hasPrevious: false, hasNext: false, matching: 0 };
-    }
-    const matching = and(ofRun(runId, first, last), matches(filter));
+    const ofRun = rowsOfRun(this.#database, runId);
+    if (ofRun === undefined) return { rows: [], hasPrevious: false, hasNext: false, matching: 0 };
+    const matching = and(ofRun, matches(runId, filter));
     const sides = new SortedSides(order);
     const cursor = this.#cursor(runId, place.before ?? place.after);
     const backwards = cursor !== undefined && place.before !== undefined;
@@ -108,21 +112,6 @@ export class TurnListRepository {
     );
   }
 
-  /** Ids of the first and the last turn. Two queries: SQLite takes one end of an index at a time. */
-  #ends(runId: string): [first: number | undefined, last: number | undefined] {
-    const end = (way: typeof asc) =>
-      this.#database.guard(() =>
-        this.#database.query
-          .select({ id: turnList.turnId })
-          .from(turnList)
-          .where(eq(turnList.runId, runId))
-          .orderBy(way(turnList.turnId))
-          .limit(1)
-          .get(),
-      )?.id;
-    return [end(asc), end(desc)];
-  }
-
   #cursor(runId: string, turnId: number | undefined): TurnListRow | undefined {
     if (turnId === undefined) return undefined;
     return this.#database.guard(() =>
@@ -137,7 +126,7 @@ export class TurnListRepository {
   #matching(runId: string, filter: TurnListFilter, matching: SQL | undefined): TurnListPage['matching'] {
     if (filter.text !== undefined) return undefined;
     return this.#known.of(JSON.stringify([runId, filter]), () => {
-      if (matches(filter) === undefined) return this.#count(eq(turnList.runId, runId));
+      if (matches(runId, filter) === undefined) return this.#count(eq(turnList.runId, runId));
       const counted = this.#count(matching, mostCounted + 1);
       return counted > mostCounted ? 'many' : counted;
     });
@@ -169,9 +158,4 @@ export class TurnListRepository {
       values.push(next.value);
     }
   }
-}
-
-/** Rows of a run lie together, as they were written: one walk over them is faster than an index, hence the `+`. */
-function ofRun(runId: string, first: number, last: number): SQL | undefined {
-  return and(between(turnList.turnId, first, last), sql`+${turnList.runId} = ${runId}`);
 }

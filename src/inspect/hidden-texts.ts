@@ -28,16 +28,28 @@ export function hiddenNote(hidden: string | null): Html | string {
 
 /** A row of a list, whose texts are cut: it says nothing in their place. */
 export function rowWithoutTexts(row: TurnListRow): TurnListRow {
-  return { ...row, question: '', answer: '', error: row.error === null ? null : 'failed' };
+  return {
+    ...row,
+    question: '',
+    gold: row.gold === null ? null : '',
+    answer: '',
+    error: row.error === null ? null : 'failed',
+  };
 }
 
 /** A pair of a list, as `rowWithoutTexts`; answers that differ still do. */
-export function pairWithoutTexts({ itemId, a, b }: ItemPair): ItemPair {
+export function pairWithoutTexts({ itemId, gold, a, b }: ItemPair): ItemPair {
   const same = a.answer === b.answer;
   // Field by field: a row may hold more than its type says.
   const side = ({ repeat, turn, success, repeats, error }: ItemSide, answer: string): ItemSide => ({
     ...{ repeat, turn, success, repeats, answer },
     error: error === null ? null : 'failed',
   });
-  return { itemId, question: '', a: side(a, 'hidden'), b: side(b, same ? 'hidden' : 'hidden, another') };
+  return {
+    itemId,
+    question: '',
+    gold: gold === null ? null : '',
+    a: side(a, 'hidden'),
+    b: side(b, same ? 'hidden' : 'hidden, another'),
+  };
 }

@@ -14,19 +14,41 @@ export interface ArmRef {
   readonly arm: string;
 }
 
-/** Filter, order and page of the list of a run's turns; all turns by default. */
-export interface ItemQuery {
+/** Filter of a run's turns; a turn must meet all of it. */
+export interface TurnFilter {
   readonly arm?: string;
   readonly answer?: 'right' | 'wrong';
+  /** An arm that answers the item wrong. */
+  readonly wrong?: string;
+  /** An arm that answers the item right. */
+  readonly right?: string;
   /** Items that some arm answers right and another wrong. */
   readonly disagreeing?: true;
   readonly category?: string;
+  /** Class of a wrong answer. */
+  readonly wrongClass?: string;
+  /** Stage of the evidence funnel that failed. */
+  readonly stage?: string;
+  /** `hit`, `miss` or `bypass`. */
+  readonly cache?: string;
+  /** A check that the turn fails. */
+  readonly check?: string;
   /** Prompts that were forced, or from which memories or history were dropped. */
   readonly truncated?: true;
   /** Turns that failed. */
   readonly failed?: true;
-  /** A part of the question or the answer. */
+  /** A part of the question, the gold or the answer. */
   readonly text?: string;
+}
+
+/** Filter and page of the matrix of items and arms: items of which a turn passes. */
+export interface MatrixQuery extends TurnFilter {
+  /** From 1. */
+  readonly page?: number;
+}
+
+/** Filter, order and page of the list of a run's turns; all turns by default. */
+export interface ItemQuery extends TurnFilter {
   /** A column of the list; by default the order of writing. */
   readonly sort?: string;
   /** Largest value first; by default the smallest. */
@@ -45,6 +67,7 @@ export interface Links {
   readonly answered: boolean;
   runs(): string;
   run(run: string, query?: ItemQuery): string;
+  matrix(run: string, query?: MatrixQuery): string;
   /** A table that the page of the run leaves out, by its id. */
   table(run: string, table: string): string;
   /** A figure as a picture, by its id. */
@@ -53,6 +76,8 @@ export interface Links {
   /** @param options.against the arm whose sequence is compared with the turn's */
   turn(turn: TurnRef, options?: { readonly against?: string }): string;
   turnJson(turn: TurnRef): string;
+  /** A turn side by side with that of another arm on the same item. */
+  pair(turn: TurnRef, other: string): string;
   /**
    * @param options.page of the list of items, from 1
    * @param options.force compares runs of different data or models, too

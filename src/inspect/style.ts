@@ -1,4 +1,6 @@
 import { style as reportStyle } from '../report/html/style.ts';
+import { matrixStyle } from './matrix/matrix-style.ts';
+import { pairStyle } from './pair/pair-style.ts';
 import { turnStyle } from './turn/turn-style.ts';
 
 const sharedStyle = `
@@ -23,7 +25,7 @@ main:focus { outline: none; }
 kbd { border: 1px solid var(--line); border-radius: 3px; padding: 0 0.35em; background: var(--wash); font-size: 0.85em; }
 .keys { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
 /* Without its script a page has no keys. */
-html:not([data-script]) .keys { display: none; }
+html:not([data-script]) :is(.keys, form[data-static]) { display: none; }
 /* Text of users and models: its own line breaks, and never wider than the page. */
 .text { white-space: pre-wrap; overflow-wrap: anywhere; }
 
@@ -83,4 +85,4 @@ html[data-page="error"] main p::first-letter { text-transform: uppercase; }
 `;
 
 /** Style of all pages of the viewer, in addition to that of the report. */
-export const style = `${reportStyle}${sharedStyle}${turnStyle}`;
+export const style = `${reportStyle}${sharedStyle}${turnStyle}${matrixStyle}${pairStyle}`;

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** `hit`: all K/V was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
+export const cacheStates = ['hit', 'miss', 'bypass'] as const;
+
 const tokens = z.number().int().nonnegative();
 
 /** Tokens that are recomputed, by the rule of the arm. */
@@ -32,8 +35,7 @@ export type Selector = z.output<typeof selector>;
 /** A turn's own claims, in tokens; the engine's meter is compared with them. */
 export const turnAccount = z
   .object({
-    /** `hit`: all K/V was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
-    cache: z.enum(['hit', 'miss', 'bypass']),
+    cache: z.enum(cacheStates),
     /** Evaluated in this turn, in all. */
     evaluated: tokens,
     /** Evaluated to build K/V that was not in the store. */

@@ -223,9 +223,31 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
         kinds.add(kind);
         expect(await excessWidth(page)).toBe(0);
       }
-      expect([...kinds].sort()).toEqual(['disagreeing', 'index', 'item', 'table', 'turn']);
+      expect([...kinds].sort()).toEqual(['disagreeing', 'index', 'item', 'matrix', 'pair', 'table', 'turn']);
       expect(seen.size).toBe(made.files - 2);
       expect(faults).toEqual([]);
+    });
+
+    it('filters its matrix with no server', async () => {
+      await openFile('pages/files/matrix-1.html');
+      const shown = async () => (await page.locator('table.matrix tbody tr:visible').allInnerTexts()).length;
+      expect(await shown()).toBe(11);
+      await page.selectOption('[name=wrong]', 'none');
+      await page.selectOption('[name=right]', 'rag');
+      const turns = new Database(path, { readonly: true });
+      const wanted = turns
+        .prepare(
+          `SELECT count(*) FROM turn_list AS a JOIN turn_list AS b USING (item_id)
+           WHERE a.arm = 'none' AND a.task_success = 0 AND b.arm = 'rag' AND b.task_success = 1`,
+        )
+        .pluck()
+        .get() as number;
+      turns.close();
+      expect(wanted).toBeGreaterThan(0);
+      expect(await shown()).toBe(wanted);
+      expect(await page.textContent('output')).toBe(`${wanted} of 11 are shown`);
+      await page.fill('[name=text]', 'nothing of the kind');
+      expect(await shown()).toBe(0);
     });
 
     it('keeps the keys and shows hostile text as text', async () => {

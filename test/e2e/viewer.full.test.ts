@@ -14,7 +14,7 @@ import { storeRun } from '../fixtures/stored-runs.ts';
 import { builtScript, excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
 
 const hostile = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">\u202e\u0000';
-const widths = [1280, 400];
+const widths = [1280, 390];
 const schemes = ['light', 'dark'] as const;
 
 let folder: string;
@@ -39,7 +39,14 @@ beforeAll(async () => {
     const turns = Array.from({ length: 60 }, (_, index) => index).flatMap((index) =>
       ['rag', 'dki'].map((arm) => ({
         ...{ itemId: index === 1 ? hostile : `i-${index}`, userId: 'ann', arm, right: arm === 'rag' || index !== 0 },
-        answer: index === 1 ? hostile + '长'.repeat(1_000_000) : index === 2 ? '她住在都灵。' : ' Turin',
+        answer:
+          index === 1
+            ? hostile + '长'.repeat(1_000_000)
+            : index === 2
+              ? '她住在都灵。'
+              : arm === 'dki' && index === 0
+                ? ' Oslo'
+                : ' Turin',
       })),
     );
     const run = storeRun(writable, { name: 'group/main', turns });
@@ -70,6 +77,9 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   const pages = {
     runs: links.runs(),
     run: links.run('group/main', { sort: 'firstTokenMs' }),
+    matrix: links.matrix('group/main'),
+    'matrix, A wrong and B right': links.matrix('group/main', { wrong: 'dki', right: 'rag' }),
+    'two arms side by side': links.pair({ run: 'group/main', item: hostile, arm: 'dki', repeat: 0, turn: 0 }, 'rag'),
     item: links.item('group/main', hostile),
     turn: turnOf(hostile),
     'turn of Chinese': turnOf('i-2'),
@@ -130,6 +140,22 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
     await plain.click('form[data-live] button');
     expect(await plain.textContent('[data-result] [role=status]')).toContain('Turns 1 to 1 of 1');
     await context.close();
+  });
+
+  it('leads from a filter of the matrix to answers and a turn', async () => {
+    await open(links.matrix('group/main'));
+    await page.selectOption('[name=wrong]', 'dki');
+    await page.selectOption('[name=right]', 'rag');
+    await page.locator('[data-result] [role=status]', { hasText: 'Items 1 to 1 of 1' }).waitFor();
+    expect(await page.locator('dl.answers').isVisible()).toBe(false);
+    await page.click('table.matrix summary');
+    expect(await page.locator('dl.answers dd').allTextContents()).toEqual(['rag', 'dki']);
+    expect(await page.locator('td.gold').textContent()).toBe('Turin');
+    await page.click('td.wrong a');
+    await page.waitForURL(/\/turn\?/);
+    await page.click('text=Side by side with rag');
+    await page.waitForURL(/\/pair\?/);
+    expect(await page.locator('tr.differs th').first().textContent()).toBe('answer');
   });
 
   it('asks before it computes attributions', async () => {

@@ -6,6 +6,7 @@ import { formatNumber } from '../../report/table.ts';
 import type { ArmRef, Links } from '../links.ts';
 import { listText } from '../cut-text.ts';
 import { hiddenNote } from '../hidden-texts.ts';
+import { goldText } from '../run/item-list.ts';
 import type { SuccessDifference } from './paired-arms.ts';
 import type { ComparisonPage } from './read-comparison.ts';
 
@@ -29,7 +30,7 @@ function side(href: string, { answer, error, success, repeats }: ItemSide, judge
 }
 
 function row({ a, b, unknownQuality }: ComparisonPage, pair: ItemPair, links: Links): Html {
-  const { itemId, question } = pair;
+  const { itemId, question, gold } = pair;
   const judged = unknownQuality === null;
   const sameTurn = pair.a.repeat === pair.b.repeat && pair.a.turn === pair.b.turn;
   const turn = ({ run, arm }: ArmRef, { repeat, turn: number }: ItemSide, other: ArmRef) =>
@@ -37,10 +38,18 @@ function row({ a, b, unknownQuality }: ComparisonPage, pair: ItemPair, links: Li
       { run, item: itemId, arm, repeat, turn: number },
       run === other.run && sameTurn ? { against: other.arm } : {},
     );
+  const beside =
+    a.run === b.run && sameTurn && pair.a.error === null && pair.b.error === null
+      ? html` <a
+          href="${links.pair({ run: a.run, item: itemId, arm: a.arm, repeat: pair.a.repeat, turn: pair.a.turn }, b.arm)}"
+          >side by side</a
+        >`
+      : '';
   return html`<tr>
-    <th scope="row"><a data-open href="${links.item(a.run, itemId)}">${printable(itemId)}</a></th>
+    <th scope="row"><a data-open href="${links.item(a.run, itemId)}">${printable(itemId)}</a>${beside}</th>
     <td>${outcome(pair, judged)}</td>
     <td class="cut">${question === null ? '' : listText(question)}</td>
+    <td class="cut">${goldText(gold, question)}</td>
     ${side(turn(a, pair.a, b), pair.a, judged)} ${side(turn(b, pair.b, a), pair.b, judged)}
   </tr> `;
 }
@@ -119,6 +128,7 @@ export function comparePage(model: ComparisonPage, links: Links): Html {
             <th scope="col">item</th>
             <th scope="col">A against B</th>
             <th scope="col">question</th>
+            <th scope="col">gold</th>
             <th scope="col">A: ${printable(a.arm)}</th>
             <th scope="col">B: ${printable(b.arm)}</th>
           </tr>

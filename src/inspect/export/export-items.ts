@@ -4,6 +4,8 @@ import { readItemPage } from '../item/read-item-page.ts';
 import { readTurnPage, refOf } from '../turn/read-turn.ts';
 import { turnJson } from '../turn/turn-json.ts';
 import { turnPage } from '../turn/turn-page.ts';
+import { pairPage } from '../pair/pair-page.ts';
+import { readPair } from '../pair/read-pair.ts';
 import type { PageWriter } from './page-writer.ts';
 
 /**
@@ -38,6 +40,19 @@ export async function exportItem(
     });
     await folder.write(json, turnJson(turn));
     written.push(page, json);
+    if (turn.turn.state === 'answered' && turn.against !== undefined) {
+      const beside = files.pair(ref, turn.against.arm);
+      const pair = readPair(database, ref, turn.against.arm);
+      await writer.write({
+        ...{ path: beside, kind: 'pair', title: `${one.arm} beside ${turn.against.arm}` },
+        breadcrumbs: (links) => [
+          { text: run, href: links.run(run) },
+          { text: item, href: links.item(run, item) },
+        ],
+        body: (links) => pairPage(pair, links),
+      });
+      written.push(beside);
+    }
     if (folder.bytes > mostBytes) {
       await folder.remove(written);
       return false;

@@ -1,4 +1,4 @@
-import type { ItemQuery, Links, TurnRef } from '../links.ts';
+import type { ItemQuery, Links, MatrixQuery, TurnRef } from '../links.ts';
 import { filesFolder } from './export-folder.ts';
 
 /** Turns on a page of the list. */
@@ -35,6 +35,16 @@ export class ExportFiles {
     return page === 1 ? this.index : `${filesFolder}/list-${page}.html`;
   }
 
+  /** A page of the matrix of all items. */
+  matrix({ page = 1 }: MatrixQuery): string {
+    return `${filesFolder}/matrix-${page}.html`;
+  }
+
+  /** The page of a turn side by side with another arm's. */
+  pair({ item, arm, repeat, turn }: TurnRef, other: string): string {
+    return `${filesFolder}/pair-${this.#numbers.of('pair', item, arm, repeat, turn, other)}.html`;
+  }
+
   table(id: string): string {
     return `${filesFolder}/table-${this.#numbers.of('table', id)}.html`;
   }
@@ -64,11 +74,13 @@ export function exportLinks(files: ExportFiles, from: string): Links {
     answered: false,
     runs: () => to(files.index),
     run: (_run, query = {}) => to(files.list(query)),
+    matrix: (_run, query = {}) => to(files.matrix(query)),
     table: (_run, table) => to(files.table(table)),
     figure: (_run, figure) => to(files.figure(figure)),
     item: (_run, item) => to(files.item(item)),
     turn: (turn) => to(files.turn(turn, 'html')),
     turnJson: (turn) => to(files.turn(turn, 'json')),
+    pair: (turn, other) => to(files.pair(turn, other)),
     // An export has no comparisons.
     compare: () => to(files.index),
     style: () => to(files.style),

@@ -10,6 +10,8 @@ import type { Html } from '../../report/html/html-table.ts';
 import { runNamed } from '../find-run.ts';
 import { hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
 import type { Links } from '../links.ts';
+import { matrixPage } from '../matrix/matrix-page.ts';
+import { readMatrixFile } from '../matrix/read-matrix.ts';
 import { readRunPage, type RunPage } from '../run/read-run-page.ts';
 import { otherTables, runPage, tablePage } from '../run/run-page.ts';
 import { style } from '../style.ts';
@@ -76,6 +78,7 @@ export async function exportRun(database: BenchDatabase, options: RunExport): Pr
     onProgress(turns, rows.length);
   }
 
+  await exportMatrix(database, writer, model.name, kept);
   const leftOut = leftOutInWords(rows, kept, mostBytes);
   await exportIndex(writer, model, turnsOfItems(rows, kept), leftOut);
   const { files, bytes } = folder;
@@ -109,6 +112,24 @@ function leftOutInWords(rows: readonly TurnListRow[], kept: readonly string[], m
   return `Left out: the last ${count(items - kept.length)} of ${count(items)} items, ${count(turns)} of ${count(rows.length)} turns. An export takes at most ${count(mostBytes / 1e6)} MB.`;
 }
 
+/** Writes the matrix of the items that were written. */
+async function exportMatrix(
+  database: BenchDatabase,
+  writer: PageWriter,
+  run: string,
+  items: readonly string[],
+): Promise<void> {
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const matrix = readMatrixFile(database, run, items, page, hiddenInReports);
+    pages = matrix.pages;
+    await writer.write({
+      ...{ path: writer.files.matrix({ page }), kind: 'matrix', title: 'Items and arms' },
+      breadcrumbs: (links) => [{ text: run, href: links.run(run) }],
+      body: (links) => matrixPage(matrix, links),
+    });
+  }
+}
+
 /** Writes the tables that the index only links, and all figures. */
 async function exportResults(writer: PageWriter, { name, results }: RunPage): Promise<void> {
   if (results === null) return;
@@ -140,7 +161,7 @@ async function exportIndex(
   }
   const note = (links: Links): Html =>
     html`<p class="note">
-      Exported from the viewer: filters, comparisons and differences to arms other than RAG need
+      Exported from the viewer: filters of turns, comparisons and differences to arms other than RAG need
       <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
       ${
         disagreeing.length === 0

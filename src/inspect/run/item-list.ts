@@ -10,14 +10,14 @@ import type { ItemQuery, Links } from '../links.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import { listText } from '../cut-text.ts';
 import { type TurnColumn, turnColumns } from './turn-columns.ts';
+import { type FilterValues, select, tick, turnFilters } from './turn-filters.ts';
 
 /** A page of the turns of a run, and the values of its filters. */
 export interface ItemList {
   readonly run: string;
   readonly query: ItemQuery;
   readonly page: TurnListPage;
-  readonly arms: readonly string[];
-  readonly categories: readonly string[];
+  readonly values: FilterValues;
   /** The metric that the verdicts of the run are on. */
   readonly primary: MetricDeclaration;
   /** The reason why no quality of answers is given; null if it is. */
@@ -31,58 +31,20 @@ const shownColumns = ({ query, primary, unknownQuality }: ItemList): readonly Tu
     quality && unknownQuality !== null ? false : !onDemand || key === query.sort,
   );
 
-const option = (value: string, text: string, chosen: string | undefined): Html =>
-  html`<option value="${value}" ${value === (chosen ?? '') ? 'selected' : ''}>${printable(text)}</option>`;
-
-const select = (
-  name: string,
-  label: string,
-  chosen: string | undefined,
-  options: readonly (readonly [string, string])[],
-) =>
-  html`<label
-    >${label}
-    <select name="${name}">
-      ${options.map(([value, text]) => option(value, text, chosen))}
-    </select></label
-  >`;
-
-const tick = (name: string, label: string, ticked: true | undefined): Html =>
-  html`<label class="tick"
-    ><input type="checkbox" name="${name}" value="1" ${ticked === true ? 'checked' : ''} /> ${label}</label
-  >`;
-
 function filters(list: ItemList, links: Links): Html {
-  const { run, query, arms, categories, primary, unknownQuality } = list;
-  const judged = unknownQuality === null;
-  const sorts = turnColumns(primary).filter(({ quality }) => judged || !quality);
-  const each = (names: readonly string[]) => names.map((name) => [name, name] as const);
-  const order = (query.descending === true ? '-' : '') + (query.sort ?? '');
+  const { run, query, primary, values } = list;
+  const sorts = turnColumns(primary).filter(({ quality }) => values.judged || !quality);
+  const isFiltered = Object.keys(query).length > 0;
   return html`<form class="filters" method="get" action="/run" data-live="items">
     <input type="hidden" name="run" value="${run}" />
-    <label
-      >text <input type="search" name="text" value="${query.text ?? ''}" maxlength="200" data-filter autocomplete="off"
-    /></label>
-    ${select('arm', 'arm', query.arm, [['', 'all'], ...each(arms)])}
-    ${
-      judged
-        ? select('answer', 'answer', query.answer, [
-            ['', 'any'],
-            ['right', 'right'],
-            ['wrong', 'wrong'],
-          ])
-        : ''
-    }
-    ${categories.length === 0 ? '' : select('category', 'category', query.category, [['', 'all'], ...each(categories)])}
-    ${judged ? tick('disagreeing', 'arms disagree', query.disagreeing) : ''}
-    ${tick('truncated', 'truncated', query.truncated)} ${tick('failed', 'error', query.failed)}
+    ${turnFilters(query, values)}
     ${select('sort', 'sorted by', query.sort, [
       ['', 'order of the run'],
       ...sorts.map(({ key, heading, meaning }) => [key, `${heading}: ${meaning}`] as const),
     ])}
     ${tick('descending', 'largest first', query.descending)}
     <button>Show</button>
-    ${order === '' && Object.keys(query).length === 0 ? '' : html`<a href="${links.run(run)}#items">no filter</a>`}
+    ${isFiltered ? html`<a href="${links.run(run)}#items">no filter</a>` : ''}
   </form> `;
 }
 
@@ -108,21 +70,29 @@ function heading(list: ItemList, { key, heading: text, meaning }: TurnColumn, li
   </th>`;
 }
 
-function verdictMark({ taskSuccess, error, wrongClass }: TurnListRow, judged: boolean): Html {
+/** A gold answer as a list shows it; none where the question is not known either. */
+export function goldText(gold: string | null, question: string | null): Html {
+  if (gold !== null) return html`${listText(gold)}`;
+  return html`<span class="soft">${question === null ? '–' : 'none: abstain'}</span>`;
+}
+
+function verdictMark({ taskSuccess, error, wrongClass, failedStage }: TurnListRow, judged: boolean): Html {
   if (error !== null) return html`<b class="bad">error</b>`;
   if (!judged || taskSuccess === null) return html`–`;
   if (taskSuccess === 1) return html`<b class="good">✓ right</b>`;
+  const where = failedStage === null ? '' : html` <span class="soft">failed at ${printable(failedStage)}</span>`;
   return html`<b class="bad">✗ wrong</b
-    >${wrongClass === null ? '' : html` <span class="soft">${printable(wrongClass)}</span>`}`;
+    >${wrongClass === null ? '' : html` <span class="soft">${printable(wrongClass)}</span>`}${where}`;
 }
 
 function row(list: ItemList, columns: readonly TurnColumn[], turn: TurnListRow, links: Links): Html {
-  const { itemId, arm, repeat, turn: number, question, answer, error } = turn;
+  const { itemId, arm, repeat, turn: number, question, gold, answer, error } = turn;
   const ref = { run: list.run, item: itemId, arm, repeat, turn: number };
   const marks = [
     repeat > 0 ? `repeat ${repeat}` : '',
     number > 0 ? `turn ${number}` : '',
     turn.truncated ? 'truncated' : '',
+    turn.failedChecks === null ? '' : `fails ${turn.failedChecks.replaceAll(',', ', ')}`,
   ];
   const remarks = marks.filter((mark) => mark !== '').join(', ');
   const cells = columns.map(({ key, digits }) => {
@@ -136,6 +106,7 @@ function row(list: ItemList, columns: readonly TurnColumn[], turn: TurnListRow, 
     </th>
     <td class="id"><a href="${links.item(list.run, itemId)}">${printable(itemId)}</a></td>
     <td class="cut">${question === null ? html`<span class="soft">not recorded</span>` : listText(question)}</td>
+    <td class="cut">${goldText(gold, question)}</td>
     <td class="cut">${error === null ? listText(answer) : html`<span class="bad">${listText(error)}</span>`}</td>
     <td>${verdictMark(turn, list.unknownQuality === null)}</td>
     ${cells}
@@ -173,11 +144,18 @@ function pager(list: ItemList, links: Links): Html {
   </nav> `;
 }
 
+/** A link to the matrix of the items of these turns; of an export, of all items. */
+function matrixLink({ run, query }: ItemList, links: Links): Html {
+  const { sort: _sort, descending: _descending, ...filter } = fromStart(query);
+  return html`<p><a href="${links.matrix(run, links.answered ? filter : {})}">As a matrix of items and arms</a></p>`;
+}
+
 /** The turns of a run as a list with filters, order and pages. */
 export function itemList(list: ItemList, links: Links): Html {
   const columns = shownColumns(list);
   return html`<section id="items" aria-labelledby="items-heading">
-    <h2 id="items-heading">Items</h2>
+    <h2 id="items-heading">Turns</h2>
+    ${matrixLink(list, links)}
     ${list.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(list.unknownQuality)}.</p>`}
     ${hiddenNote(list.hiddenTexts)} ${links.answered ? filters(list, links) : ''}
     <div data-result="items">
@@ -192,6 +170,7 @@ export function itemList(list: ItemList, links: Links): Html {
                     <th scope="col">arm</th>
                     <th scope="col">item</th>
                     <th scope="col">question</th>
+                    <th scope="col">gold</th>
                     <th scope="col">answer</th>
                     <th scope="col">verdict</th>
                     ${columns.map((column) => heading(list, column, links))}

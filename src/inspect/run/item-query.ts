@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { BenchError } from '../../config/bench-error.ts';
 import { turnSorts } from '../../db/turn-list-order.ts';
-import type { ItemQuery } from '../links.ts';
+import { checkNames } from '../../records/results/check-result.ts';
+import { funnelStages, wrongClasses } from '../../records/scores.ts';
+import { cacheStates } from '../../records/turn-account.ts';
+import type { ItemQuery, MatrixQuery } from '../links.ts';
 
 /** Limit of a text to search for. */
 const longestText = 200;
@@ -14,33 +17,53 @@ const positive = z
   .transform(Number)
   .refine(Number.isSafeInteger, 'expected a whole number from 1');
 
-const itemQuery = z.object({
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  z.enum(names, { error: `expected one of ${names.join(', ')}` }).exactOptional();
+
+const filter = {
   arm: name.exactOptional(),
-  answer: z.enum(['right', 'wrong'], { error: 'expected right or wrong' }).exactOptional(),
+  answer: oneOf(['right', 'wrong']),
+  wrong: name.exactOptional(),
+  right: name.exactOptional(),
   disagreeing: ticked.exactOptional(),
   category: name.exactOptional(),
+  wrongClass: oneOf(wrongClasses),
+  stage: oneOf(funnelStages),
+  cache: oneOf(cacheStates),
+  check: oneOf(checkNames),
   truncated: ticked.exactOptional(),
   failed: ticked.exactOptional(),
   text: z.string().max(longestText, `expected at most ${longestText} characters`).exactOptional(),
-  sort: z
-    .enum(Object.keys(turnSorts), { error: `expected one of ${Object.keys(turnSorts).join(', ')}` })
-    .exactOptional(),
+};
+
+const itemQuery = z.object({
+  ...filter,
+  sort: oneOf(Object.keys(turnSorts)),
   descending: ticked.exactOptional(),
   after: positive.exactOptional(),
   before: positive.exactOptional(),
   at: positive.exactOptional(),
 });
 
-/**
- * Reads the query of a list from an address; empty values, which forms send, are ignored.
- * @throws BenchError `bad-option` that names the value
- */
-export function itemQueryOf(values: URLSearchParams): ItemQuery {
+const matrixQuery = z.object({ ...filter, page: positive.exactOptional() });
+
+/** Reads a query; empty values, which forms send, are ignored. @throws BenchError `bad-option` that names the value */
+function queryOf<Schema extends z.ZodType>(schema: Schema, values: URLSearchParams): z.output<Schema> {
   const given = Object.fromEntries([...values].filter(([, value]) => value !== ''));
-  const parsed = itemQuery.safeParse(given);
+  const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const key = String(issue!.path[0]);
   const shown = JSON.stringify((given[key] ?? '').slice(0, 60));
   throw new BenchError('bad-option', `${key}=${shown}: ${issue!.message}`, 'remove the value from the address');
+}
+
+/** Reads the query of a list from an address. @throws BenchError `bad-option` that names the value */
+export function itemQueryOf(values: URLSearchParams): ItemQuery {
+  return queryOf(itemQuery, values);
+}
+
+/** Reads the query of a matrix from an address. @throws BenchError `bad-option` that names the value */
+export function matrixQueryOf(values: URLSearchParams): MatrixQuery {
+  return queryOf(matrixQuery, values);
 }

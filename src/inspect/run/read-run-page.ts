@@ -12,8 +12,9 @@ import { comparisonsTables } from '../../report/tables/comparisons-table.ts';
 import { reportTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../report/table.ts';
 import { type HiddenTexts, hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
-import { armsOf, runNamed, unknownName, usualPair } from '../find-run.ts';
+import { runNamed, unknownName, usualPair } from '../find-run.ts';
 import type { ItemQuery } from '../links.ts';
+import { filterValues } from './filter-values.ts';
 import type { ItemList } from './item-list.ts';
 
 /** Rows of a page of the list. */
@@ -54,7 +55,7 @@ export function readRunPage(
     dataset: run.dataset.name,
     results: new RunRepository(database).results(run.id),
     items,
-    usualPair: usualPair(run.plan.arms, items.arms),
+    usualPair: usualPair(run.plan.arms, items.values.arms),
   };
 }
 
@@ -63,18 +64,14 @@ function readItems(database: BenchDatabase, run: RunRecord, asked: ItemQuery, hi
   // Its column is that of the primary metric.
   const query = asked.sort === primary.name ? { ...asked, sort: 'primaryValue' } : asked;
   const turns = new TurnListRepository(database);
-  const categories = turns.categories(run.id);
-  if (query.category !== undefined && !categories.includes(query.category)) {
-    throw unknownName(`run "${run.name}" has no category`, query.category, categories);
-  }
+  const values = filterValues(database, run, query);
   const { sort, descending, after, before, at: _at, ...filter } = query;
   const quality = unknownQuality(run.model);
   const page = turns.page(run.id, filter, { sort: sort as TurnSort, descending }, { after, before }, pageSize);
   return {
     run: run.name,
     query,
-    arms: armsOf(database, run, query.arm),
-    categories,
+    values,
     primary,
     unknownQuality: quality,
     hiddenTexts,

@@ -73,7 +73,8 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
                 <li><a href="#checks">Checks and tables</a></li>
                 ${reportFigures(results).length === 0 ? '' : html`<li><a href="#figures">Figures</a></li>`}`
         }
-        <li><a href="#items">Items</a></li>
+        <li><a href="${links.matrix(name)}">Items and arms</a></li>
+        <li><a href="#items">Turns</a></li>
       </ul>
     </nav>
     ${links.answered ? armsForm(model) : ''}
@@ -89,7 +90,13 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
 }
 
 /** A form that compares two arms of the run item by item. */
-function armsForm({ items: { run, arms }, usualPair: [a, b] }: RunPage): Html | string {
+function armsForm({
+  items: {
+    run,
+    values: { arms },
+  },
+  usualPair: [a, b],
+}: RunPage): Html | string {
   if (arms.length < 2) return '';
   const select = (name: string, label: string, chosen: string | undefined) =>
     html`<label

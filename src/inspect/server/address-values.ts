@@ -25,6 +25,7 @@ export const addressValues = {
   figure: z.object({ run: name, figure: name }),
   item: z.object({ run: name, item: name }),
   turn: turn.extend({ against: name.exactOptional() }),
+  pair: turn.extend({ other: name }),
   compare: z.object({
     a: name,
     b: name,

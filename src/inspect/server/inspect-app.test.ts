@@ -11,7 +11,7 @@ import { RunRepository } from '../../db/run-repository.ts';
 import type { AttributionRecord } from '../../records/attribution-record.ts';
 import type { AttributionPort } from '../attribution/attribution-port.ts';
 import { newsType } from '../attribution/attribution-news.ts';
-import type { TurnRef } from '../links.ts';
+import type { MatrixQuery, TurnRef } from '../links.ts';
 import { inspectApp } from './inspect-app.ts';
 import { serverLinks as links } from './server-links.ts';
 import { type InspectServer, startServer } from './start-server.ts';
@@ -91,6 +91,7 @@ describe('pages', () => {
       ...[links.runs(), links.run('group/main'), links.run('group/main', { text: 'alert' })],
       ...[links.item('group/main', 'i-3'), links.turn(ref('i-3')), links.turn(ref('i-3'), { against: 'rag' })],
       links.compare({ run: 'group/main', arm: 'dki' }, { run: 'group/main', arm: 'rag' }),
+      ...[links.matrix('group/main'), links.pair(ref('i-3'), 'rag')],
     ];
     for (const address of addresses) {
       const text = await page(address);
@@ -99,6 +100,39 @@ describe('pages', () => {
       expect(text).not.toMatch(/\u202e|\u0000|<img src=x|\sstyle=|\son[a-z]+="/);
       expect(text.match(/(?:src|href|action)="(?:https?:)?\/\/[^"]*"/g)).toBeNull();
     }
+  });
+
+  it('show items and arms as a matrix, with the gold, and the answers behind each question', async () => {
+    const text = await page(links.matrix('group/main'));
+    expect(text).toContain('Items 1 to 50 of 120');
+    expect(text.match(/title="dki: wrong, cache hit"|title="dki: wrong"/g)).toHaveLength(5);
+    expect(text.match(/data-class="[^"]*"/g)).toHaveLength(100);
+    expect(text).toContain('>Turin<');
+    const second = await page(links.matrix('group/main', { page: 3 }));
+    expect(second).toContain('Items 101 to 120 of 120');
+  });
+
+  it('filter the matrix: A wrong and B right, class of error, cache, check', async () => {
+    const items = async (query: MatrixQuery): Promise<string | undefined> =>
+      /<span role="status"\s*>([^<]+)</.exec(await page(links.matrix('group/main', query)))?.[1]?.trim();
+    expect(await items({ wrong: 'dki', right: 'rag' })).toBe('Items 1 to 12 of 12');
+    expect(await items({ wrong: 'rag', right: 'dki' })).toBe('No item matches.');
+    expect(await items({ cache: 'miss' })).toBe('No item matches.');
+    expect(await items({ check: 'cells' })).toBe('No item matches.');
+    expect(await page('/matrix?run=group%2Fmain&wrong=nobody', 404)).toContain('has no arm');
+    expect(await page('/matrix?run=group%2Fmain&wrongClass=bad', 400)).toContain('expected one of wrong-abstention');
+    expect(await page(links.run('group/main', { wrong: 'dki', right: 'rag' }))).toContain('Turns 1 to 24 of 24');
+  });
+
+  it('set two arms side by side, what differs marked', async () => {
+    const text = await page(links.pair(ref('i-10'), 'rag'));
+    const rows = [...text.matchAll(/<tr class="([a-z]*)">\s*<th scope="row">([^<]+)<\/th>/g)];
+    const differing = rows.filter(([, look]) => look === 'differs').map(([, , name]) => name!.trim());
+    expect(differing).toEqual(expect.arrayContaining(['answer', 'verdict', 'scores', 'sum, ln p']));
+    expect(differing).not.toContain('prompt, tokens');
+    expect(text).toMatch(/<dt>gold<\/dt>\s*<dd>\s*<span class="text">Turin<\/span>/);
+    expect(await page(links.pair(ref('i-10'), 'dki'), 400)).toContain('is named twice');
+    expect(await page(links.pair(ref('i-10'), 'nobody'), 404)).toContain('has no arm');
   });
 
   it('list runs, the latest first, with their verdict', async () => {

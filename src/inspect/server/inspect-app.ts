@@ -9,7 +9,11 @@ import { type Breadcrumb, layout, type PageKind } from '../layout.ts';
 import type { HiddenTexts } from '../hidden-texts.ts';
 import { itemPage } from '../item/item-page.ts';
 import { readItemPage } from '../item/read-item-page.ts';
-import { itemQueryOf } from '../run/item-query.ts';
+import { matrixPage } from '../matrix/matrix-page.ts';
+import { readMatrix } from '../matrix/read-matrix.ts';
+import { pairPage } from '../pair/pair-page.ts';
+import { readPair } from '../pair/read-pair.ts';
+import { itemQueryOf, matrixQueryOf } from '../run/item-query.ts';
 import { runPage, tablePage } from '../run/run-page.ts';
 import { readFigure, readRunPage, readTable } from '../run/read-run-page.ts';
 import { readRunsPage } from '../runs/read-runs-page.ts';
@@ -77,6 +81,11 @@ export function inspectApp({
     const model = readRunPage(database, run, itemQueryOf(search(context)), hiddenTexts);
     return page(context, 'run', run, [toRuns], runPage(model, links));
   });
+  app.get('/matrix', (context) => {
+    const { run } = valuesOf(addressValues.run, search(context));
+    const matrix = readMatrix(database, run, matrixQueryOf(search(context)), hiddenTexts);
+    return page(context, 'matrix', 'Items and arms', [toRuns, toRun(run)], matrixPage(matrix, links));
+  });
   app.get('/table', (context) => {
     const { run, table: id } = valuesOf(addressValues.table, search(context));
     const table = readTable(database, run, id);
@@ -107,6 +116,18 @@ export function inspectApp({
     const turn = turnRefOf(valuesOf(addressValues.turn, search(context)));
     const model = readTurnPage(database, turn, undefined, hiddenTexts);
     return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
+  });
+  app.get('/pair', (context) => {
+    const values = valuesOf(addressValues.pair, search(context));
+    const model = readPair(database, turnRefOf(values), values.other, hiddenTexts);
+    const title = `${values.arm} beside ${values.other}`;
+    return page(
+      context,
+      'pair',
+      title,
+      [toRuns, toRun(values.run), toItem(values.run, values.item)],
+      pairPage(model, links),
+    );
   });
   app.get('/compare', (context) => {
     const { a, b, armA, armB, page: number = 1, force } = valuesOf(addressValues.compare, search(context));

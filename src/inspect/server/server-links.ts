@@ -15,12 +15,14 @@ export const serverLinks: Links = {
   answered: true,
   runs: () => '/',
   run: (run, query = {}) => address('/run', { run, ...query }),
+  matrix: (run, query = {}) => address('/matrix', { run, ...query }),
   table: (run, table) => address('/table', { run, table }),
   figure: (run, figure) => address('/figure.svg', { run, figure }),
   item: (run, item) => address('/item', { run, item }),
   turn: ({ run, item, arm, repeat, turn }, { against } = {}) =>
     address('/turn', { run, item, arm, repeat, turn, against }),
   turnJson: ({ run, item, arm, repeat, turn }) => address('/turn.json', { run, item, arm, repeat, turn }),
+  pair: ({ run, item, arm, repeat, turn }, other) => address('/pair', { run, item, arm, repeat, turn, other }),
   compare: (a, b, { page, force } = {}) =>
     address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, page, force }),
   style: () => '/style.css',

@@ -69,6 +69,7 @@ export function differencePart({ run, turn, against, siblings, pieces }: TurnMod
   const ref = refOf(run, turn);
   return html`<section aria-labelledby="difference">
     <h2 id="difference">Difference${against === undefined ? '' : ` to ${printable(against.arm)}`}</h2>
+    ${against === undefined ? '' : html`<p><a href="${links.pair(ref, against.arm)}">Side by side with ${printable(against.arm)}</a></p>`}
     ${
       others.length === 0
         ? html`<p class="soft">No other arm answered this item.</p>`

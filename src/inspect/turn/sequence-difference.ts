@@ -41,7 +41,7 @@ export interface SequenceDifference {
 const MOST_ALIGNED = 1000;
 
 /** Aligns two lists of segments by role and memory; a segment without counterpart stands alone. */
-function aligned(
+export function alignedSegments(
   here: readonly PlacedSegment[],
   there: readonly PlacedSegment[],
 ): (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] {
@@ -79,7 +79,11 @@ function sameSpan(a: TokenSpan | undefined, b: TokenSpan | undefined): boolean {
 }
 
 /** Splits two segments into their common beginning, their common end and the two middles. */
-function changed(label: string, a: readonly TokenSpan[], b: readonly TokenSpan[]): SegmentDifference {
+export function changedSegment(
+  label: string,
+  a: readonly TokenSpan[],
+  b: readonly TokenSpan[],
+): Extract<SegmentDifference, { kind: 'changed' }> {
   const shorter = Math.min(a.length, b.length);
   let start = 0;
   while (start < shorter && sameSpan(a[start], b[start])) start++;
@@ -100,7 +104,7 @@ export function sequenceDifference(
   const spansOf = ({ text, tokenIds }: PlacedSegment): TokenSpan[] =>
     pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
   const counts = { sameTokens: 0, onlyHere: 0, onlyThere: 0, movedTokens: 0 };
-  const segments = aligned(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {
+  const segments = alignedSegments(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {
     const label = labelOf((a ?? b)!);
     if (a === undefined || b === undefined) {
       counts[a === undefined ? 'onlyThere' : 'onlyHere'] += (a ?? b)!.tokenIds.length;
@@ -114,12 +118,10 @@ export function sequenceDifference(
       const origins = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
       return { kind: 'same', label, tokens, moved, origins };
     }
-    const difference = changed(label, spansOf(a), spansOf(b));
-    if (difference.kind === 'changed') {
-      counts.onlyHere += tokensOf(difference.here);
-      counts.onlyThere += tokensOf(difference.there);
-      counts.sameTokens += tokensOf(difference.before) + tokensOf(difference.after);
-    }
+    const difference = changedSegment(label, spansOf(a), spansOf(b));
+    counts.onlyHere += tokensOf(difference.here);
+    counts.onlyThere += tokensOf(difference.there);
+    counts.sameTokens += tokensOf(difference.before) + tokensOf(difference.after);
     return difference;
   });
   return { segments, ...counts };

@@ -5,7 +5,8 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 import { bar } from './bar.ts';
 import { turnPhases } from './turn-phases.ts';
 
-const cacheWords = { miss: 'cache miss', hit: 'cache hit', bypass: 'bypass' } as const;
+/** The states of the cache in words. */
+export const cacheWords = { miss: 'cache miss', hit: 'cache hit', bypass: 'bypass' } as const;
 
 /** The use of kept K/V: `cache hit`, `cache miss` or `bypass`. */
 export function cacheInWords({ account }: Pick<AnsweredTurn, 'account'>): string {
