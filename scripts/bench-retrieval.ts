@@ -19,7 +19,7 @@ import { searchingRetrieverNames } from '../src/config/retriever-names.ts';
 import { EmbeddingService } from '../src/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
 import { MemoryRouter } from '../src/retrieval/memory-router.ts';
-import { postgresAddress, redisAddress } from '../src/retrieval/tiered/tier-places.ts';
+import { postgresAddress, redisAddress } from '../src/config/server-address.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 import { hasRedisServer } from '../test/fixtures/redis-server.ts';
 import { benchHybrid } from './bench-hybrid.ts';

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
 import pg from 'pg';
 import { searchSettings, type PostgresIndex } from './postgres-index.ts';
-import { postgresAddress } from './tier-places.ts';
+import { postgresAddress } from '../../config/server-address.ts';
 
 /** Drizzle's interface to either kind of PostgreSQL. */
 export type PostgresDatabase = PgDatabase<PgQueryResultHKT>;

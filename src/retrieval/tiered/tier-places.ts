@@ -1,5 +1,5 @@
 import type { ColdIndexName } from '../../config/retriever-names.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { postgresAddress, redisAddress } from '../../config/server-address.ts';
 
 /** Addresses of the stores of `tiered`, from the options. */
 export interface TieredSettings {
@@ -21,24 +21,4 @@ export function placesOfTiers({ hot, cold }: TieredSettings): Readonly<Record<'h
     hot: hot === undefined ? 'in-process' : redisAddress(hot),
     cold: cold === undefined ? 'sqlite' : postgresAddress(cold),
   };
-}
-
-/** Returns the address of a Redis server without user and password. @throws BenchError `bad-option` for an invalid one */
-export function redisAddress(address: string, option = '--hot'): string {
-  return shownAddress(option, address, ['redis:', 'rediss:']);
-}
-
-/** Returns the address of a PostgreSQL server without user and password. @throws BenchError `bad-option` for an invalid one */
-export function postgresAddress(address: string, option = '--cold'): string {
-  return shownAddress(option, address, ['postgres:', 'postgresql:']);
-}
-
-function shownAddress(option: string, address: string, protocols: readonly string[]): string {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined || !protocols.includes(url.protocol)) {
-    const expected = protocols.map((protocol) => `${protocol}//…`).join(' or ');
-    // Without the value, which may contain a password.
-    throw new BenchError('bad-option', `${option}: not a valid server URL`, `give ${expected}`);
-  }
-  return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
 }
