@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { loadBenchConfig } from '../config/load-config.ts';
-import type { BenchDatabase } from '../db/database.ts';
-import { openDatabase } from '../db/database.ts';
-import { type OpenShard, mergeShards } from '../eval/run/merge/merge-shards.ts';
-import { runsNamed } from '../eval/analysis/stored-results.ts';
-import type { RunResults } from '../records/results.ts';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { BenchError } from '../config/bench-error.ts';
 import { groupBy } from '../config/group-by.ts';
+import { loadBenchConfig } from '../config/load-config.ts';
+import { type BenchDatabase, openDatabase } from '../db/database.ts';
+import { QueueReader } from '../db/queue/queue-reader.ts';
+import { runsNamed } from '../eval/analysis/stored-results.ts';
+import type { OpenPart } from '../eval/run/merge/merge-parts.ts';
+import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
+import { mergeShards } from '../eval/run/merge/merge-shards.ts';
+import type { RunResults } from '../records/results.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
@@ -14,10 +18,12 @@ import { shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';
 import { pageOf } from './page.ts';
+import { openQueue } from './queue-runs.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 interface MergeFlags {
   readonly run: string;
+  readonly queue?: string;
   readonly out?: string;
   readonly db?: string;
   readonly json?: true;
@@ -26,33 +32,30 @@ interface MergeFlags {
 /** Declares `merge`. */
 export function declareMerge(command: Command): void {
   command
-    .description('put the shards of a run together: the rows and results of one that was made whole')
-    .argument('<files...>', 'databases of the shards, each of bench --shard i/n')
+    .description('put the parts of a run together: the rows and results of one that was made whole')
+    .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
     .requiredOption('--run <name>', 'name of the run, the same in all files');
-  addConfigOptions(command, ['out', 'db', 'json']).action(async (files: readonly string[], flags: MergeFlags) => {
-    process.exitCode = await merge(files, flags);
-  });
+  addConfigOptions(command, ['queue', 'out', 'db', 'json']).action(
+    async (files: readonly string[], flags: MergeFlags) => {
+      process.exitCode = await merge(files, flags);
+    },
+  );
 }
 
-async function merge(files: readonly string[], { run, out, db, json }: MergeFlags): Promise<number> {
-  const config = loadBenchConfig({ flags: { out, db, json } });
-  const sources: BenchDatabase[] = [];
-  const merged: RunResults[] = [];
-  try {
-    const shards: OpenShard[] = [];
-    for (const file of files) {
-      const database = openStoredRuns(file, { readOnly: true });
-      sources.push(database);
-      for (const record of runsNamed(database, run)) shards.push({ file: shownPath(file), run: record, database });
-    }
-    using target = openDatabase({ path: config.db });
-    for (const ofSuite of groupBy(shards, (shard) => shard.run.name).values()) {
-      const [first, ...others] = ofSuite;
-      merged.push(mergeShards(target, [first!, ...others]));
-    }
-  } finally {
-    for (const database of sources) database.close();
+async function merge(files: readonly string[], { run, queue, out, db, json }: MergeFlags): Promise<number> {
+  const config = loadBenchConfig({ flags: { queue, out, db, json } });
+  if (queue !== undefined && files.length > 0) {
+    throw new BenchError('bad-option', `--queue and ${files[0]!} both hold a run`, 'name files, or a queue');
   }
+  const isQueued = files.length === 0;
+  if (isQueued && config.queue === undefined) {
+    throw new BenchError(
+      'bad-option',
+      'nothing to merge is named',
+      'name the files of shards, or --queue postgres://…',
+    );
+  }
+  const merged = isQueued ? [await mergedQueue(run, config)] : mergedFiles(files, run, config);
   if (config.json) process.stdout.write(printableJson(merged.length === 1 ? merged[0] : { runs: merged }));
   else process.stdout.write(merged.map((results) => renderSummary(results, pageOf(process.stdout))).join('\n\n'));
   const closing = config.json ? process.stderr : process.stdout;
@@ -63,4 +66,31 @@ async function merge(files: readonly string[], { run, out, db, json }: MergeFlag
   }
   const failed = merged.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
   return failed ? exitCodes.checkFailed : exitCodes.ok;
+}
+
+async function mergedQueue(run: string, config: BenchConfig): Promise<RunResults> {
+  await using connection = openQueue(config);
+  const reader = new QueueReader(connection);
+  const planned = await reader.find(run);
+  using target = openDatabase({ path: config.db });
+  return await mergeQueue(target, reader, planned);
+}
+
+/** The shards of a run, or of all suites that were made under its name. */
+function mergedFiles(files: readonly string[], run: string, { db }: Pick<BenchConfig, 'db'>): RunResults[] {
+  const sources: BenchDatabase[] = [];
+  try {
+    const shards: OpenPart[] = [];
+    for (const file of files) {
+      const database = openStoredRuns(file, { readOnly: true });
+      sources.push(database);
+      for (const record of runsNamed(database, run)) shards.push({ file: shownPath(file), run: record, database });
+    }
+    using target = openDatabase({ path: db });
+    return [...groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>
+      mergeShards(target, [first!, ...others]),
+    );
+  } finally {
+    for (const database of sources) database.close();
+  }
 }

@@ -265,6 +265,12 @@ export const benchConfigSchema = z.strictObject({
       preset: 'all users',
     },
   ).exactOptional(),
+  queue: describe(z.string().min(1), {
+    value: '<url>',
+    help: 'PostgreSQL that holds the queue: postgres://…; DKI_BENCH_QUEUE keeps its password out of the list of processes',
+    preset: 'none',
+    allowed: 'an address',
+  }).exactOptional(),
   gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),
   gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
     value: '<n>',

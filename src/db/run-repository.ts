@@ -37,16 +37,17 @@ export class RunRepository {
   /**
    * Stores a run that starts now and returns it.
    *
+   * @param startedAt of one that was made elsewhere, milliseconds since 1970
    * @throws BenchError `bad-option` where the name is taken
    */
-  create(run: NewRun): RunRecord {
+  create(run: NewRun, startedAt = Date.now()): RunRecord {
     return this.#database.transaction(() => {
       const { name } = run;
       if (this.findByName(name) !== undefined) {
         const hint = `go on with it by --resume ${name}, or choose another name`;
         throw new BenchError('bad-option', `${this.#database.path} has a run '${name}' already`, hint);
       }
-      const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt: Date.now() } as const;
+      const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt } as const;
       this.#database.query.insert(runs).values(row).run();
       return this.findById(row.id)!;
     });

@@ -55,11 +55,6 @@ export class RunUserRepository {
     return begun === undefined ? this.#turns.count(this.#runId, userId) === turns : begun.finishedAt !== null;
   }
 
-  /** Turns of a user that are there. */
-  turnsOf(userId: string): number {
-    return this.#turns.count(this.#runId, userId);
-  }
-
   /**
    * Lets nobody write for a user who was given to another since: call it in the transaction that writes.
    * @throws BenchError `database`
@@ -98,6 +93,11 @@ export class RunUserRepository {
     );
   }
 
+  /** Forgets that a user was begun, or finished. */
+  forget(userId: string): void {
+    this.#database.guard(() => this.#database.query.delete(runUsers).where(this.#of(userId)).run());
+  }
+
   /** Takes the shares that stand in no record yet, in the order of the plan: call it in the transaction that writes them there. */
   takeShares(): OpenShare[] {
     const { query } = this.#database;
@@ -122,6 +122,11 @@ export class RunUserRepository {
     const rows = this.#rows();
     const open = rows.filter(({ finishedAt }) => finishedAt === null);
     return rows.length === 0 ? null : new Set(open.map(({ userId }) => userId));
+  }
+
+  /** Users whose end was noted; none of a run that was begun before there were claims. */
+  finished(): ReadonlySet<string> {
+    return new Set(this.#rows().flatMap(({ userId, finishedAt }) => (finishedAt === null ? [] : [userId])));
   }
 
   #rows(): { readonly userId: string; readonly position: number; readonly finishedAt: number | null }[] {

@@ -140,6 +140,19 @@ export class TurnRepository {
     return row?.turns ?? 0;
   }
 
+  /** The number of turns that a run holds of each user; of a user without any, none. */
+  countByUser(runId: string): Map<string, number> {
+    const rows = this.#database.guard(() =>
+      this.#database.query
+        .select({ userId: turns.userId, turns: count() })
+        .from(turns)
+        .where(eq(turns.runId, runId))
+        .groupBy(turns.userId)
+        .all(),
+    );
+    return new Map(rows.map((row) => [row.userId, row.turns]));
+  }
+
   /**
    * Removes all that a run wrote for a user: turns, their sessions with messages and memories, and their audit
    * entries. What other runs wrote for that user stays. Returns the number of turns removed.

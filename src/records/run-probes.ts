@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { engineAudit } from './engine-audit.ts';
+import { machineKind } from './machine-kind.ts';
 import { checkResult } from './results/check-result.ts';
 import { judgeProbe } from './results/judge-results.ts';
 import { measured } from './results/measured.ts';
@@ -96,6 +97,8 @@ export const runProbes = z
     /** Missing in older runs. */
     embedder: embedderProbe.exactOptional(),
     tokenisation,
+    /** Of a run that was put together: the machines that took its turns. */
+    machines: z.array(machineKind).readonly().exactOptional(),
     notes: z.array(z.string()).readonly(),
     profile,
     /**

@@ -148,13 +148,6 @@ export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string 
   return undecided.length === 0 ? undefined : `Unproven: ${undecided.join('; ')}.`;
 }
 
-/** A note under times that several workers measured at once. */
-export function loadNotes({ workers }: RunResults['run']): string[] {
-  return workers === undefined
-    ? []
-    : [`Times are under load: ${workers} workers took turns at once. They are compared within this run alone.`];
-}
-
 /** A caption, marked if the numbers must not be quoted. */
 export function captionOf(title: string, results: Pick<RunResults, 'run' | 'checks'>): string {
   const lack = lackOfProof(results);

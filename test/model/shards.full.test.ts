@@ -5,7 +5,8 @@ import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
 import { RunRepository } from '../../src/db/run-repository.ts';
 import { TurnRepository } from '../../src/db/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
-import { mergeShards, type OpenShard } from '../../src/eval/run/merge/merge-shards.ts';
+import type { OpenPart } from '../../src/eval/run/merge/merge-parts.ts';
+import { mergeShards } from '../../src/eval/run/merge/merge-shards.ts';
 import type { RunResults } from '../../src/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
@@ -34,7 +35,7 @@ async function bench(place: string, flags: Readonly<Record<string, string>> = {}
   return results!;
 }
 
-function shardAt(place: string): OpenShard {
+function shardAt(place: string): OpenPart {
   const database = openDatabase({ path: folder.file(`${place}/dki-bench.sqlite`) });
   return { file: place, database, run: new RunRepository(database).findByName(NAME)! };
 }

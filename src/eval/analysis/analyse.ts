@@ -20,6 +20,7 @@ import {
   promptNotes,
   retrievalNotes,
 } from './summary/notes.ts';
+import { machineDifferences } from './summary/machine-differences.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { methodResults } from './summary/methods/method-results.ts';
 import { regimeOf } from './summary/regime.ts';
@@ -58,15 +59,19 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
-    run: describeRun(run, [
-      ...evidenceNotes(run.dataset, arms),
-      ...retrievalNotes(quoted.answered, probes.retriever ?? {}),
-      ...promptNotes(answered, names),
-      ...answerPrefixNotes(answered, arms, plan.settings),
-      ...exactnessNotes(probes.parity, arms),
-      ...boundNotes(answered, arms),
-      ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
-    ]),
+    run: describeRun(
+      run,
+      [
+        ...evidenceNotes(run.dataset, arms),
+        ...retrievalNotes(quoted.answered, probes.retriever ?? {}),
+        ...promptNotes(answered, names),
+        ...answerPrefixNotes(answered, arms, plan.settings),
+        ...exactnessNotes(probes.parity, arms),
+        ...boundNotes(answered, arms),
+        ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
+      ],
+      machineDifferences(shown, { machines: probes.machines ?? [], arms, primary: metrics.primary, seed }),
+    ),
     arms: arms.map((arm) =>
       armResults(
         arm,

@@ -48,7 +48,7 @@ export async function askUsers(
 }
 
 /** Counts of this process so far. */
-function countsOf({ arms, keeper }: RunBench): WorkerCounts {
+export function countsOf({ arms, keeper }: RunBench): WorkerCounts {
   return {
     refusedCalls: Object.fromEntries(arms.map(({ arm, recorder }) => [arm.traits.name, recorder.refused])),
     kvStores: Object.fromEntries(

@@ -52,6 +52,7 @@ export const optionEffects = {
   threads: 'verified',
   workers: 'kept',
   shard: 'kept',
+  queue: 'free',
   gpu: 'kept',
   gpuLayers: 'kept',
   flashAttention: 'kept',

@@ -57,7 +57,7 @@ describe('a run goes on with its own model where the command names none', () => 
   });
 
   test('a file of the user must be named, and what the command names is checked as before', () => {
-    expect(() => resumed('0'.repeat(64), 'mine.gguf')).toThrow("--resume begun: the run's model is the file mine.gguf");
+    expect(() => resumed('0'.repeat(64), 'mine.gguf')).toThrow('run "begun": its model is the file mine.gguf');
     expect(resumed(sha256, 'renamed.gguf', { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
   });
 });

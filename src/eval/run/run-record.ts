@@ -3,7 +3,7 @@ import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.t
 import { BenchError } from '../../config/bench-error.ts';
 import { placeOfModel } from '../../config/models/place-of-name.ts';
 import { languageModelWithHash } from '../../config/models/registry.ts';
-import type { RunRepository } from '../../db/run-repository.ts';
+import type { NewRun, RunRepository } from '../../db/run-repository.ts';
 import type { EngineInfo } from '../../engine/engine-info.ts';
 import type { RunPlan, RunRecord } from '../../records/run-record.ts';
 import { placesOfTiers } from '../../retrieval/tiered/tier-places.ts';
@@ -57,7 +57,7 @@ function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunR
   const file = plan.settings['model'];
   if (typeof file !== 'string') return undefined;
   if (file.startsWith(randomModelPrefix)) return file;
-  throw new BenchError('bad-option', `--resume ${name}: the run's model is the file ${file}`, 'name it: --model FILE');
+  throw new BenchError('bad-option', `run "${name}": its model is the file ${file}`, 'name it: --model FILE');
 }
 
 /** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
@@ -146,7 +146,7 @@ export async function checkSame(
   if (changed === undefined) return;
   throw new BenchError(
     'bad-option',
-    `--resume ${run.name}: the ${changed} is not the one that the run began with`,
+    `run "${run.name}": the ${changed} is not the one that the run began with`,
     `give the same ${changed}, or start a new run`,
   );
 }
@@ -162,13 +162,34 @@ export interface RunStart {
   readonly dataset: AskedData;
   readonly users: readonly DatasetUser[];
   readonly parts: BenchParts;
+  /** The users stand in the plan: they are asked in several places. */
+  readonly listsUsers: boolean;
 }
 
-/** Stores a run that begins, with all that is needed to repeat it. */
-export async function createRun(
-  runs: RunRepository,
-  { name, suite, config, arms, armsNotRun, dataset, users, parts }: RunStart,
-): Promise<RunRecord> {
+/** The machine and the build that compute turns. */
+export function environmentOf({ engine: { info } }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
+  return {
+    ...describeEnvironment(),
+    engine: info.engine,
+    build: info.build,
+    threads: info.threads ?? 0,
+    compute: info.compute,
+    stateIdentity: info.stateIdentity,
+  };
+}
+
+/** A run that begins, with all that is needed to repeat it. */
+export async function newRun({
+  name,
+  suite,
+  config,
+  arms,
+  armsNotRun,
+  dataset,
+  users,
+  parts,
+  listsUsers,
+}: RunStart): Promise<NewRun> {
   const { info } = parts.engine;
   const { backend } = parts.backend;
   const embedder = await parts.embeddings.info();
@@ -181,7 +202,7 @@ export async function createRun(
   const plan: RunPlan = {
     arms: traits,
     armsNotRun,
-    ...(config.shard === undefined ? {} : { users: planned }),
+    ...(listsUsers ? { users: planned } : {}),
     ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
     settings: {
       ...kept,
@@ -189,19 +210,12 @@ export async function createRun(
       ...{ suite: config.suite, margin: config.margin, model: basename(config.model) },
     },
   };
-  return runs.create({
+  return {
     name,
     suite: suite.name,
     seed: config.seed,
     plan,
-    environment: {
-      ...describeEnvironment(),
-      engine: info.engine,
-      build: info.build,
-      threads: info.threads ?? 0,
-      compute: info.compute,
-      stateIdentity: info.stateIdentity,
-    },
+    environment: environmentOf(parts),
     model: {
       name: nameOfModel(info),
       sha256: info.modelSha256 ?? '',
@@ -221,5 +235,5 @@ export async function createRun(
       ...(tiers === undefined ? {} : { tiers }),
       ...(preRetrieval === undefined ? {} : { preRetrieval }),
     },
-  });
+  };
 }

@@ -1,21 +1,20 @@
-import { availableParallelism, loadavg } from 'node:os';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../db/database.ts';
 import { RunRepository } from '../../db/run-repository.ts';
 import { RunUserRepository } from '../../db/run-user-repository.ts';
-import { SessionRepository } from '../../db/session-repository.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
 import { auditSum } from '../../records/engine-audit.ts';
 import type { RunResults } from '../../records/results.ts';
-import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
+import type { RunProbes } from '../../records/run-probes.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
 import { judgeTurns } from '../judge/judge-turns.ts';
 import { type PlantedVerdicts, withPlantedVerdicts } from '../judge/planted-verdicts.ts';
 import { askUsers } from './ask-users.ts';
-import { isolationSessions, probeAskers, probeIsolation } from './isolation-probe.ts';
+import { machineLoad } from './machine-load.ts';
 import { selfTestBudgetMs } from './parity-self-test.ts';
 import { promptRules } from './bench-parts.ts';
+import { probeBench } from './probe-bench.ts';
 import type { Crew } from './crew/crew.ts';
 import type { BenchHooks, Progress } from './progress.ts';
 import type { RunClock } from './run-clock.ts';
@@ -86,7 +85,7 @@ export class RunSession {
     await this.#askAll(total - turnsOf(left), total, progress, signal);
 
     progress({ phase: 'isolation', done: 0, total: 1 });
-    const isolation = await this.#clock.time('checks', () => this.#probeIsolation(config, signal));
+    const isolation = await this.#clock.time('checks', () => probeBench(this.#bench, config, signal));
     if (isolation !== null) await this.#findings.save({ isolation });
     const { folder, engines, datasets, openRetriever } = this.#start;
     const { suite, runId, keeper } = this.#bench;
@@ -129,7 +128,8 @@ export class RunSession {
     const { crew } = this.#start;
     let [finished, underWay] = [before, 0];
     const onTurn = (): void => progress({ phase: 'turns', done: finished + underWay + crew.turns, total });
-    const save = async (): Promise<void> => this.#findings.save({ load: this.#load(), ...(await this.#audit(signal)) });
+    const save = async (): Promise<void> =>
+      this.#findings.save({ load: machineLoad(this.#findings.probes?.load), ...(await this.#audit(signal)) });
     crew.begin(onTurn);
     for (;;) {
       await askUsers(this.#bench, this.#findings.probes!.cells, {
@@ -172,34 +172,6 @@ export class RunSession {
         workers: this.#start.crew.size,
       }),
     );
-  }
-
-  /** Null where no arm is given memories that were retrieved. */
-  async #probeIsolation(config: BenchConfig, signal: AbortSignal): Promise<IsolationProbe | null> {
-    const { arms, engine, keeper, runId, users } = this.#bench;
-    const systems = arms
-      .filter(({ arm: { traits } }) => traits.retrieves === 'retrieved' && traits.control === null)
-      .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
-    if (systems.length === 0) return null;
-    const { topK, threshold, seed } = config;
-    const questions = users.reduce((sum, { items }) => sum + items.length, 0);
-    const subject = { runId, engine, keeper, systems, topK, threshold };
-    // Of a probe that was interrupted.
-    new SessionRepository(this.#database).deleteBeginningWith(isolationSessions(runId));
-    const probe = (): Promise<IsolationProbe> =>
-      probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
-    return await arms.reduce(
-      (work, { recorder }) =>
-        () =>
-          recorder.declared(work),
-      probe,
-    )();
-  }
-
-  /** The load of the machine, which the check of clocks needs beside the turns. */
-  #load(): NonNullable<RunProbes['load']> {
-    const [average = 0] = loadavg();
-    return { cores: availableParallelism(), average: Math.max(this.#findings.probes?.load?.average ?? 0, average) };
   }
 
   /** Findings so far, of this session and of those before. */

@@ -20,15 +20,18 @@ export function isInShard({ index, of }: Shard, position: number): boolean {
   return position % of === index - 1;
 }
 
-/** @throws BenchError `bad-option` where parts of the run could not be put together again */
-export function requireShardable({ shard, judge, kvStore }: BenchConfig, suite: Suite): void {
-  if (shard === undefined) return;
-  const refused = (what: string, hint: string) => new BenchError('bad-option', `--shard ${shard}: ${what}`, hint);
+/**
+ * Lets no run be divided whose parts could not be put together again.
+ * @param by the option that divides it
+ * @throws BenchError `bad-option`
+ */
+export function requireDivisible({ judge, kvStore }: BenchConfig, suite: Suite, by: string): void {
+  const refused = (what: string, hint: string) => new BenchError('bad-option', `${by}: ${what}`, hint);
   if (suite.measure !== undefined || suite.timesAreResults === true) {
     throw refused(`suite ${suite.name} measures what no part of its users shows`, 'run it whole, on one machine');
   }
   if (judge !== undefined) throw refused('verdicts of a judge are not merged', 'drop --judge');
   if (kvStore !== undefined) {
-    throw refused('users of a shard would find other K/V in --kv-store than in the whole run', 'drop --kv-store');
+    throw refused('parts of the users would find other K/V in --kv-store than all of them', 'drop --kv-store');
   }
 }

@@ -24,9 +24,9 @@ import { prepareSuite } from './prepared-suite.ts';
 import { placeOfRun } from './process-place.ts';
 import type { BenchHooks } from './progress.ts';
 import { RunLock } from './run-lock.ts';
-import { createRun, resumedConfig } from './run-record.ts';
+import { newRun, resumedConfig } from './run-record.ts';
 import { RunSession } from './run-session.ts';
-import { requireShardable } from './shard.ts';
+import { requireDivisible } from './shard.ts';
 import type { Suite } from './suite.ts';
 import { suiteOptions } from './suite-options.ts';
 
@@ -53,7 +53,7 @@ export async function runSuite(
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
   const chosen = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
   const options = withWorkers(chosen, suite, { ...hooks, canStart: startWorker !== undefined });
-  requireShardable(options, suite);
+  if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
   // A resumed run computes where it began.
   const engines = compose(options);
   const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
@@ -71,7 +71,13 @@ export async function runSuite(
   const judge = openJudge(settings, database);
   const planted = judge === undefined ? undefined : await plantedVerdicts(judge, hooks.signal);
   const run =
-    begun ?? (await createRun(runs, { name, suite, config: settings, arms, armsNotRun, dataset, users, parts }));
+    begun ??
+    runs.create(
+      await newRun({
+        ...{ name, suite, config: settings, arms, armsNotRun, dataset, users, parts },
+        listsUsers: settings.shard !== undefined,
+      }),
+    );
   using _lock = new RunLock(folder, run.name);
   let isFinished = false;
   using _end = {

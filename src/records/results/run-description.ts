@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { metricDeclaration } from '../metric-declaration.ts';
+import { machineDifference, usedMachine } from './machines.ts';
 
 const counts = z.record(z.string(), z.number()).readonly();
 const facts = z.record(z.string(), z.unknown()).readonly();
@@ -172,6 +173,10 @@ export const runDescription = z
     notes: z.array(z.string()).readonly(),
     /** Processes that took turns at one time: times are under load. Missing where one took all. */
     workers: z.number().exactOptional(),
+    /** Of a run that was put together: the kinds of machine that took its turns. */
+    machines: z.array(usedMachine).readonly().exactOptional(),
+    /** Tests for a difference between several; missing of one. */
+    machineDifferences: z.array(machineDifference).readonly().exactOptional(),
   })
   .readonly();
 

@@ -1,5 +1,6 @@
 import type { Comparison, RunResults } from '../../records/results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { loadNotes } from '../load-notes.ts';
 import {
   captionOf,
   estimateCell,
@@ -10,7 +11,6 @@ import {
   type Cell,
   type Table,
   textCell,
-  loadNotes,
 } from '../table.ts';
 
 const right = { align: 'right' } as const;

@@ -1,14 +1,6 @@
 import type { ArmResults, RetrievalKind, RunResults } from '../../records/results.ts';
-import {
-  type Block,
-  captionOf,
-  type Cell,
-  countCell,
-  estimateCell,
-  meanCell,
-  type Table,
-  loadNotes,
-} from '../table.ts';
+import { loadNotes } from '../load-notes.ts';
+import { type Block, captionOf, type Cell, countCell, estimateCell, meanCell, type Table } from '../table.ts';
 import { primaryOf } from '../verdict.ts';
 
 const TITLES: Readonly<Record<RetrievalKind, string>> = {

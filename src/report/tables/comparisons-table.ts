@@ -1,17 +1,8 @@
 import type { Comparison, CostName, RunResults } from '../../records/results.ts';
 import { costNames } from '../../records/results/comparison.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
-import {
-  captionOf,
-  type Cell,
-  type Column,
-  countCell,
-  estimateCell,
-  none,
-  type Table,
-  textCell,
-  loadNotes,
-} from '../table.ts';
+import { loadNotes } from '../load-notes.ts';
+import { captionOf, type Cell, type Column, countCell, estimateCell, none, type Table, textCell } from '../table.ts';
 import { intervalsOver, tooFewUsers } from '../users-text.ts';
 import { primaryOf } from '../verdict.ts';
 

@@ -4,6 +4,7 @@ import { fidelityBlock, fidelityCells } from './fidelity-block.ts';
 import { primaryOf } from '../verdict.ts';
 import { languageBlocks, languageCells } from './language-blocks.ts';
 import { intervalsOver } from '../users-text.ts';
+import { loadNotes } from '../load-notes.ts';
 import {
   type Block,
   captionOf,
@@ -15,7 +16,6 @@ import {
   none,
   qualityCell,
   type Table,
-  loadNotes,
 } from '../table.ts';
 
 const TOKENS = 'Tokens a turn, mean';

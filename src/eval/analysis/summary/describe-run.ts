@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { RunDescription } from '../../../records/results.ts';
+import type { MachineDifference } from '../../../records/results/machines.ts';
 import type { RunProbes } from '../../../records/run-probes.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';
@@ -19,14 +20,23 @@ function withoutFolders(value: unknown): unknown {
 }
 
 /** The options without the folders of the machine: a report may be sent to others. */
-function shownSettings(settings: RunRecord['plan']['settings']): RunDescription['settings'] {
-  return Object.fromEntries(
+export function shownSettings<Settings extends RunDescription['settings']>(settings: Settings): Settings {
+  const shown: RunDescription['settings'] = Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key, PATHS.includes(key) ? withoutFolders(value) : value]),
   );
+  return shown as Settings;
 }
 
-/** The description of a run in its results. @param notes of its turns, behind those that it was stored with */
-export function describeRun(run: EndedRun, notes: readonly string[]): RunDescription {
+/**
+ * The description of a run in its results.
+ * @param notes of its turns, behind those that it was stored with
+ * @param machineDifferences tests of them; empty for a run of one kind of machine
+ */
+export function describeRun(
+  run: EndedRun,
+  notes: readonly string[],
+  machineDifferences: readonly MachineDifference[] = [],
+): RunDescription {
   const { id, name, suite, seed, status, model, embedder, dataset, environment, plan, probes } = run;
   return {
     id,
@@ -50,5 +60,9 @@ export function describeRun(run: EndedRun, notes: readonly string[]): RunDescrip
     kvStores: probes.kvStores,
     notes: [...probes.notes, ...notes],
     ...(plan.settings.workers === undefined ? {} : { workers: plan.settings.workers }),
+    ...(probes.machines === undefined
+      ? {}
+      : { machines: probes.machines.map((machine) => ({ ...machine, users: machine.users.length })) }),
+    ...(machineDifferences.length === 0 ? {} : { machineDifferences }),
   };
 }

@@ -1,0 +1,30 @@
+import type { RunResults } from '../records/results.ts';
+import { formatNumber } from './table.ts';
+
+/** Of differences that are found at this level, the note names the clearest. */
+const LEVEL = 0.05;
+
+/** Notes under times that several workers, or several kinds of machine, have measured. */
+export function loadNotes(run: RunResults['run']): string[] {
+  const { workers } = run;
+  return [
+    ...(workers === undefined
+      ? []
+      : [`Times are under load: ${workers} workers took turns at once. They are compared within this run alone.`]),
+    ...machineNotes(run),
+  ];
+}
+
+/** Says that a table is of several kinds of machine, and whether they were told apart. */
+function machineNotes({ machines = [], machineDifferences = [] }: RunResults['run']): string[] {
+  if (machines.length < 2) return [];
+  const kinds = machines.map(({ cpu, cores, users }) => `${cpu}, ${cores} cores: ${users} users`).join('; ');
+  const [clearest] = [...machineDifferences].sort((a, b) => a.pAdjusted - b.pAdjusted);
+  const found =
+    clearest === undefined
+      ? 'No difference between them could be tested.'
+      : clearest.pAdjusted < LEVEL
+        ? `They differ in ${clearest.metric} of ${clearest.arm} (p = ${formatNumber(clearest.pAdjusted, 3)}, Holm over ${machineDifferences.length} tests): do not pool these numbers.`
+        : `No difference between them was found (${machineDifferences.length} tests, least p = ${formatNumber(clearest.pAdjusted, 2)}, Holm).`;
+  return [`Turns are of ${machines.length} kinds of machine (${kinds}); each pair of turns is of one. ${found}`];
+}
