@@ -18,7 +18,25 @@ export const examples: Readonly<Record<string, Readonly<Record<string, string>>>
   merge: {
     'merge 1.sqlite 2.sqlite --run mine': 'the whole run, of two files of bench --shard',
     'merge 1.sqlite 2.sqlite --run mine --json': 'its results as one document',
-    'merge 1.sqlite 2.sqlite --run mine --out whole': 'with database and report in a folder of its own',
+    'merge --queue postgres://bench@db/bench --run study': 'the whole run, of what the workers of a queue have stored',
+  },
+  plan: {
+    'plan --queue postgres://bench@db/bench --run study --limit 200':
+      'the users of a run as jobs, for workers anywhere',
+    'plan --queue postgres://bench@db/bench --run study --model FILE.gguf': 'of a model that workers bring too',
+    'plan --queue postgres://bench@db/bench --run study --limit 200 --json':
+      'again: users that failed too often are put into the queue once more',
+  },
+  worker: {
+    'worker --queue postgres://bench@db/bench': 'takes users of the only run until none is left',
+    'worker --queue postgres://bench@db/bench --run study --model FILE.gguf':
+      'of one of several, with a model of yours',
+    'worker --queue postgres://bench@db/bench --run study --engine-url http://127.0.0.1:8000': 'on a server of its own',
+  },
+  status: {
+    'status --queue postgres://bench@db/bench': 'all runs: progress, workers, failures',
+    'status --queue postgres://bench@db/bench --run study': 'one of them',
+    'status --queue postgres://bench@db/bench --json': 'for a program',
   },
   compare: {
     'compare mine yesterday': 'is mine as good as yesterday, arm by arm?',

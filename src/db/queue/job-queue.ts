@@ -1,0 +1,105 @@
+import PgBoss from 'pg-boss';
+import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
+
+/** The schema of pg-boss. */
+const SCHEMA = 'dki_bench_jobs';
+/** A unit that fails so often is put aside. */
+const ATTEMPTS = 6;
+/** The second attempt waits for 2 to 4 s, each later one for twice that of the one before. */
+const RETRY_DELAY_S = 2;
+const YEAR_MINUTES = 525_600;
+
+/** A unit to be put into the queue; larger priorities are taken first. */
+export interface QueuedUnit {
+  /** Place of the user in the plan, or another number of the caller's. */
+  readonly position: number;
+  readonly priority: number;
+}
+
+/** A job that was taken. */
+export interface TakenJob {
+  readonly job: string;
+  readonly position: number;
+  readonly priority: number;
+  /** From 1 on. */
+  readonly attempt: number;
+}
+
+/**
+ * The jobs of runs, in pg-boss: a queue a run, and one of jobs that failed too often. Jobs do not expire by a clock: whoever
+ * holds the claim of a job decides that its worker is gone.
+ */
+export class JobQueue {
+  readonly #boss: PgBoss;
+
+  private constructor(boss: PgBoss) {
+    this.#boss = boss;
+  }
+
+  /** @param options.creates makes the tables of pg-boss where there are none */
+  static async open({ boss: db }: QueueConnection, { creates }: { readonly creates: boolean }): Promise<JobQueue> {
+    const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, supervise: false, schedule: false });
+    // Its calls fail by themselves.
+    boss.on('error', () => undefined);
+    return new JobQueue(await boss.start());
+  }
+
+  /** Makes the queue of a run, where there is none. */
+  async create(run: string): Promise<void> {
+    const kept = { retentionMinutes: YEAR_MINUTES };
+    await this.#boss.createQueue(setAside(run), { name: setAside(run), ...kept });
+    await this.#boss.createQueue(run, {
+      ...{ name: run, deadLetter: setAside(run), ...kept },
+      ...{ retryLimit: ATTEMPTS - 1, retryDelay: RETRY_DELAY_S, retryBackoff: true },
+    });
+  }
+
+  async put(run: string, units: readonly QueuedUnit[], { boss: db }: QueueTransaction): Promise<void> {
+    const jobs = units.map(({ position, priority }) => ({ name: run, priority, data: { position } }));
+    await this.#boss.insert(jobs, { db });
+  }
+
+  /** Puts units that failed too often into the queue again, and gives their number. */
+  async putAgain(run: string, { boss: db }: QueueTransaction): Promise<number> {
+    const jobs = await this.#boss.fetch<{ position: number }>(setAside(run), { batchSize: 100_000, db });
+    if (jobs.length === 0) return 0;
+    const ids = jobs.map(({ id }) => id);
+    await this.#boss.complete(setAside(run), ids, { db });
+    const again = jobs.map(({ data }) => ({ name: run, data }));
+    await this.#boss.insert(again, { db });
+    return jobs.length;
+  }
+
+  /** Takes the next job; undefined where none can be taken now. */
+  async take(run: string, { boss: db }: QueueTransaction): Promise<TakenJob | undefined> {
+    const [job] = await this.#boss.fetch<{ position: number }>(run, { includeMetadata: true, db });
+    if (job === undefined) return undefined;
+    const { id, data, priority, retryCount } = job;
+    return { job: id, position: data.position, priority, attempt: retryCount + 1 };
+  }
+
+  async complete(run: string, job: string, { boss: db }: QueueTransaction): Promise<void> {
+    await this.#boss.complete(run, job, {}, { db });
+  }
+
+  /** Counts an attempt as failed: the job is taken again later, or put aside. */
+  async fail(run: string, job: string, reason: string, { boss: db }: QueueTransaction): Promise<void> {
+    await this.#boss.fail(run, job, { reason }, { db });
+  }
+
+  /** Gives a job back as if it had never been taken. */
+  async giveBack(run: string, { job, ...unit }: TakenJob, transaction: QueueTransaction): Promise<void> {
+    await this.complete(run, job, transaction);
+    await this.put(run, [unit], transaction);
+  }
+
+  /** Jobs that are waiting or taken. */
+  open(run: string): Promise<number> {
+    return this.#boss.getQueueSize(run, { before: 'completed' });
+  }
+}
+
+/** The queue of the jobs of a run that failed too often. */
+function setAside(run: string): string {
+  return `${run}_failed`;
+}

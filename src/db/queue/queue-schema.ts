@@ -1,0 +1,43 @@
+import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
+
+/** Tables of this version have a schema of their own. */
+export const SCHEMA = 'dki_bench_queue';
+
+/** All times are the server's: clocks of workers may be wrong. */
+const STATEMENTS = [
+  // Of processes that plan at once.
+  `SELECT pg_advisory_xact_lock(hashtext('${SCHEMA}'))`,
+  `CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`,
+  `CREATE TABLE IF NOT EXISTS ${SCHEMA}.runs (
+    id uuid PRIMARY KEY, name text NOT NULL UNIQUE, plan_id text NOT NULL, plan text NOT NULL,
+    units integer NOT NULL, planned_at timestamptz NOT NULL DEFAULT now())`,
+  `CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
+    id uuid PRIMARY KEY, run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE,
+    host text NOT NULL, pid integer NOT NULL, record text NOT NULL,
+    began_at timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now(), ended text)`,
+  `CREATE TABLE IF NOT EXISTS ${SCHEMA}.claims (
+    run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE, position integer NOT NULL,
+    worker uuid NOT NULL REFERENCES ${SCHEMA}.workers ON DELETE CASCADE, job uuid NOT NULL,
+    claimed_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (run_id, position))`,
+  `CREATE TABLE IF NOT EXISTS ${SCHEMA}.bundles (
+    run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE, position integer NOT NULL,
+    worker uuid NOT NULL REFERENCES ${SCHEMA}.workers, attempt integer NOT NULL, turns integer NOT NULL,
+    sha256 text NOT NULL, content bytea NOT NULL,
+    claimed_at timestamptz NOT NULL, stored_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (run_id, position))`,
+  `CREATE TABLE IF NOT EXISTS ${SCHEMA}.failures (
+    run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE, position integer NOT NULL,
+    worker uuid NOT NULL, reason text NOT NULL, failed_at timestamptz NOT NULL DEFAULT now())`,
+];
+
+/** Makes the tables of the queue, where there are none. */
+export async function createQueueSchema(connection: QueueConnection): Promise<void> {
+  await connection.transaction(async ({ query }) => {
+    for (const statement of STATEMENTS) await query(statement);
+  });
+}
+
+/** True where the server holds a queue. */
+export async function hasQueueSchema({ query }: QueueTransaction): Promise<boolean> {
+  const [found] = await query<{ name: string | null }>(`SELECT to_regclass('${SCHEMA}.runs') AS name`);
+  return found!.name !== null;
+}

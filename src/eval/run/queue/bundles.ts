@@ -1,0 +1,79 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { PackedBundle } from '../../../db/queue/queue-store.ts';
+import { readRecord } from '../../../db/read-record.ts';
+import type { UserRows } from '../../../db/user-rows.ts';
+import { type IsolationBundle, isolationBundle, type UserBundle, userBundle } from '../../../records/user-bundle.ts';
+import { turnRecord } from '../../../records/turn-record.ts';
+
+/** The state of a worker, which goes with the results of a unit. */
+export type WorkerState = Omit<IsolationBundle, 'isolation'>;
+
+/** Makes the bundle of a user of the rows that a database holds. @param pieces texts of tokens by id */
+export function bundleOf(
+  userId: string,
+  { turns, memories, ...rows }: UserRows,
+  pieces: ReadonlyMap<number, string>,
+  state: WorkerState,
+): UserBundle {
+  return {
+    ...{ userId, ...rows, ...state },
+    memories: memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: encodedVector(embedding) })),
+    turns: turns.map(({ sessionId, createdAt, ...record }) => ({
+      place: { sessionId, createdAt },
+      record: turnRecord.parse(record),
+    })),
+    pieces: [...pieces],
+  };
+}
+
+/** The rows that the bundle of a user was made of. */
+export function rowsOf({ sessions, memories, turns, ...rows }: UserBundle): UserRows {
+  const { userPreferences, conversations, auditLogs } = rows;
+  return {
+    sessions,
+    ...({ userPreferences, conversations, auditLogs } as unknown as Pick<
+      UserRows,
+      'userPreferences' | 'conversations' | 'auditLogs'
+    >),
+    memories: memories.map(({ embedding, ...memory }) => ({
+      ...memory,
+      embedding: decodedVector(embedding),
+    })) as unknown as UserRows['memories'],
+    turns: turns.map(({ place, record }) => ({ ...record, ...place })) as unknown as UserRows['turns'],
+  };
+}
+
+/** The ids of the tokens of the prompts of a user. */
+export function tokensOf({ turns }: Pick<UserRows, 'turns'>): Set<number> {
+  return new Set(turns.flatMap(({ prompt }) => prompt?.segments.flatMap(({ tokenIds }) => [...tokenIds]) ?? []));
+}
+
+/** Compresses results for the store. */
+export async function packed(bundle: UserBundle | IsolationBundle): Promise<PackedBundle> {
+  const content = await promisify(gzip)(JSON.stringify(bundle));
+  return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };
+}
+
+/** Reads the results of a user. @throws BenchError `database` for what no bundle is */
+export async function unpackedUser(content: Buffer, userId: string): Promise<UserBundle> {
+  const bundle = readRecord(userBundle, await document(content), `the results of user ${userId}`);
+  return bundle;
+}
+
+/** Reads the results of the isolation probe. @throws BenchError `database` for what no bundle is */
+export async function unpackedIsolation(content: Buffer): Promise<IsolationBundle> {
+  return readRecord(isolationBundle, await document(content), 'the results of the isolation probe');
+}
+
+async function document(content: Buffer): Promise<unknown> {
+  return JSON.parse((await promisify(gunzip)(content)).toString('utf8'));
+}
+
+function encodedVector(vector: Float32Array | null): string | null {
+  return vector === null ? null : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
+}
+
+function decodedVector(text: unknown): Float32Array | null {
+  return typeof text === 'string' ? new Float32Array(new Uint8Array(Buffer.from(text, 'base64')).buffer) : null;
+}

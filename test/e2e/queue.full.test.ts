@@ -1,0 +1,119 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PASSWORD } from '../fixtures/debian-postgres.ts';
+import { QueueRuns } from '../fixtures/queue-run.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+let runs: QueueRuns;
+beforeAll(async () => void (runs = await QueueRuns.start(['--limit', '12', '--arms', 'none,rag,rag-cached,dki'])));
+afterAll(() => runs[Symbol.asyncDispose]());
+
+it('two workers of a queue give the rows and the results of one process', async () => {
+  expect(await runs.plan('two', '--json')).toMatchObject({ code: 0 });
+  const workers = [runs.worker('two'), runs.worker('two')];
+  const ended = await Promise.all(workers.map((worker) => worker.ended));
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  const { run } = await runs.expectWhole('two');
+  const users = ended.map(({ stdout }) => Number(/: (\d+) users, \d+ turns stored/.exec(stdout)?.[1]));
+  expect(users[0]! + users[1]!).toBe(10);
+  expect(run.notes).toContain(`merged from ${users.filter((count) => count > 0).length} workers of a queue`);
+  expect(run.machines).toEqual([
+    expect.objectContaining({ users: 10, turns: 80, threads: run.environment['threads'] }),
+  ]);
+});
+
+it('status shows progress and workers', async () => {
+  const { stdout } = await runs.run('status', '--json');
+  const status = JSON.parse(stdout) as { runs: { progress: object; workers: { state: string }[] }[] };
+  expect(status.runs).toEqual([
+    expect.objectContaining({
+      progress: expect.objectContaining({
+        name: 'two',
+        stored: 10,
+        users: 10,
+        turns: 80,
+        ofTurns: 80,
+        isProbed: true,
+      }) as unknown,
+      failures: [],
+    }),
+  ]);
+  expect(status.runs[0]!.workers.map(({ state }) => state)).toEqual(['done', 'done']);
+  expect((await runs.run('status')).stdout).toContain('two: 10 of 10 users, 80 of 80 turns, complete');
+});
+
+it('a plan is stored once, and another plan under its name is refused', async () => {
+  const again = await runs.plan('two');
+  expect([again.code, again.stdout]).toEqual([
+    0,
+    expect.stringContaining('planned before; 0 jobs put into the queue again'),
+  ]);
+  const other = await runs.plan('two', '--seed', '8');
+  expect([other.code, other.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^error: postgres:\/\/127\.0\.0\.1:\d+\/postgres has a run "two" of another plan\n/),
+  ]);
+});
+
+it('merge refuses a run that is not whole, and writes nothing', async () => {
+  await runs.plan('none');
+  const merged = await runs.run('merge', '--run', 'none', '--out', runs.folder.path);
+  expect([merged.code, merged.stderr]).toEqual([2, expect.stringContaining('run "none": no results are stored yet')]);
+  const named = await runs.run('tables', '--run', 'none', '--out', runs.folder.path);
+  expect(named.stderr).toContain('holds no run "none"');
+});
+
+it('the server holds neither a password nor a folder of the machine that planned', async () => {
+  const rows = await runs.server.rows<{ plan: string; record: string }>(
+    'SELECT plan, record FROM dki_bench_queue.runs r JOIN dki_bench_queue.workers w ON w.run_id = r.id',
+  );
+  expect(rows.length).toBeGreaterThan(0);
+  for (const secret of [PASSWORD, root, runs.folder.path]) expect(JSON.stringify(rows)).not.toContain(secret);
+});
+
+it('a worker of another version is refused in one line', async () => {
+  const other = runs.folder.file('other');
+  mkdirSync(other);
+  cpSync(join(root, 'dist'), join(other, 'dist'), { recursive: true });
+  for (const name of ['node_modules', 'models', 'datasets', 'migrations'])
+    symlinkSync(join(root, name), join(other, name));
+  const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
+  writeFileSync(join(other, 'package.json'), JSON.stringify({ ...named, version: '9.9.9' }));
+  const command = [process.execPath, join(other, 'dist/cli/main.js')];
+  const { code, stderr } = await runs.worker('none', { command }).ended;
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^error: run "none" was planned with another version \(benchVersion 0\.1\.0, here 9\.9\.9\)\n {2}hint: /,
+    ),
+  ]);
+});
+
+it.each([
+  [
+    'another model',
+    ['--model', 'recall-block'],
+    /error: run "none": the model is not the one that the run began with\n/,
+  ],
+  ['other data', ['--dataset', 'facts-en'], /error: run "none": the data set is not the one that the run began with\n/],
+])('a worker with %s is refused in one line', async (_, words, message) => {
+  const { code, stderr } = await runs.worker('none', {}, ...words).ended;
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
+it('a queue that cannot be reached is named without its password', async () => {
+  const words = ['status', '--queue', `postgres://bench:${PASSWORD}@127.0.0.1:1/postgres`];
+  const away = await runs.run(...words);
+  expect([away.code, away.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^error: postgres:\/\/127\.0\.0\.1:1\/postgres: connect ECONNREFUSED [^\n]+\n {2}hint: [^\n]+\n$/,
+    ),
+  ]);
+  const refused = await runs.run('status', '--queue', `postgres://bench:wrong@127.0.0.1:${runs.server.port}/postgres`);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('password authentication failed')]);
+  expect(refused.stderr).not.toContain('wrong@');
+});
