@@ -24,6 +24,11 @@ export interface EngineRequest {
   readonly kvType?: NumberType;
   /** Keeps checkpoints beyond this process. Default: a private folder that goes with the engine. */
   readonly checkpointFolder?: string;
+  /**
+   * Bound of the verified copies of checkpoints that are kept in memory besides, where the engine can keep any; 0 for none, so that
+   * every restoration reads its file. Default 256 MiB.
+   */
+  readonly checkpointMemoryBytes?: number;
 }
 
 /** A model as an adapter sees it before it reads weights. */

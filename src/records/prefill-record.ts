@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { storeType } from './store-type.ts';
 import { blockMaking } from './block-making.ts';
 
-/** Origin of K/V: `computed` in this turn, or found in the session itself, in memory, or on disk. */
+/**
+ * Origin of K/V: `computed` in this turn, or found in the session itself, in memory, or in the store's folder; an engine may have
+ * loaded the last from a copy in memory that it had verified.
+ */
 const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
 
 const block = z.object({ key: z.string(), tokens: z.number(), origin, computeMs: z.number() });

@@ -130,6 +130,29 @@ test('a forged checkpoint with an infinite number is refused before any context 
   await engine.deleteCheckpoint(checkpoint);
 });
 
+test('a checkpoint whose file is damaged, replaced or gone is refused though its copy in memory is whole', async () => {
+  await using session = await engine.openSession('copied');
+  const question = memories.slice(0, 8);
+  await session.evaluate(memories);
+  const expected = await session.score(question, [7]);
+  await session.truncate(memories.length);
+  const checkpoint = await session.checkpoint({ id: 'copied' });
+  const path = join(checkpointFolder, 'copied.state');
+  const bytes = readFileSync(path);
+  const restored = async (): Promise<unknown> => {
+    await session.restore(checkpoint);
+    return session.score(question, [7]);
+  };
+  expect(await restored()).toEqual(expected);
+  writeFileSync(path, bytes.with(bytes.length - 3, bytes.at(-3)! ^ 1));
+  await expect(restored()).rejects.toMatchObject({ code: 'bad-state' });
+  writeFileSync(path, bytes);
+  expect(await restored()).toEqual(expected);
+  expect(await restored()).toEqual(expected);
+  rmSync(path);
+  await expect(restored()).rejects.toThrow('no such K/V state');
+});
+
 test('what a killed process left unfinished is deleted, what a living one writes is not', async () => {
   const folder = mkdtempSync(join(scratch, 'left-'));
   const { pid } = spawnSync('true');

@@ -23,6 +23,9 @@ import { PrefillPace } from './prefill-pace.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { SessionCells } from '../llama-state/session-cells.ts';
 import { StateExchange } from '../llama-state/state-exchange.ts';
+import { VerifiedStates } from '../llama-state/verified-states.ts';
+
+const DEFAULT_CHECKPOINT_MEMORY_BYTES = 2 ** 28;
 
 /**
  * A language model on llama.cpp in this process. On the CPU and without flash attention, as by default, a prefix that was
@@ -38,6 +41,7 @@ export class LlamaCppEngine implements Engine {
   readonly #model: LoadedModel;
   readonly #folder: PrivateFolder;
   readonly #checkpoints: CheckpointFolder;
+  readonly #verified: VerifiedStates;
   readonly #clock = new BusyClock();
   readonly #pace: PrefillPace;
   readonly #sessions = new Set<LlamaCppSession>();
@@ -51,6 +55,7 @@ export class LlamaCppEngine implements Engine {
     model: LoadedModel,
     folder: PrivateFolder,
     checkpoints: CheckpointFolder,
+    verified: VerifiedStates,
     openFirst: (layers: number, options: FirstLayersOptions) => Promise<Engine>,
   ) {
     this.#model = model;
@@ -60,6 +65,7 @@ export class LlamaCppEngine implements Engine {
     this.capabilities = model.capabilities;
     this.#folder = folder;
     this.#checkpoints = checkpoints;
+    this.#verified = verified;
   }
 
   /**
@@ -72,7 +78,8 @@ export class LlamaCppEngine implements Engine {
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));
       const model = await loadModel(path, request, options);
-      return new LlamaCppEngine(model, folder, checkpoints, async (layers, { queries, signal }) => {
+      const verified = new VerifiedStates(request.checkpointMemoryBytes ?? DEFAULT_CHECKPOINT_MEMORY_BYTES);
+      return new LlamaCppEngine(model, folder, checkpoints, verified, async (layers, { queries, signal }) => {
         const first = join(folder.path, `first-${layers}-layers${queries === true ? '-queries' : ''}.gguf`);
         await writeFirstLayers(path, first, layers, queries);
         const { checkpointFolder: _, ...others } = { ...request, threads: model.info.threads ?? 1 };
@@ -154,6 +161,7 @@ export class LlamaCppEngine implements Engine {
 
   async deleteCheckpoint({ id }: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {
     signal?.throwIfAborted();
+    this.#verified.forget(id);
     this.#checkpoints.remove(id);
   }
 
@@ -164,6 +172,7 @@ export class LlamaCppEngine implements Engine {
     for (const session of this.#sessions) await session[Symbol.asyncDispose]();
     await this.#firstLayers[Symbol.asyncDispose]();
     await this.#model.dispose();
+    this.#verified[Symbol.dispose]();
     this.#folder[Symbol.dispose]();
   }
 
@@ -178,6 +187,7 @@ export class LlamaCppEngine implements Engine {
       form: { version: 3, isWrapped: false },
       stateIdentity: info.stateIdentity,
       checkpoints: this.#checkpoints,
+      verified: this.#verified,
       scratchPath: join(this.#folder.path, `session-${this.#opened++}.state`),
     });
   }

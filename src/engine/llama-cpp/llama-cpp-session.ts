@@ -97,6 +97,7 @@ export class LlamaCppSession extends StateSession<SessionParts> {
     if (!(await this.queue.close())) return;
     const last = this.reading();
     await this.parts.sequence.dispose();
+    this.parts.exchange?.[Symbol.dispose]();
     this.parts.onClose(last);
   }
 

@@ -198,6 +198,7 @@ export class LlamaServerEngine implements Engine {
         window: this.info,
         stateIdentity: this.info.stateIdentity!,
         checkpoints: this.#checkpoints,
+        verified: null,
         scratchPath: join(this.#folder.path, `session-${this.#opened++}.state`),
       },
     );

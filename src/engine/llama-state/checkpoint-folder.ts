@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../config/bench-error.ts';
 import { isRunning } from '../../config/is-running.ts';
@@ -10,9 +10,16 @@ import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
 const UNFINISHED = /\.(\d+)\.partial$/;
 
 /** A state file whose bytes were just found to be those that were written. */
-export interface VerifiedState {
+export interface VerifiedFile {
   readonly path: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** `CheckpointFolder.identity` before the bytes were read. */
+  readonly identity: string | undefined;
+}
+
+/** A state file that was just written. */
+export interface WrittenState extends Pick<Checkpoint, 'bytes' | 'sha256'> {
+  readonly content: Uint8Array<ArrayBuffer>;
 }
 
 /** State files by the id of their checkpoint. What has its name is complete; files are private (0600). */
@@ -37,7 +44,7 @@ export class CheckpointFolder {
    * Keeps what `save` writes to the path that it is given. Nothing is left behind where that fails.
    * @throws BenchError `disk`
    */
-  async write(id: string, save: (path: string) => Promise<number>): Promise<Pick<Checkpoint, 'bytes' | 'sha256'>> {
+  async write(id: string, save: (path: string) => Promise<number>): Promise<WrittenState> {
     const path = this.#pathOf(id);
     const unfinished = `${path}.${process.pid}.partial`;
     try {
@@ -48,9 +55,10 @@ export class CheckpointFolder {
     try {
       const bytes = await save(unfinished);
       chmodSync(unfinished, 0o600);
-      const sha256 = sha256Of(readFileSync(unfinished));
+      const content = readFileSync(unfinished);
+      const sha256 = sha256Of(content);
       moveOver(unfinished, path);
-      return { bytes, sha256 };
+      return { bytes, sha256, content };
     } catch (cause) {
       removeWhatever(unfinished);
       if (cause instanceof BenchError) throw cause;
@@ -60,8 +68,9 @@ export class CheckpointFolder {
   }
 
   /** @throws BenchError `bad-state` where there is no such file, or its bytes are not those that were written; `disk` */
-  read({ id, bytes, sha256 }: Checkpoint): VerifiedState {
+  read({ id, bytes, sha256 }: Checkpoint): VerifiedFile {
     const path = this.#pathOf(id);
+    const identity = this.identity(id);
     let found: ReturnType<typeof readRegularFile>;
     try {
       found = readRegularFile(path);
@@ -72,12 +81,26 @@ export class CheckpointFolder {
     }
     if (found === 'missing') throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again');
     if (found === 'irregular') throw new BenchError('bad-state', `${path}: is no regular file`, 'compute it again');
-    if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found };
+    if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found, identity };
     throw new BenchError(
       'bad-state',
       `${path}: its bytes are not those that were saved`,
       'delete it; it will be computed again',
     );
+  }
+
+  /**
+   * The place and the times of a file: others where it was replaced, or written to, since. Undefined where there is no regular
+   * file, or none that can be looked at.
+   */
+  identity(id: string): string | undefined {
+    try {
+      const found = lstatSync(this.#pathOf(id), { bigint: true });
+      const { dev, ino, size, mtimeNs, ctimeNs } = found;
+      return found.isFile() ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   remove(id: string): void {

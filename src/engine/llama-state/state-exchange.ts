@@ -1,25 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { BenchError } from '../../config/bench-error.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
-import { keyRowBytes, type KvLayout, sameLayout, valueRowBytes } from '../kv-layout.ts';
+import type { KvLayout } from '../kv-layout.ts';
 import type { SequenceState } from '../sequence-state.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
-import type { CheckpointFolder } from './checkpoint-folder.ts';
-import { SessionCells } from './session-cells.ts';
-import {
-  type FileCells,
-  gatherCells,
-  type ParsedState,
-  parseState,
-  PLACEHOLDER_TOKEN,
-  stateParts,
-  withStreams,
-  writeParts,
-} from './state-file.ts';
-import type { StateForm } from './state-layout.ts';
 import { requireSpace, type Window } from '../window.ts';
+import type { CheckpointFolder } from './checkpoint-folder.ts';
+import { MemoryFile } from './memory-file.ts';
+import { readSavedCells } from './saved-cells.ts';
+import { SessionCells } from './session-cells.ts';
+import { requireFiniteNumbers, requireFileOf, requireImportable, unusable } from './state-checks.ts';
+import { type FileCells, type ParsedState, parseState, stateParts, withStreams, writeParts } from './state-file.ts';
+import type { StateForm } from './state-layout.ts';
+import type { VerifiedStates } from './verified-states.ts';
 
 /** A sequence of llama.cpp, wherever it runs. */
 export interface StateCarrier {
@@ -50,14 +45,18 @@ export interface ExchangeOptions {
   readonly form: StateForm;
   readonly stateIdentity: string;
   readonly checkpoints: CheckpointFolder;
+  /** Copies of checkpoints in the memory of this process; null where a sequence reads its files in another process. */
+  readonly verified: VerifiedStates | null;
   /** A file of this session alone, in a private folder. */
   readonly scratchPath: string;
 }
 
 /** Moves K/V between a session and files. llama.cpp reads and writes files alone. */
-export class StateExchange {
+export class StateExchange implements Disposable {
   readonly #session: ExchangedSession;
   readonly #options: ExchangeOptions;
+  /** Holds cells on their way into the session, where it can read them from there. */
+  #incoming: MemoryFile | undefined;
 
   constructor(session: ExchangedSession, options: ExchangeOptions) {
     this.#session = session;
@@ -72,18 +71,14 @@ export class StateExchange {
     if (tokenIds.length === 0) return { layout, tokenIds, ...emptyCells(layout), [Symbol.dispose]: nothing };
     const saved = await this.#throughScratch(async () => {
       await this.#save(scratchPath);
-      return parseState(readFileSync(scratchPath), scratchPath);
+      return readSavedCells(scratchPath, layout, cells.positions, range);
     });
-    requireOrderOfValues(saved, scratchPath, layout);
-    const order = orderOf(saved.positions, cells.positions).slice(range.start, range.end);
-    const whole = order.length === saved.positions.length && order.every((cell, index) => cell === index);
-    const { positions, keys, values } = whole ? saved : gatherCells(saved, order, layout);
-    return { layout, tokenIds, positions, keys, values, [Symbol.dispose]: nothing };
+    return { layout, tokenIds, ...saved, [Symbol.dispose]: nothing };
   }
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
-    const { layout, window, scratchPath, sequences, form } = this.#options;
+    const { layout, window, sequences, form } = this.#options;
     const { sequence, cells } = this.#session;
     requireImportable(state, layout);
     const imported = new SessionCells();
@@ -91,10 +86,9 @@ export class StateExchange {
     requireSpace(window, imported.count, imported.nextPosition, 1);
     if (imported.count === 0) return this.#clear();
     requireFiniteNumbers(state);
-    await this.#throughScratch(async () => {
-      writeScratch(scratchPath, stateParts(state, imported.tokensByPosition(), sequences, form));
+    await this.#incomingFile(stateParts(state, imported.tokensByPosition(), sequences, form), async (path) => {
       await this.#clear();
-      await sequence.load(scratchPath);
+      await sequence.load(path);
     });
     cells.load(imported.positions, imported.tokenIds);
   }
@@ -104,35 +98,62 @@ export class StateExchange {
     const { sequence, cells } = this.#session;
     const { checkpoints, stateIdentity } = this.#options;
     if (cells.count === 0) throw new RangeError('an empty session has no state to save');
-    const written = await checkpoints.write(id, (path) => sequence.save(path));
-    return { id, tokens: cells.tokensByPosition(), ...written, stateIdentity };
+    const tokens = cells.tokensByPosition();
+    const { content, ...written } = await checkpoints.write(id, (path) => sequence.save(path));
+    const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity };
+    this.#keepVerified(checkpoint, content);
+    return checkpoint;
   }
 
   /** Replaces the session by a saved one. @throws BenchError `bad-state`, `context-overflow` */
   async restore(checkpoint: Checkpoint): Promise<void> {
-    const { checkpoints, window, sequences, stateIdentity, scratchPath, layout } = this.#options;
-    const { sequence, cells } = this.#session;
+    const { checkpoints, verified, sequences, stateIdentity, layout } = this.#options;
     if (checkpoint.stateIdentity !== stateIdentity) {
       throw unusable(`made by ${checkpoint.stateIdentity}, and this is ${stateIdentity}`);
     }
-    const { path, bytes } = checkpoints.read(checkpoint);
+    using copy = verified?.find(checkpoint, checkpoints.identity(checkpoint.id));
+    if (copy !== undefined) {
+      requireFileOf(copy.head, checkpoint, copy.path, layout);
+      await this.#load(copy.head, checkpoint, copy.path);
+      return;
+    }
+    const { path, bytes, identity } = checkpoints.read(checkpoint);
     const file = parseState(bytes, path);
     requireFileOf(file, checkpoint, path, layout);
     requireFiniteNumbers({ ...file, layout }, path);
-    const restored = new SessionCells();
-    restored.load(file.positions, tokensOfCells(file.positions, checkpoint.tokens));
-    requireSpace(window, restored.count, restored.nextPosition, 1);
     if (file.streams === sequences) {
-      await this.#clear();
-      await sequence.load(path);
+      await this.#load(file, checkpoint, path);
+      if (identity !== undefined) verified?.keep(checkpoint, identity, bytes, file);
     } else {
-      await this.#throughScratch(async () => {
-        writeScratch(scratchPath, withStreams(file, sequences));
-        await this.#clear();
-        await sequence.load(scratchPath);
-      });
+      await this.#incomingFile(withStreams(file, sequences), (scratch) => this.#load(file, checkpoint, scratch));
     }
-    cells.load(restored.positions, restored.tokenIds);
+  }
+
+  /** Keeps what was just written, if it could be loaded. */
+  #keepVerified(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
+    const { verified, checkpoints, layout, sequences } = this.#options;
+    const identity = checkpoints.identity(checkpoint.id);
+    if (verified === null || identity === undefined) return;
+    try {
+      const file = parseState(content, checkpoint.id);
+      requireFileOf(file, checkpoint, checkpoint.id, layout);
+      if (file.streams !== sequences || !hasFiniteNumbers({ ...file, layout })) return;
+      verified.keep(checkpoint, identity, content, file);
+    } catch (error) {
+      // Whoever restores it is told why.
+      if (!(error instanceof BenchError)) throw error;
+    }
+  }
+
+  /** Replaces the session by a file that was verified as that of a checkpoint. */
+  async #load({ positions }: Pick<ParsedState, 'positions'>, { tokens }: Checkpoint, path: string): Promise<void> {
+    const { sequence, cells } = this.#session;
+    const loaded = new SessionCells();
+    loaded.load(positions, tokensOfCells(positions, tokens));
+    requireSpace(this.#options.window, loaded.count, loaded.nextPosition, 1);
+    await this.#clear();
+    await sequence.load(path);
+    cells.load(loaded.positions, loaded.tokenIds);
   }
 
   async #save(path: string): Promise<void> {
@@ -149,6 +170,26 @@ export class StateExchange {
     cells.load([], []);
   }
 
+  [Symbol.dispose](): void {
+    this.#incoming?.[Symbol.dispose]();
+    this.#incoming = undefined;
+  }
+
+  /** Puts the parts of a state where the session can load them: in memory, else in the scratch file. */
+  async #incomingFile(parts: readonly Uint8Array[], load: (path: string) => Promise<void>): Promise<void> {
+    const { scratchPath, verified } = this.#options;
+    if (verified !== null) this.#incoming ??= MemoryFile.create();
+    if (this.#incoming?.write(parts) === true) {
+      using file = this.#incoming.open();
+      await load(file.path);
+      return;
+    }
+    await this.#throughScratch(() => {
+      writeScratch(scratchPath, parts);
+      return load(scratchPath);
+    });
+  }
+
   async #throughScratch<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
@@ -158,70 +199,9 @@ export class StateExchange {
   }
 }
 
-/** @throws BenchError `bad-state` naming what is wrong */
-function requireImportable({ layout, positions, tokenIds, keys, values }: SequenceState, own: KvLayout): void {
-  if (!sameLayout(layout, own)) throw unusable('another layout than that of this model and its K/V type');
-  const cells = positions.length;
-  const wrongSize = (tensors: readonly Uint8Array[], rowBytes: number): boolean =>
-    tensors.length !== own.layers || tensors.some(({ length }) => length !== cells * rowBytes);
-  if (tokenIds.length !== cells || wrongSize(keys, keyRowBytes(own)) || wrongSize(values, valueRowBytes(own))) {
-    throw unusable(`arrays that do not hold ${cells} cells in ${own.layers} layers`);
-  }
-  const negative = positions.find((position) => position < 0);
-  if (negative !== undefined) throw unusable(`a cell has the position ${negative}, which llama.cpp would ignore`);
-}
-
-function requireFileOf(file: ParsedState, { tokens }: Checkpoint, path: string, own: KvLayout): void {
-  const { tensors: found } = file;
-  const refuse = (why: string): never => {
-    throw unusable(why, path);
-  };
-  requireOrderOfValues(file, path, own);
-  if (found.layers !== own.layers) refuse(`${found.layers} layers, and the model has ${own.layers}`);
-  if (found.keyType !== own.keyType || found.keyRowBytes !== keyRowBytes(own)) {
-    refuse('the keys of layer 0 have another layout');
-  }
-  if (found.valueType !== own.valueType || found.valueRowBytes !== valueRowBytes(own)) {
-    refuse('the values of layer 0 have another layout');
-  }
-  const listed = tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
-  const same = listed.length === file.tokens.length && listed.every((token, index) => token === file.tokens[index]);
-  if (!same) refuse('its tokens are not those of the checkpoint');
-}
-
-/** The order says whether flash attention was on, whatever a context was asked for. */
-function requireOrderOfValues({ tensors }: ParsedState, path: string, own: KvLayout): void {
-  if (tensors.valuesTransposed === own.valuesTransposed) return;
-  throw unusable(`made ${tensors.valuesTransposed ? 'without' : 'with'} flash attention`, path);
-}
-
-/** Before llama.cpp has them: its context would keep them where no sequence sees them. @throws BenchError `bad-state` */
-function requireFiniteNumbers(state: Parameters<typeof hasFiniteNumbers>[0], name?: string): void {
-  if (!hasFiniteNumbers(state)) throw unusable('keys or values that are not finite numbers', name);
-}
-
 /** The token of each cell, from the list by position; unknown where several cells have the position. */
 function tokensOfCells(positions: Int32Array, tokens: readonly number[]): Int32Array {
   return positions.map((position) => tokens[position] ?? UNKNOWN_TOKEN);
-}
-
-/**
- * For each cell in the order in which it came, its place in the file: llama.cpp puts new cells where others were erased.
- * Cells of one position came together, and keep their order.
- */
-function orderOf(saved: Int32Array, positions: readonly number[]): number[] {
-  const places = new Map<number, number[]>();
-  for (let place = saved.length - 1; place >= 0; place--) {
-    const position = saved[place]!;
-    const known = places.get(position);
-    if (known === undefined) places.set(position, [place]);
-    else known.push(place);
-  }
-  return positions.map((position) => {
-    const place = places.get(position)?.pop();
-    if (place === undefined) throw unusable(`llama.cpp saved no cell of position ${position}`);
-    return place;
-  });
 }
 
 function emptyCells({ layers }: KvLayout): FileCells {
@@ -240,10 +220,6 @@ function writeScratch(path: string, parts: readonly Uint8Array[]): void {
 function notWritten(path: string, cause: unknown): BenchError {
   const hint = 'free some space, or name another folder: TMPDIR';
   return new BenchError('disk', `${path}: the K/V state could not be written`, hint, cause);
-}
-
-function unusable(why: string, name = 'K/V state'): BenchError {
-  return new BenchError('bad-state', `${name}: unusable K/V state: ${why}`, 'it will be computed again');
 }
 
 function nothing(): void {

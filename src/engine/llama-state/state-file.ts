@@ -1,12 +1,12 @@
 import { closeSync, openSync, writevSync } from 'node:fs';
 import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../kv-layout.ts';
 import type { SequenceState } from '../sequence-state.ts';
+import type { StateBytes } from './state-bytes.ts';
 import {
   CELL_INTEGERS,
   type FileTensors,
   ggmlType,
   INTEGER_BYTES,
-  integersIn,
   MAGIC,
   readStateLayout,
   type StateForm,
@@ -56,10 +56,19 @@ export function stateParts(
 export function writeParts(path: string, parts: readonly Uint8Array[]): void {
   const file = openSync(path, 'wx', 0o600);
   try {
-    let left = parts.filter(({ length }) => length > 0);
-    while (left.length > 0) left = behind(left, writevSync(file, left));
+    writeAll(file, parts, 0);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Writes parts into an open file from an offset on, one behind the other. @throws NodeJS.ErrnoException as the file system does */
+export function writeAll(file: number, parts: readonly Uint8Array[], offset: number): void {
+  let left = parts.filter(({ length }) => length > 0);
+  for (let at = offset; left.length > 0;) {
+    const written = writevSync(file, left, at);
+    left = behind(left, written);
+    at += written;
   }
 }
 
@@ -96,7 +105,11 @@ export interface ParsedState extends FileCells {
  * @throws BenchError `bad-state` naming what is damaged or not supported
  */
 export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): ParsedState {
-  const layout = readStateLayout(bytes, name);
+  const content: StateBytes = {
+    sizeBytes: bytes.length,
+    copy: (offset, length) => new Uint8Array(bytes.subarray(offset, offset + length)),
+  };
+  const layout = readStateLayout(content, name);
   const { form, positions, tensors, keysAt, valuesAt, streams, stream, tokensAt, tokenCount, tokensEnd } = layout;
   // Not `subarray`: of a Buffer it gives Buffers, whose `slice` does not copy.
   const viewsOf = (starts: readonly number[], rowBytes: number): Uint8Array[] =>
@@ -104,7 +117,7 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
   return {
     bytes,
     form,
-    tokens: integersIn(bytes, tokensAt, tokenCount),
+    tokens: new Int32Array(content.copy(tokensAt, tokenCount * INTEGER_BYTES).buffer),
     tensors,
     streams,
     tokensEnd,
@@ -139,26 +152,40 @@ export function gatherCells(
     );
     return copy;
   };
-  const columns = (tensor: Uint8Array): Uint8Array => {
-    const bytes = numberBytes(layout.valueType);
-    const copy = new Uint8Array(cells.length * valueRowBytes(layout));
-    for (let row = 0; row < layout.heads * layout.headDimension; row++) {
-      const [source, target] = [row * positions.length, row * cells.length];
-      eachRun(cells, (from, to, count) =>
-        copy.set(tensor.subarray((source + from) * bytes, (source + from + count) * bytes), (target + to) * bytes),
-      );
-    }
-    return copy;
-  };
   return {
     positions: Int32Array.from(cells, (cell) => positions[cell]!),
     keys: keys.map((tensor) => rows(tensor, keyRowBytes(layout))),
-    values: values.map((tensor) => (layout.valuesTransposed ? columns(tensor) : rows(tensor, valueRowBytes(layout)))),
+    values: values.map((tensor) =>
+      layout.valuesTransposed
+        ? gatherColumns(tensor, positions.length, cells, layout)
+        : rows(tensor, valueRowBytes(layout)),
+    ),
   };
 }
 
+/**
+ * Copies the values of cells out of those of a layer, [dimension][cell] both, in the order in which they are named.
+ * @param allCells their number in the layer
+ */
+export function gatherColumns(
+  tensor: Uint8Array,
+  allCells: number,
+  cells: readonly number[],
+  layout: KvLayout,
+): Uint8Array {
+  const bytes = numberBytes(layout.valueType);
+  const copy = new Uint8Array(cells.length * valueRowBytes(layout));
+  for (let row = 0; row < layout.heads * layout.headDimension; row++) {
+    const [source, target] = [row * allCells, row * cells.length];
+    eachRun(cells, (from, to, count) =>
+      copy.set(tensor.subarray((source + from) * bytes, (source + from + count) * bytes), (target + to) * bytes),
+    );
+  }
+  return copy;
+}
+
 /** Calls back for each run of neighbouring cells: the first, its place among those wanted, and the length. */
-function eachRun(cells: readonly number[], act: (from: number, to: number, count: number) => void): void {
+export function eachRun(cells: readonly number[], act: (from: number, to: number, count: number) => void): void {
   for (let start = 0, end = 0; start < cells.length; start = end) {
     end = start + 1;
     while (end < cells.length && cells[end] === cells[start]! + end - start) end++;

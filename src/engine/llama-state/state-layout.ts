@@ -1,5 +1,6 @@
 import { BenchError } from '../../config/bench-error.ts';
 import { numberBytes, type NumberType, numberTypes } from '../kv-layout.ts';
+import type { StateBytes } from './state-bytes.ts';
 
 export const MAGIC = 0x67677371;
 export const INTEGER_BYTES = 4;
@@ -73,7 +74,7 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
  * @throws BenchError `bad-state` naming the bytes and what is wrong: damage, quantised K/V, cells with M-RoPE
  * positions, a second cache (sliding windows, hybrid models), layers that differ
  */
-export function readStateLayout(bytes: Uint8Array, name: string): StateLayout {
+export function readStateLayout(bytes: StateBytes, name: string): StateLayout {
   const walk = new StateWalk(bytes, name);
   const [magic, version, recordCount] = walk.integers(3);
   if (magic !== MAGIC || (version !== 3 && version !== 4))
@@ -204,11 +205,11 @@ const UNSUPPORTED_MODEL = 'take a model whose K/V can be moved: architecture lla
 
 /** Reads integers one after the other and skips what is not needed, never beyond the end. */
 class StateWalk {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: StateBytes;
   readonly #name: string;
   #offset = 0;
 
-  constructor(bytes: Uint8Array, name: string) {
+  constructor(bytes: StateBytes, name: string) {
     this.#bytes = bytes;
     this.#name = name;
   }
@@ -218,7 +219,7 @@ class StateWalk {
   }
 
   get sizeBytes(): number {
-    return this.#bytes.length;
+    return this.#bytes.sizeBytes;
   }
 
   integers(count: number): Int32Array {
@@ -227,7 +228,7 @@ class StateWalk {
 
   /** Little-endian, as every machine is that runs here. */
   integersAt(offset: number, count: number): Int32Array {
-    return integersIn(this.#bytes, offset, count);
+    return new Int32Array(this.#bytes.copy(offset, count * INTEGER_BYTES).buffer);
   }
 
   /** Gives the offset where the skipped bytes begin. */
@@ -241,9 +242,4 @@ class StateWalk {
   refusal(why: string, hint = 'delete it; it will be computed again'): BenchError {
     return new BenchError('bad-state', `${this.#name}: unusable K/V state: ${why}`, hint);
   }
-}
-
-/** Copies 32-bit integers out of bytes that may lie anywhere. */
-export function integersIn(bytes: Uint8Array, offset: number, count: number): Int32Array<ArrayBuffer> {
-  return new Int32Array(new Uint8Array(bytes.subarray(offset, offset + count * INTEGER_BYTES)).buffer);
 }

@@ -120,6 +120,8 @@ export async function measureStorage(context: MeasureContext): Promise<readonly 
     await using engine = await context.engines.open({
       model,
       kvType,
+      // The tier is the disk: a copy in memory would stand for it.
+      checkpointMemoryBytes: 0,
       ...(contextTokens === undefined ? {} : { contextTokens }),
       ...(threads === undefined ? {} : { threads }),
     });

@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Checkpoint } from '../checkpoint.ts';
+import { type StateHead, VerifiedStates } from './verified-states.ts';
+
+const head: StateHead = {
+  tokens: Int32Array.of(4, 5),
+  positions: Int32Array.of(0, 1),
+  tensors: {
+    layers: 1,
+    keyType: 'F16',
+    valueType: 'F16',
+    keyRowBytes: 64,
+    valueRowBytes: 64,
+    valuesTransposed: true,
+  },
+};
+
+function checkpointOf(id: string, bytes: number): Checkpoint {
+  return { id, bytes, tokens: [4, 5], sha256: 'a'.repeat(64), stateIdentity: 'x' };
+}
+
+/** Bytes of a file that can be told from those of other files. */
+function contentOf(number: number, sizeBytes = 1000): Uint8Array {
+  return new Uint8Array(sizeBytes).fill(number);
+}
+
+describe.runIf(existsSync('/dev/shm'))('copies of checkpoints in memory', () => {
+  it('are found by the checkpoint and the file that they were made of, and lie in no folder', () => {
+    const names = readdirSync('/dev/shm');
+    using states = new VerifiedStates(5000);
+    const checkpoint = checkpointOf('one', 1000);
+    states.keep(checkpoint, 'file', contentOf(1), head);
+    expect(readdirSync('/dev/shm').filter((name) => !names.includes(name) && name.startsWith('dki-bench'))).toEqual([]);
+    using copy = states.find(checkpoint, 'file');
+    expect(copy!.head).toEqual(head);
+    expect(new Uint8Array(readFileSync(copy!.path))).toEqual(contentOf(1));
+    expect(states.find(checkpointOf('two', 1000), 'file')).toBeUndefined();
+  });
+
+  it.each<[string, Checkpoint, string | undefined]>([
+    ['the file was touched', checkpointOf('one', 1000), 'other file'],
+    ['the file is gone', checkpointOf('one', 1000), undefined],
+    ['the checkpoint has other bytes', { ...checkpointOf('one', 1000), sha256: 'b'.repeat(64) }, 'file'],
+    ['the checkpoint has another size', checkpointOf('one', 1001), 'file'],
+  ])('are given up where %s', (_, checkpoint, identity) => {
+    using states = new VerifiedStates(5000);
+    states.keep(checkpointOf('one', 1000), 'file', contentOf(1), head);
+    expect(states.find(checkpoint, identity)).toBeUndefined();
+    expect(states.sizeBytes).toBe(0);
+    expect(states.find(checkpointOf('one', 1000), 'file')).toBeUndefined();
+  });
+
+  it('stay within their bound: the longest unused goes first, and what is larger is not kept', () => {
+    using states = new VerifiedStates(2500);
+    for (const id of ['one', 'two']) states.keep(checkpointOf(id, 1000), 'file', contentOf(1), head);
+    states.find(checkpointOf('one', 1000), 'file')![Symbol.dispose]();
+    states.keep(checkpointOf('three', 1000), 'file', contentOf(3), head);
+    states.keep(checkpointOf('large', 3000), 'file', contentOf(4, 3000), head);
+    expect(states.sizeBytes).toBe(2000);
+    const found = ['one', 'two', 'three', 'large'].filter((id) => {
+      using copy = states.find(checkpointOf(id, id === 'large' ? 3000 : 1000), 'file');
+      return copy !== undefined;
+    });
+    expect(found).toEqual(['one', 'three']);
+  });
+
+  it('can be read to the end by whoever found them, whatever is forgotten meanwhile', () => {
+    using states = new VerifiedStates(5000);
+    const checkpoint = checkpointOf('one', 1000);
+    states.keep(checkpoint, 'file', contentOf(1), head);
+    const copy = states.find(checkpoint, 'file')!;
+    states.forget('one');
+    expect(states.find(checkpoint, 'file')).toBeUndefined();
+    states.keep(checkpointOf('two', 1000), 'file', contentOf(2), head);
+    expect(new Uint8Array(readFileSync(copy.path))).toEqual(contentOf(1));
+    copy[Symbol.dispose]();
+    expect(existsSync(copy.path)).toBe(false);
+  });
+});
