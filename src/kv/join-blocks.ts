@@ -2,7 +2,6 @@ import { BenchError } from '../config/bench-error.ts';
 import { keyRowBytes, sameLayout, valueRowBytes } from '../engine/kv-layout.ts';
 import type { Rotary } from '../engine/rotary.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { JoinMemory } from './join-memory.ts';
 import { JoinedState } from './joined-state.ts';
 import { memoryAt, wholeMemory } from './kernel-memory.ts';
 import type { KernelPlace } from './kept-cells.ts';
@@ -10,6 +9,7 @@ import { placeValues } from './place-values.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
 import { scaleNumbers, SLACK_BYTES } from './scale-numbers.ts';
+import { WorkMemory } from './work-memory.ts';
 
 /** A block, its position in the sequence, and the weight of its values. */
 export interface BlockPlacement {
@@ -69,7 +69,7 @@ export function joinBlocks(
   placements.forEach((placement) => requireJoinable(header, placement));
   const parts: readonly BlockPlacement[] = [{ block: header, position: header.positions[0]!, alpha: 1 }, ...placements];
   const cells = cellsInOrder(parts);
-  using memory = new JoinMemory();
+  using memory = new WorkMemory();
   const sources = parts.map(({ block }) => memory.placeOf(block));
   const scratch = memory.take(Math.max(...parts.map(({ block }) => layerBytes(block))) + SLACK_BYTES);
   const joined = new JoinedState({ layout: header.layout, ...cells });

@@ -33,12 +33,14 @@ export const NUMBER_UNIT: Readonly<Record<NumberType, number>> = { F16: 2 ** 112
 const MAGNITUDE = 0x7fffffff;
 const EXPONENT = 0x7f800000;
 const HALF_MAGNITUDES = 0x7fff7fff;
+const LARGEST_HALVES = 0x7bff7bff;
 
 /**
  * IEEE half precision, subnormal numbers included, rounded to the nearest, ties to even; what is not finite is not
  * converted but noted.
+ * @param tooLarge what becomes of finite numbers beyond the largest: noted as not finite, or stored as the largest
  */
-export function halfPrecision(declare: DeclareLocal): NumberCode {
+export function halfPrecision(declare: DeclareLocal, tooLarge: 'noted' | 'largest' = 'noted'): NumberCode {
   const [low, high, power, largest] = [declare('v128'), declare('v128'), declare('v128'), declare('v128')];
   const constant = i32x4.const;
   const note = (magnitudes: Code): Code => largest.set(i16x8.maxUnsigned(largest.get, magnitudes));
@@ -68,7 +70,7 @@ export function halfPrecision(declare: DeclareLocal): NumberCode {
       ...encode(low, first),
       ...encode(high, second),
       ...low.set(i16x8.narrowUnsigned(low.get, high.get)),
-      ...note(low.get),
+      ...(tooLarge === 'noted' ? note(low.get) : low.set(i16x8.minUnsigned(low.get, constant(LARGEST_HALVES)))),
       // Clamping to 16 bits keeps the sign.
       ...low.set(v128.or(low.get, v128.and(i16x8.narrowSigned(first.get, second.get), constant(0x80008000)))),
       ...v128.store(address, low.get),

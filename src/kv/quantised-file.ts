@@ -3,9 +3,10 @@ import { type KvLayout, numberTypes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../records/store-type.ts';
 import { ownedState } from './owned-state.ts';
-import { quantise, quantisedBytes, restoreInto } from './quantised-numbers.ts';
+import { quantise, quantisedBytes } from './quantised-numbers.ts';
 import { readNumbers } from './read-numbers.ts';
-import { writeNumbers } from './write-numbers.ts';
+import { RestoredTensors } from './restored-tensors.ts';
+import { WorkMemory } from './work-memory.ts';
 
 /** The bytes `DKIQ`. */
 const MAGIC = 0x51494b44;
@@ -61,7 +62,7 @@ export function writeQuantised(
 
 /**
  * The cells that quantised bytes stand for, in numbers of the engine's own types.
- * @throws BenchError `bad-state` for bytes that are cut short, or whose head describes no K/V
+ * @throws BenchError `bad-state` for bytes that are cut short, whose head describes no K/V, or with a scale that is not finite
  */
 export function readQuantised(bytes: Uint8Array, name = 'K/V block'): SequenceState {
   const head = integersIn(bytes, 0, Math.min(HEAD_INTEGERS, Math.floor(bytes.length / INTEGER_BYTES)));
@@ -74,24 +75,16 @@ export function readQuantised(bytes: Uint8Array, name = 'K/V block'): SequenceSt
   const [layers, heads, headDimension] = [head[3]!, head[4]!, head[5]!];
   const layout: KvLayout = { layers, heads, headDimension, keyType, valueType, valuesTransposed: head[8] === 1 };
   if (bytes.length !== fileBytes(layout, cells, type)) throw refusal();
-  const row = layout.heads * layout.headDimension;
-  const headBytes = quantisedBytes(headDimension, type);
+  using work = new WorkMemory();
+  const restored = new RestoredTensors(layout, cells, type, work);
   let offset = HEAD_BYTES + cells * CELL_INTEGERS * INTEGER_BYTES;
-  const tensor = (numberType: KvLayout['keyType'], isTransposed: boolean): Uint8Array => {
-    const numbers = new Float32Array(cells * row);
-    for (let to = 0; to < numbers.length; to += headDimension, offset += headBytes) {
-      restoreInto({ numbers, to, count: headDimension }, bytes, offset, type);
-    }
-    return writeNumbers(isTransposed ? transposed(numbers, cells, row) : numbers, numberType);
-  };
-  const tensors = (numberType: KvLayout['keyType'], isTransposed: boolean): Uint8Array[] =>
-    Array.from({ length: layout.layers }, () => tensor(numberType, isTransposed));
+  const atRest = (): Uint8Array => bytes.subarray(offset, (offset += restored.atRestBytes));
   return ownedState({
     layout,
     positions: integersIn(bytes, HEAD_BYTES, cells),
     tokenIds: integersIn(bytes, HEAD_BYTES + cells * INTEGER_BYTES, cells),
-    keys: tensors(keyType, false),
-    values: tensors(valueType, layout.valuesTransposed),
+    keys: Array.from({ length: layers }, () => restored.keys(atRest())),
+    values: Array.from({ length: layers }, () => restored.values(atRest())),
   });
 }
 

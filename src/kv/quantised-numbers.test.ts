@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { KvLayout } from '../engine/kv-layout.ts';
 import { type QuantisedType, quantisedTypes } from '../records/store-type.ts';
-import { quantise, quantisedBytes, restoreInto } from './quantised-numbers.ts';
+import { quantise, quantisedBytes } from './quantised-numbers.ts';
+import { RestoredTensors } from './restored-tensors.ts';
+import { WorkMemory } from './work-memory.ts';
 
 function restore(bytes: Uint8Array, type: QuantisedType, count: number): Float32Array {
-  const numbers = new Float32Array(count);
-  restoreInto({ numbers, to: 0, count }, bytes, 0, type);
-  return numbers;
+  const numbers = { keyType: 'F32', valueType: 'F32', valuesTransposed: false } as const;
+  const layout: KvLayout = { layers: 1, heads: 1, headDimension: count, ...numbers };
+  using work = new WorkMemory();
+  const tensors = new RestoredTensors(layout, 1, type, work);
+  return new Float32Array(tensors.keys(bytes.subarray(0, tensors.atRestBytes)).slice().buffer);
 }
 
 /** Made by llama.cpp's own Python package; see its note. */

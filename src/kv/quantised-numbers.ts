@@ -1,9 +1,8 @@
 import type { QuantisedType } from '../records/store-type.ts';
-import { numberOfHalf } from './read-numbers.ts';
-import { halfOf } from './write-numbers.ts';
+import { halfOf } from './half-of.ts';
 
 /** Numbers that share a scale. */
-const BLOCK = 32;
+export const NUMBERS_OF_BLOCK = 32;
 const SCALE_BYTES = 2;
 
 /** Bytes of 32 numbers: a scale in half precision, and 8 or 4 bits of each. */
@@ -11,7 +10,7 @@ const blockBytes: Readonly<Record<QuantisedType, number>> = { q8_0: SCALE_BYTES 
 
 /** Bytes of so many numbers. */
 export function quantisedBytes(numbers: number, type: QuantisedType): number {
-  return Math.ceil(numbers / BLOCK) * blockBytes[type];
+  return Math.ceil(numbers / NUMBERS_OF_BLOCK) * blockBytes[type];
 }
 
 /**
@@ -22,55 +21,14 @@ export function quantisedBytes(numbers: number, type: QuantisedType): number {
  */
 export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array {
   const bytes = new Uint8Array(quantisedBytes(numbers.length, type));
-  const block = new Float32Array(BLOCK);
+  const block = new Float32Array(NUMBERS_OF_BLOCK);
   const write = type === 'q8_0' ? write8 : write4;
-  for (let start = 0, at = 0; start < numbers.length; start += BLOCK, at += blockBytes[type]) {
+  for (let start = 0, at = 0; start < numbers.length; start += NUMBERS_OF_BLOCK, at += blockBytes[type]) {
     block.fill(0);
-    block.set(numbers.subarray(start, start + BLOCK));
+    block.set(numbers.subarray(start, start + NUMBERS_OF_BLOCK));
     write(block, bytes.subarray(at, at + blockBytes[type]));
   }
   return bytes;
-}
-
-/** A place among numbers. */
-interface NumbersPlace {
-  readonly numbers: Float32Array;
-  readonly to: number;
-  readonly count: number;
-}
-
-/** Puts the numbers that bytes stand for, from `from` on, into numbers that are there: a store has millions of heads. */
-export function restoreInto(place: NumbersPlace, bytes: Uint8Array, from: number, type: QuantisedType): void {
-  const read = type === 'q8_0' ? read8 : read4;
-  const end = place.to + place.count;
-  for (let to = place.to, at = from; to < end; to += BLOCK, at += blockBytes[type]) {
-    const scale = numberOfHalf(bytes[at]! | (bytes[at + 1]! << 8));
-    read(place.numbers, to, Math.min(end, to + BLOCK), bytes, at + SCALE_BYTES, scale);
-  }
-}
-
-function read8(
-  numbers: Float32Array,
-  start: number,
-  end: number,
-  bytes: Uint8Array,
-  from: number,
-  scale: number,
-): void {
-  for (let to = start, at = from; to < end; to++, at++) numbers[to] = ((bytes[at]! << 24) >> 24) * scale;
-}
-
-function read4(
-  numbers: Float32Array,
-  start: number,
-  end: number,
-  bytes: Uint8Array,
-  from: number,
-  scale: number,
-): void {
-  const middle = Math.min(end, start + BLOCK / 2);
-  for (let to = start, at = from; to < middle; to++, at++) numbers[to] = ((bytes[at]! & 0xf) - 8) * scale;
-  for (let to = start + BLOCK / 2, at = from; to < end; to++, at++) numbers[to] = ((bytes[at]! >> 4) - 8) * scale;
 }
 
 function write8(block: Float32Array, bytes: Uint8Array): void {
@@ -91,8 +49,8 @@ function write4(block: Float32Array, bytes: Uint8Array): void {
   const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
   writeScale(bytes, scale);
   const level = (number: number): number => Math.min(15, Math.trunc(number * inverse + 8.5));
-  for (let at = 0; at < BLOCK / 2; at++) {
-    bytes[SCALE_BYTES + at] = level(block[at]!) | (level(block[at + BLOCK / 2]!) << 4);
+  for (let at = 0; at < NUMBERS_OF_BLOCK / 2; at++) {
+    bytes[SCALE_BYTES + at] = level(block[at]!) | (level(block[at + NUMBERS_OF_BLOCK / 2]!) << 4);
   }
 }
 

@@ -16,11 +16,6 @@ export function readNumbers(bytes: Uint8Array, type: NumberType): Float32Array {
   return numbers;
 }
 
-/** The number that 16 bits stand for in half precision. */
-export function numberOfHalf(bits: number): number {
-  return allHalves()[bits]!;
-}
-
 function allHalves(): Float32Array {
   return (halves ??= Float32Array.from({ length: HALVES }, (_, bits) => halfPrecision(bits)));
 }

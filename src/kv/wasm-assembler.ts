@@ -64,12 +64,15 @@ export const i32 = {
   load: instruction(0x28, 0, 0),
   store: instruction(0x36, 0, 0),
   add: instruction(0x6a),
+  mul: instruction(0x6c),
   shiftLeft: instruction(0x74),
   lessThan: instruction(0x49),
 };
 
 export const v128 = {
   load: vectorMemory(0x00),
+  /** Eight times the 16 bits at an address. */
+  loadSplat16: vectorMemory(0x08),
   store: vectorMemory(0x0b),
   and: vector(0x4e),
   or: vector(0x50),
@@ -78,7 +81,15 @@ export const v128 = {
   swapPairs: (value: Code): Code => shuffle(4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)(value, value),
 };
 
+export const i8x16 = {
+  shiftRight: vector(0x6d),
+  sub: vector(0x71),
+};
+
 export const i16x8 = {
+  /** The first eight of sixteen signed 8-bit numbers, and the last eight. */
+  extendLow: vector(0x87),
+  extendHigh: vector(0x88),
   shiftLeft: vector(0x8b),
   shiftRightSigned: vector(0x8c),
   /** Four 32-bit numbers, of the first four of two times eight: of their lower halves, and of their upper ones. */
@@ -90,10 +101,17 @@ export const i16x8 = {
   /** The same, clamped to 0 … 65535. */
   narrowUnsigned: vector(0x86),
   greaterEqualUnsigned: vector(0x36),
+  minUnsigned: vector(0x97),
   maxUnsigned: vector(0x99),
 };
 
 export const i32x4 = {
+  /** Four 32-bit numbers, of the first two of two times four, and of the last two. */
+  interleaveLow: shuffle(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23),
+  interleaveHigh: shuffle(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31),
+  /** The first four of eight signed 16-bit numbers, and the last four. */
+  extendLow: vector(0xa7),
+  extendHigh: vector(0xa8),
   const: (value: number): Code => {
     const bytes = [value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24];
     return [VECTOR_PREFIX, 0x0c, ...bytes, ...bytes, ...bytes, ...bytes];
@@ -112,6 +130,8 @@ export const f32x4 = {
   add: vector(0xe4),
   sub: vector(0xe5),
   mul: vector(0xe6),
+  /** Of signed 32-bit numbers. */
+  fromIntegers: vector(0xfa),
 };
 
 /** Copies bytes: target address, source address, length. */

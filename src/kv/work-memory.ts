@@ -2,8 +2,8 @@ import type { SequenceState } from '../engine/sequence-state.ts';
 import { giveMemoryBack, takeMemory } from './kernel-memory.ts';
 import { KeptCells, type KernelPlace } from './kept-cells.ts';
 
-/** All memory of the kernels that one join needs besides its result, until it is disposed of. */
-export class JoinMemory implements Disposable {
+/** Memory of the kernels that one piece of work needs besides its result, until it is disposed of. */
+export class WorkMemory implements Disposable {
   readonly #guests = new Map<SequenceState, KeptCells>();
   readonly #taken: { readonly address: number; readonly sizeBytes: number }[] = [];
 

@@ -1,5 +1,3 @@
-import type { NumberType } from '../engine/kv-layout.ts';
-
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
@@ -7,15 +5,7 @@ const LEAST_NORMAL = 0x38800000;
 const BIAS = 0x38000000;
 const LARGEST_HALF = 0x7bff;
 
-/** The bytes of numbers, rounded to a type: to the nearest, ties to even; what is too large becomes the largest. */
-export function writeNumbers(numbers: Float32Array, type: NumberType): Uint8Array {
-  if (type === 'F32') return new Uint8Array(Float32Array.from(numbers).buffer);
-  const halves = new Uint16Array(numbers.length);
-  for (let at = 0; at < numbers.length; at++) halves[at] = halfOf(numbers[at]!);
-  return new Uint8Array(halves.buffer);
-}
-
-/** The bits of the nearest number in half precision. @see IEEE 754, binary16 */
+/** The bits of the nearest number in half precision, ties to even; what is too large becomes the largest. @see IEEE 754, binary16 */
 export function halfOf(number: number): number {
   single[0] = number;
   const sign = (bits[0]! >>> 16) & 0x8000;
