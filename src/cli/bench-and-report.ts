@@ -9,6 +9,7 @@ import { groupOf } from '../db/run-name.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { missedBar, type QualityBar, qualityBar } from '../report/quality-bar.ts';
+import { outcomesOf } from '../report/outcomes/outcomes-of.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
@@ -81,7 +82,7 @@ async function runAndReport(
   for (const results of runs) {
     await unlessInterrupted(signal);
     const folder = join(config.out, results.run.name);
-    await writeReport(folder, [results]);
+    await writeReport(folder, [results], storedOutcomes(config, results));
     closing.write(`\nreport: ${printable(shownPath(folder))}\n${inspectLine(config, results)}`);
   }
   if (runs.length > 1) {
@@ -95,6 +96,12 @@ async function runAndReport(
   for (const line of missed) process.stderr.write(`${printable(line)}\n`);
   if (failed) return exitCodes.checkFailed;
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
+}
+
+/** The outcomes of the turns that a run has stored. */
+function storedOutcomes({ db }: BenchConfig, { run }: RunResults): string {
+  using database = openDatabase({ path: db });
+  return outcomesOf(database, run.id);
 }
 
 /** The bars of `--fail-below`. @throws BenchError `bad-option` before anything runs */

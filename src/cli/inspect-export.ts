@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { exportRun } from '../inspect/export/export-run.ts';
+import type { BenchDatabase } from '../db/database.ts';
+import { exportRun, type RunExport } from '../inspect/export/export-run.ts';
+import type { HiddenTexts } from '../inspect/hidden-texts.ts';
+import { openReports, type TextsOfRun } from '../inspect/stored-reports/open-reports.ts';
 import { viewerScript } from '../inspect/server/viewer-script.ts';
 import { printable } from '../report/render/printable.ts';
 import { shownPath } from './command-line.ts';
@@ -23,22 +26,48 @@ export async function exportToFolder(
 ): Promise<number> {
   using database = openStoredRuns(db, { readOnly: true });
   const { name: run } = findRun(database, name);
+  return exportNamed(database, { run, folder, hasTurns: true }, quiet);
+}
+
+/** A report to export. */
+export interface ReportExport {
+  /** A folder of reports, or a file of one. */
+  readonly path: string;
+  /** Its run; by default the latest. */
+  readonly run: string | undefined;
+  readonly folder: string;
+  readonly hidden: HiddenTexts;
+  readonly textsOf: TextsOfRun;
+  readonly quiet: boolean;
+}
+
+/** Exports a stored report, which needs no database. @returns the exit code */
+export async function exportReports({ path, run, folder, hidden, textsOf, quiet }: ReportExport): Promise<number> {
+  using database = (await openReports(path, textsOf)).database;
+  const { name } = findRun(database, run);
+  return exportNamed(database, { run: name, folder, hasTurns: false, hidden }, quiet);
+}
+
+async function exportNamed(
+  database: BenchDatabase,
+  wanted: Pick<RunExport, 'run' | 'folder' | 'hasTurns' | 'hidden'>,
+  quiet: boolean,
+): Promise<number> {
   using display = quiet ? undefined : new ProgressDisplay(process.stderr);
   const interruption = new AbortController();
   const onProgress = (done: number, total: number) => display?.show({ phase: 'turns', done, total });
-  const write = () =>
-    exportRun(database, { run, folder, mostBytes, onProgress, script: viewerScript(), signal: interruption.signal });
+  const options = { ...wanted, mostBytes, onProgress, script: viewerScript(), signal: interruption.signal };
   try {
     const { files, bytes, items, turns, leftOut } = await interruptible(
       interruption,
-      write,
+      () => exportRun(database, options),
       () => display?.say('stopping'),
       exitCodes.interrupted,
     );
     const size = `${Math.ceil(bytes / 1e6)} MB`;
     process.stdout.write(
-      `${printable(shownPath(join(folder, 'index.html')))}: run ${printable(run)}, ${items} items, ${turns} turns, ` +
-        `${files} files, ${size}\n${leftOut === undefined ? '' : `${leftOut}\n`}`,
+      `${printable(shownPath(join(wanted.folder, 'index.html')))}: run ${printable(wanted.run)}, ${items} items, ` +
+        `${turns} turns, ${files} files, ${size}\n${leftOut === undefined ? '' : `${leftOut}\n`}`,
     );
     return exitCodes.ok;
   } catch (error) {

@@ -10,7 +10,7 @@ import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
 import { LateAttribution } from './late-attribution.ts';
 import { ReaderFiles } from './reader-files.ts';
 import { openStoredRuns } from './stored-runs.ts';
-import { portOf, runViewer, viewerPort } from './viewer.ts';
+import { portOf, runReportViewer, runViewer, viewerPort } from './viewer.ts';
 
 interface InspectFlags {
   readonly run?: string;
@@ -29,6 +29,7 @@ interface InspectFlags {
   readonly port?: string;
   readonly dataFile?: string;
   readonly export?: string;
+  readonly report?: string;
 }
 
 /** Declares `inspect`. */
@@ -50,11 +51,16 @@ export function declareInspect(command: Command): void {
       '--data-file <files>',
       "your own file of a data set that is others', which shows its texts: a path, or NAME=FILE, comma-separated (default: where the run had it)",
     )
-    .option('--export <dir>', 'new folder to write the run to, as pages that open from disk')
+    .option('--report <path>', 'folder of reports, or a file of one, to open in place of a database')
+    .option('--export <dir>', 'new folder to write the run to, as pages that open from disk, or a static site')
     .action(inspect);
 }
 
 async function inspect(flags: InspectFlags): Promise<void> {
+  if (flags.report !== undefined) {
+    await inspectReports({ ...flags, report: flags.report });
+    return;
+  }
   if (flags.export !== undefined) {
     await exportPages({ ...flags, export: flags.export });
     return;
@@ -65,6 +71,34 @@ async function inspect(flags: InspectFlags): Promise<void> {
   }
   if (flags.print === true || flags.json === true || flags.attribution === true) printTurns(flags);
   else await view(flags);
+}
+
+/** Opens stored reports in the viewer, or exports one; options of databases and turns are refused. */
+async function inspectReports({
+  report,
+  port,
+  dataFile,
+  export: folder,
+  run,
+  quiet,
+  ...others
+}: InspectFlags & { readonly report: string }): Promise<void> {
+  const [named] = Object.keys(others);
+  if (named !== undefined) {
+    throw new BenchError(
+      'bad-option',
+      `${flagOf(named)} has no effect with --report, which opens no database`,
+      'drop it',
+    );
+  }
+  const { hidden, textsOf } = new ReaderFiles(dataFile);
+  if (folder !== undefined) {
+    const { exportReports } = await import('./inspect-export.ts');
+    process.exitCode = await exportReports({ path: report, run, folder, hidden, textsOf, quiet: quiet === true });
+    return;
+  }
+  if (run !== undefined) throw new BenchError('bad-option', '--run chooses a report to export', 'add --export DIR');
+  await runReportViewer({ path: report, port: portOf(port), hiddenTexts: hidden, textsOf });
 }
 
 /** Exports all turns of a run; options that choose or show a turn are refused. */

@@ -12,6 +12,7 @@ import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { mergeShards } from '../eval/run/merge/merge-shards.ts';
 import type { RunResults } from '../records/results.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
+import { outcomesOf } from '../report/outcomes/outcomes-of.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
 import { shownPath } from './command-line.ts';
@@ -61,7 +62,8 @@ async function merge(files: readonly string[], { run, queue, out, db, json }: Me
   const closing = config.json ? process.stderr : process.stdout;
   for (const results of merged) {
     const folder = join(config.out, results.run.name);
-    await writeReport(folder, [results]);
+    using target = openDatabase({ path: config.db });
+    await writeReport(folder, [results], outcomesOf(target, results.run.id));
     closing.write(`\nreport: ${printable(shownPath(folder))}\n`);
   }
   const failed = merged.some(({ checks }) => checks.some(({ status }) => status === 'failed'));

@@ -4,7 +4,10 @@ import { resolve } from 'node:path';
 import { BenchError } from '../config/bench-error.ts';
 import { dataFilePaths, fetchedFileOf, isPublicDataset } from '../config/public-datasets.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
+import { datasetSources } from '../data/dataset-source.ts';
+import { readSource } from '../data/reader.ts';
 import { type HiddenTexts, neverStored } from '../inspect/hidden-texts.ts';
+import type { ItemTexts, TextsOfRun } from '../inspect/stored-reports/open-reports.ts';
 import type { RunRecord } from '../records/run-record.ts';
 import { shownPath } from './command-line.ts';
 
@@ -48,8 +51,28 @@ export class ReaderFiles {
 
   readonly hidden: HiddenTexts = (run) => neverStored(run) ?? this.#missing(run);
 
+  /** Questions and golds of a run whose report holds none, from the reader's own files; null where no file holds them. */
+  readonly textsOf: TextsOfRun = async (run) => {
+    const withheld = withheldSets(run);
+    if (withheld.length === 0 || this.hidden(run) !== null) return null;
+    const texts = new Map<string, ItemTexts>();
+    for (const set of withheld) {
+      const path = this.#pathOf(run, set)!;
+      const isPublic = isPublicDataset(set.name);
+      const [source] = datasetSources({
+        dataset: [isPublic ? set.name : path],
+        ...(isPublic ? { dataFile: { [set.name]: path } } : {}),
+      });
+      const { users } = await readSource(source!);
+      for (const { items } of users) {
+        for (const { itemId, query, answer } of items) texts.set(itemId, { query, gold: answer });
+      }
+    }
+    return texts;
+  };
+
   #missing(run: RunRecord): string | null {
-    const sets = withheldSets(run).filter((set) => !this.#has(run, set));
+    const sets = withheldSets(run).filter((set) => this.#pathOf(run, set) === undefined);
     if (sets.length === 0) return null;
     const names = sets.map(({ name }) => name).join(', ');
     const wanted = sets.map(({ fileSha256 }) => `${fileSha256.slice(0, SHOWN_DIGITS)}…`).join(', ');
@@ -63,7 +86,8 @@ export class ReaderFiles {
     return `hashes stand in place of the texts of ${names}: ${why}`;
   }
 
-  #has({ plan: { settings } }: RunRecord, { name, fileSha256 }: WithheldSet): boolean {
+  /** The reader's file of a set; undefined where there is none. */
+  #pathOf({ plan: { settings } }: RunRecord, { name, fileSha256 }: WithheldSet): string | undefined {
     const { dataset, dataFile } = settings as {
       readonly dataset?: readonly string[];
       readonly dataFile?: Readonly<Record<string, string>>;
@@ -74,7 +98,7 @@ export class ReaderFiles {
       ...(isPublicDataset(name) ? [fetchedFileOf(name)] : []),
     ];
     const files = this.#given.length > 0 ? this.#given : own;
-    return files.some((path) => this.#hashOf(path) === fileSha256);
+    return files.find((path) => this.#hashOf(path) === fileSha256);
   }
 
   #hashOf(path: string): string | undefined {

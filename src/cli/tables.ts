@@ -12,6 +12,7 @@ import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/
 import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
 import { tableAsJson } from '../report/render/json.ts';
+import { outcomesOf } from '../report/outcomes/outcomes-of.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
 import { lackOfProof, progressText } from '../report/table.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
@@ -55,8 +56,8 @@ async function tables({ run, out, db, table, format, perTurn, check, write }: Ta
     if (other === undefined) return await listed(database, run, perTurn);
     throw new BenchError('bad-option', `--per-turn lists turns, and ${other} is about tables`, 'give one of them');
   }
-  if (check === true) return await checked(config.out, resultsOfRuns(database, run));
-  if (write === true) return await written(config.out, resultsOfRuns(database, run));
+  if (check === true) return await checked(database, config.out, resultsOfRuns(database, run));
+  if (write === true) return await written(database, config.out, resultsOfRuns(database, run));
   const runs = storedSoFar(database, run);
   if (runs.length === 0) return exitCodes.ok;
   const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
@@ -128,19 +129,24 @@ function reportsOf(
   return runs.length > 1 ? [...reports, [join(out, groupOf(runs[0]!.run.name)), runs] as const] : reports;
 }
 
-async function written(out: string, runs: readonly RunResults[]): Promise<number> {
+/** The outcomes that stand in the report of one run; that of several has none. */
+function outcomesOfReport(database: BenchDatabase, [run, ...others]: readonly RunResults[]): string | undefined {
+  return run === undefined || others.length > 0 ? undefined : outcomesOf(database, run.run.id);
+}
+
+async function written(database: BenchDatabase, out: string, runs: readonly RunResults[]): Promise<number> {
   for (const [folder, shown] of reportsOf(out, runs)) {
-    await writeReport(folder, shown);
+    await writeReport(folder, shown, outcomesOfReport(database, shown));
     process.stdout.write(`${printable(shownPath(folder))}: written\n`);
   }
   return exitCodes.ok;
 }
 
 /** Compares each report with the stored turns, and reports the differences. */
-async function checked(out: string, runs: readonly RunResults[]): Promise<number> {
+async function checked(database: BenchDatabase, out: string, runs: readonly RunResults[]): Promise<number> {
   let differences = 0;
   for (const [folder, shown] of reportsOf(out, runs)) {
-    const found = await checkReport(folder, shown);
+    const found = await checkReport(folder, shown, outcomesOfReport(database, shown));
     const lines = found.length === 0 ? ['agrees with the stored turns'] : found;
     process.stdout.write(lines.map((line) => `${printable(`${shownPath(folder)}: ${line}`)}\n`).join(''));
     differences += found.length;

@@ -3,8 +3,9 @@ import { BenchError } from '../config/bench-error.ts';
 import { openDatabase } from '../db/database.ts';
 import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
 import type { HiddenTexts } from '../inspect/hidden-texts.ts';
-import { inspectApp } from '../inspect/server/inspect-app.ts';
+import { inspectApp, type InspectAppOptions } from '../inspect/server/inspect-app.ts';
 import { startServer } from '../inspect/server/start-server.ts';
+import { openReports, type TextsOfRun } from '../inspect/stored-reports/open-reports.ts';
 import { viewerScript } from '../inspect/server/viewer-script.ts';
 import { printable } from '../report/render/printable.ts';
 import { shownPath } from './command-line.ts';
@@ -27,6 +28,11 @@ export interface ViewerOptions {
   readonly places: readonly string[];
 }
 
+/** Options of the viewer of reports. */
+export interface ReportViewerOptions extends Pick<ViewerOptions, 'path' | 'port' | 'hiddenTexts'> {
+  readonly textsOf: TextsOfRun;
+}
+
 /** Reads the value of `--port`. @throws BenchError `bad-option` */
 export function portOf(text: string | undefined): number {
   if (text === undefined) return viewerPort;
@@ -46,23 +52,42 @@ function scriptOrNotice(): string | undefined {
 }
 
 /**
- * Serves the viewer until ^C.
+ * Serves the viewer of a database until ^C.
  * @throws BenchError `not-found` without a database, `port` if another program has it
  */
-export async function runViewer({ path, port, attribution, hiddenTexts, places }: ViewerOptions): Promise<void> {
+export async function runViewer({ path, ...options }: ViewerOptions): Promise<void> {
   if (!existsSync(path)) {
     throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
   }
   using database = openDatabase({ path, readOnly: true });
+  await serve({ database, ...options }, `runs of ${shownPath(path)}`);
+}
+
+/** Serves the viewer of reports, which need no database, until ^C. @throws BenchError as `openReports`, and `port` */
+export async function runReportViewer({ path, port, hiddenTexts, textsOf }: ReportViewerOptions): Promise<void> {
+  const { database: opened, withoutOutcomes } = await openReports(path, textsOf);
+  using database = opened;
+  const lacking =
+    withoutOutcomes.length === 0
+      ? ''
+      : `; ${withoutOutcomes.length} without outcomes of their turns, which have no matrix`;
+  await serve({ database, ofReports: true, port, hiddenTexts }, `reports of ${shownPath(path)}${lacking}`);
+}
+
+/** Serves pages until ^C. @param what is shown, for the terminal */
+async function serve(
+  { port, ...options }: Omit<InspectAppOptions, 'script' | 'onBug'> & Pick<ViewerOptions, 'port'>,
+  what: string,
+): Promise<void> {
   const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
-  const app = inspectApp({ database, script: scriptOrNotice(), attribution, hiddenTexts, places, onBug });
+  const app = inspectApp({ ...options, script: scriptOrNotice(), onBug });
   const ended = new AbortController();
   await interruptible(
     ended,
     async () => {
       const server = await startServer(app, port);
       process.stdout.write(`${server.url}\n`);
-      process.stderr.write(`runs of ${printable(shownPath(path))}, on this machine alone; ^C ends the viewer\n`);
+      process.stderr.write(`${printable(what)}, on this machine alone; ^C ends the viewer\n`);
       await new Promise((resolve) => ended.signal.addEventListener('abort', resolve));
       await server.close();
     },

@@ -22,13 +22,20 @@ const outcomeColumns = {
   failedChecks: turnList.failedChecks,
   cache: turnList.cache,
   category: turnList.category,
+  promptTokens: turnList.promptTokens,
+  kvResidentTokens: turnList.kvResidentTokens,
+  evaluatedTokens: turnList.evaluatedTokens,
+  generatedTokens: turnList.generatedTokens,
+  firstTokenMs: turnList.firstTokenMs,
+  totalMs: turnList.totalMs,
+  userId: turnList.userId,
   question: sql<string | null>`substr(${turnList.question}, ${cut})`,
   gold: sql<string | null>`substr(${turnList.gold}, ${cut})`,
   answer: sql<string>`substr(${turnList.answer}, ${cut})`,
   error: sql<string | null>`substr(${turnList.error}, ${cut})`,
 };
 
-/** The outcome of one turn, as a matrix of items and arms shows it; long texts are cut. */
+/** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
 export type TurnOutcome = Pick<TurnListRow, keyof typeof outcomeColumns>;
 
 /** Items of runs with the outcomes of all their arms, a page at a time. */

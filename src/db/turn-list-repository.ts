@@ -26,6 +26,9 @@ export interface TurnListPage {
 /** Turns that pass a filter are counted so far: the count costs a walk over all of them. */
 export const mostCounted = 10_000;
 
+/** Rows of one query. */
+const readAtOnce = 500;
+
 /** Characters of a text that a list shows. */
 const shownCharacters = 300;
 
@@ -87,6 +90,16 @@ export class TurnListRepository {
       hasNext: backwards || goesOn,
       matching: cursor === undefined && !goesOn ? rows.length : this.#matching(runId, filter, matching),
     };
+  }
+
+  /** All turns of a run in the order of writing, read in pages; long texts are cut. */
+  *rows(runId: string): Generator<TurnListRow, void, undefined> {
+    for (let after: number | undefined; ;) {
+      const page = this.page(runId, {}, {}, { after }, readAtOnce);
+      yield* page.rows;
+      if (!page.hasNext) return;
+      after = page.rows.at(-1)!.turnId;
+    }
   }
 
   /** The arms that have turns, by name. */

@@ -65,6 +65,8 @@ export interface ItemQuery extends TurnFilter {
 export interface Links {
   /** True if forms can be sent, as they can to a server and not in an export. */
   readonly answered: boolean;
+  /** True if turns have pages of their own; those of a report have not, and lead to the page of their item. */
+  readonly opensTurns: boolean;
   runs(): string;
   run(run: string, query?: ItemQuery): string;
   matrix(run: string, query?: MatrixQuery): string;

@@ -17,14 +17,18 @@ import { reportTables } from './tables/report-tables.ts';
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
+/** The file of a report with the outcomes of its turns. */
+export const OUTCOMES_FILE = 'outcomes.jsonl';
+
 /** Renders the files of a report, by their paths within its folder: all for one run, `report.html` alone for several. */
-async function filesOf(runs: readonly RunResults[]): Promise<Map<string, string>> {
+async function filesOf(runs: readonly RunResults[], outcomes: string | undefined): Promise<Map<string, string>> {
   const page = ['report.html', await renderReport(runs)] as const;
   const [results] = runs;
   if (results === undefined || runs.length > 1) return new Map([page]);
   const tables = [...reportTables(results).values(), ...comparisonsTables(results), checksTable(results)];
   return new Map([
     ['results.json', printableJson(results)],
+    ...(outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const]),
     ...tables.flatMap((table) =>
       Object.entries(renderers).map(([suffix, render]) => [`tables/${table.id}.${suffix}`, render(table)] as const),
     ),
@@ -34,14 +38,15 @@ async function filesOf(runs: readonly RunResults[]): Promise<Map<string, string>
 }
 
 /**
- * Writes the report of a run: `results.json`, the tables in all formats, the figures and `report.html`; for several runs of
+ * Writes the report of a run: `results.json`, the outcomes of its turns, the tables in all formats, the figures and `report.html`; for several runs of
  * one name, the page that shows them together. Each file is written beside its place and then renamed, so that a reader
  * never sees half a file.
  *
+ * @param outcomes of the turns of one run (`outcomeLines`); without them the report has no matrix in the viewer
  * @throws BenchError `disk` if the folder cannot be written
  */
-export async function writeReport(folder: string, runs: readonly RunResults[]): Promise<void> {
-  for (const [name, content] of await filesOf(runs)) {
+export async function writeReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<void> {
+  for (const [name, content] of await filesOf(runs, outcomes)) {
     const path = join(folder, name);
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
@@ -73,8 +78,8 @@ function differingPaths(a: unknown, b: unknown, path = ''): string[] {
  *
  * @throws BenchError `not-found` without a report
  */
-export async function checkReport(folder: string, runs: readonly RunResults[]): Promise<string[]> {
-  return [...(await filesOf(runs))].flatMap(([name, expected]) => {
+export async function checkReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<string[]> {
+  return [...(await filesOf(runs, outcomes))].flatMap(([name, expected]) => {
     let found: string;
     try {
       found = readFileSync(join(folder, name), 'utf8');

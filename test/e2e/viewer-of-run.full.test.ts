@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
 
     it('opens from disk, every link leads to a file, and axe finds nothing serious', async () => {
       const made = await exportRun(database, {
-        ...{ run, script, folder: join(folder, 'pages'), mostBytes: 50e6 },
+        ...{ run, script, folder: join(folder, 'pages'), mostBytes: 50e6, hasTurns: true },
         ...quiet,
       });
       expect(made).toMatchObject({ items: 11, turns: 33, leftOut: undefined });
@@ -270,7 +270,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     it('leaves out the last items where it would become too large, and says so', async () => {
       const most = 1_500_000;
       const made = await exportRun(database, {
-        ...{ run, script, folder: join(folder, 'small'), mostBytes: most },
+        ...{ run, script, folder: join(folder, 'small'), mostBytes: most, hasTurns: true },
         ...quiet,
       });
       expect(made.items).toBeGreaterThan(0);
@@ -286,7 +286,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
 
     it('leaves nothing where it was ended, and refuses a folder that holds something', async () => {
       const ended = { ...quiet, signal: AbortSignal.abort() };
-      const options = { run, script, mostBytes: 50e6 };
+      const options = { run, script, mostBytes: 50e6, hasTurns: true };
       await expect(exportRun(database, { ...options, ...ended, folder: join(folder, 'ended') })).rejects.toThrow(
         'abort',
       );
@@ -295,6 +295,21 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
         code: 'bad-option',
         message: expect.stringContaining('the folder is not empty') as string,
       });
+    });
+
+    it('is written of a report without its database, with matrix and items', async () => {
+      const words = ['inspect', '--report', join('reports', run), '--export', 'site', '--quiet'];
+      const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder });
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/^site\/index\.html: run small, 11 items, 33 turns, /);
+      expect(files('site').filter((name) => name.startsWith('turn-'))).toEqual([]);
+      await openFile('site/files/matrix-1.html');
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.locator('table.matrix tbody td.o a').first().click();
+      await page.waitForURL(/item-\d+\.html$/);
+      expect(await page.locator('table.arms tbody tr').count()).toBe(3);
+      expect(await page.textContent('main')).toContain('A report holds the outcomes of turns');
+      expect(faults).toEqual([]);
     });
 
     it('is written by the command line, which says where', async () => {

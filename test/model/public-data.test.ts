@@ -100,7 +100,15 @@ describe('texts of a public set', () => {
   it('stand in no file of an export: hashes and ids do', async () => {
     const exported = folder.file('export');
     const [signal, onProgress] = [new AbortController().signal, () => undefined];
-    await exportRun(database, { run: 'public', folder: exported, script: '', mostBytes: 1e8, onProgress, signal });
+    await exportRun(database, {
+      run: 'public',
+      hasTurns: true,
+      folder: exported,
+      script: '',
+      mostBytes: 1e8,
+      onProgress,
+      signal,
+    });
     const files = contentOf(exported);
     expect(Object.keys(files).length).toBeGreaterThan(20);
     expect(Object.entries(files).filter(([, content]) => foreign.test(content))).toEqual([]);

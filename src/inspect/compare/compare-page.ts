@@ -39,7 +39,7 @@ function row({ a, b, unknownQuality }: ComparisonPage, pair: ItemPair, links: Li
       run === other.run && sameTurn ? { against: other.arm } : {},
     );
   const beside =
-    a.run === b.run && sameTurn && pair.a.error === null && pair.b.error === null
+    links.opensTurns && a.run === b.run && sameTurn && pair.a.error === null && pair.b.error === null
       ? html` <a
           href="${links.pair({ run: a.run, item: itemId, arm: a.arm, repeat: pair.a.repeat, turn: pair.a.turn }, b.arm)}"
           >side by side</a

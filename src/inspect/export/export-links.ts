@@ -63,8 +63,8 @@ export class ExportFiles {
   }
 }
 
-/** Links from a page of an export, relative to its own folder. */
-export function exportLinks(files: ExportFiles, from: string): Links {
+/** Links from a page of an export, relative to its own folder. @param opensTurns false for a report, which holds no turns */
+export function exportLinks(files: ExportFiles, from: string, opensTurns = true): Links {
   const inFolder = from.startsWith(`${filesFolder}/`);
   const to = (path: string): string => {
     if (!inFolder) return path;
@@ -72,13 +72,14 @@ export function exportLinks(files: ExportFiles, from: string): Links {
   };
   return {
     answered: false,
+    opensTurns,
     runs: () => to(files.index),
     run: (_run, query = {}) => to(files.list(query)),
     matrix: (_run, query = {}) => to(files.matrix(query)),
     table: (_run, table) => to(files.table(table)),
     figure: (_run, figure) => to(files.figure(figure)),
     item: (_run, item) => to(files.item(item)),
-    turn: (turn) => to(files.turn(turn, 'html')),
+    turn: (turn) => to(opensTurns ? files.turn(turn, 'html') : files.item(turn.item)),
     turnJson: (turn) => to(files.turn(turn, 'json')),
     pair: (turn, other) => to(files.pair(turn, other)),
     // An export has no comparisons.

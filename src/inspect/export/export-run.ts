@@ -8,7 +8,7 @@ import { renderFigure } from '../../report/figures/render-figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import type { Html } from '../../report/html/html-table.ts';
 import { runNamed } from '../find-run.ts';
-import { hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
+import { type HiddenTexts, hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
 import type { Links } from '../links.ts';
 import { matrixPage } from '../matrix/matrix-page.ts';
 import { readMatrixFile } from '../matrix/read-matrix.ts';
@@ -25,14 +25,15 @@ import { PageWriter } from './page-writer.ts';
 const bytesOfListedTurn = 3000;
 /** Upper bound of the bytes of the index, which is written last. */
 const bytesOfIndex = 250_000;
-/** Rows of one query. */
-const readAtOnce = 500;
-
 /** Options of an export. */
 export interface RunExport {
   readonly run: string;
   /** A new folder, or an empty one. */
   readonly folder: string;
+  /** False for a report, which holds the outcomes of turns and no turns. */
+  readonly hasTurns: boolean;
+  /** The rule of texts; by default that of reports. */
+  readonly hidden?: HiddenTexts;
   /** The script of the pages. */
   readonly script: string;
   /** Limit of all files together: items beyond it are left out, from the end of the run. */
@@ -58,10 +59,11 @@ export interface ExportedRun {
  */
 export async function exportRun(database: BenchDatabase, options: RunExport): Promise<ExportedRun> {
   const { onProgress, signal, mostBytes } = options;
-  const model = readRunPage(database, options.run, {});
-  const rows = turnsOf(database, model.name);
+  const { hidden = hiddenInReports } = options;
+  const model = readRunPage(database, options.run, {}, hidden);
+  const rows = turnsOf(database, model.name, hidden);
   using folder = new ExportFolder(options.folder);
-  const writer = new PageWriter(folder, new ExportFiles());
+  const writer = new PageWriter(folder, new ExportFiles(), options.hasTurns);
   await folder.write(writer.files.style, style);
   await folder.write(writer.files.script, options.script);
   await exportResults(writer, model);
@@ -72,13 +74,13 @@ export async function exportRun(database: BenchDatabase, options: RunExport): Pr
   for (const [item, ofItem] of groupBy(rows, ({ itemId }) => itemId)) {
     signal.throwIfAborted();
     const forLists = (turns + ofItem.length) * bytesOfListedTurn;
-    if (!(await exportItem(database, writer, { run: model.name, item }, available - forLists))) break;
+    if (!(await exportItem(database, writer, { run: model.name, item, hidden }, available - forLists))) break;
     kept.push(item);
     turns += ofItem.length;
     onProgress(turns, rows.length);
   }
 
-  await exportMatrix(database, writer, model.name, kept);
+  await exportMatrix(database, writer, { run: model.name, items: kept, hidden });
   const leftOut = leftOutInWords(rows, kept, mostBytes);
   await exportIndex(writer, model, turnsOfItems(rows, kept), leftOut);
   const { files, bytes } = folder;
@@ -87,16 +89,10 @@ export async function exportRun(database: BenchDatabase, options: RunExport): Pr
 }
 
 /** All turns of a run, as lists show them. */
-function turnsOf(database: BenchDatabase, name: string): TurnListRow[] {
-  const turns = new TurnListRepository(database);
+function turnsOf(database: BenchDatabase, name: string, hidden: HiddenTexts): TurnListRow[] {
   const run = runNamed(database, name);
-  const shown = hiddenInReports(run) === null ? (row: TurnListRow) => row : rowWithoutTexts;
-  const rows: TurnListRow[] = [];
-  for (;;) {
-    const page = turns.page(run.id, {}, {}, { after: rows.at(-1)?.turnId }, readAtOnce);
-    rows.push(...page.rows.map(shown));
-    if (!page.hasNext) return rows;
-  }
+  const shown = hidden(run) === null ? (row: TurnListRow) => row : rowWithoutTexts;
+  return [...new TurnListRepository(database).rows(run.id)].map(shown);
 }
 
 function turnsOfItems(rows: readonly TurnListRow[], items: readonly string[]): TurnListRow[] {
@@ -116,11 +112,10 @@ function leftOutInWords(rows: readonly TurnListRow[], kept: readonly string[], m
 async function exportMatrix(
   database: BenchDatabase,
   writer: PageWriter,
-  run: string,
-  items: readonly string[],
+  { run, items, hidden }: { readonly run: string; readonly items: readonly string[]; readonly hidden: HiddenTexts },
 ): Promise<void> {
   for (let page = 1, pages = 1; page <= pages; page++) {
-    const matrix = readMatrixFile(database, run, items, page, hiddenInReports);
+    const matrix = readMatrixFile(database, run, items, page, hidden);
     pages = matrix.pages;
     await writer.write({
       ...{ path: writer.files.matrix({ page }), kind: 'matrix', title: 'Items and arms' },

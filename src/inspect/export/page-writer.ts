@@ -23,14 +23,18 @@ export class PageWriter {
   readonly folder: ExportFolder;
   readonly files: ExportFiles;
 
-  constructor(folder: ExportFolder, files: ExportFiles) {
+  /** False for a report, which holds no turns. */
+  readonly opensTurns: boolean;
+
+  constructor(folder: ExportFolder, files: ExportFiles, opensTurns: boolean) {
     this.folder = folder;
     this.files = files;
+    this.opensTurns = opensTurns;
   }
 
   /** @throws BenchError `disk` */
   async write({ path, kind, title, breadcrumbs, body }: ExportedPage): Promise<void> {
-    const links = exportLinks(this.files, path);
+    const links = exportLinks(this.files, path, this.opensTurns);
     const crumbs = breadcrumbs?.(links) ?? [];
     await this.folder.write(
       path,

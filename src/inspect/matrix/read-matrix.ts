@@ -54,7 +54,8 @@ function armsInOrder({ plan }: RunRecord, having: readonly string[]): string[] {
   return [...planned, ...having.filter((name) => !planned.includes(name))];
 }
 
-function rowOf(itemId: string, turns: readonly TurnOutcome[], hidden: boolean): MatrixRow {
+/** An item with its turns by arm. @param hidden its texts are not shown */
+export function rowOf(itemId: string, turns: readonly TurnOutcome[], hidden: boolean): MatrixRow {
   const known = turns.find(({ question }) => question !== null);
   const shown = hidden
     ? turns.map((turn) => ({ ...turn, question: '', answer: '', error: turn.error && 'failed' }))

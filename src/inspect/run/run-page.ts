@@ -111,6 +111,14 @@ function armsForm({
   </form>`;
 }
 
+/** The remark on a report that holds no outcomes of its turns. */
+export function withoutOutcomes({ name }: Pick<RunPage, 'name'>): Html {
+  return html`<p class="note">
+    This report holds no outcomes of its turns: lists and matrix are empty. Where its database is, they are added by
+    <code>npm run tables -- --run ${printable(name)} --write</code>.
+  </p>`;
+}
+
 /** The page of one table. */
 export function tablePage(table: Table): Html {
   return html`<h1>${printable(table.caption)}</h1>

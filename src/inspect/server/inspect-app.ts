@@ -8,13 +8,14 @@ import type { AttributionPort } from '../attribution/attribution-port.ts';
 import { type Breadcrumb, layout, type PageKind } from '../layout.ts';
 import type { HiddenTexts } from '../hidden-texts.ts';
 import { itemPage } from '../item/item-page.ts';
+import { itemOutcomesPage, readItemOutcomes } from '../item/item-outcomes.ts';
 import { readItemPage } from '../item/read-item-page.ts';
 import { matrixPage } from '../matrix/matrix-page.ts';
 import { readMatrix } from '../matrix/read-matrix.ts';
 import { pairPage } from '../pair/pair-page.ts';
 import { readPair } from '../pair/read-pair.ts';
 import { itemQueryOf, matrixQueryOf } from '../run/item-query.ts';
-import { runPage, tablePage } from '../run/run-page.ts';
+import { runPage, tablePage, withoutOutcomes } from '../run/run-page.ts';
 import { readFigure, readRunPage, readTable } from '../run/read-run-page.ts';
 import { readRunsPage } from '../runs/read-runs-page.ts';
 import { runsPage } from '../runs/runs-page.ts';
@@ -27,12 +28,14 @@ import { attributionForm, newToken, routeAttribution } from './attribution-route
 import { errorPage, failureOf } from './error-page.ts';
 import { FigurePictures } from './figure-pictures.ts';
 import { guard, type ServerEnvironment } from './guards.ts';
-import { serverLinks as links } from './server-links.ts';
+import { reportLinks, serverLinks } from './server-links.ts';
 
 /** Options of the viewer. */
 export interface InspectAppOptions {
   /** Read only. */
   readonly database: BenchDatabase;
+  /** The database holds reports: the outcomes of turns, and no turns. */
+  readonly ofReports?: boolean | undefined;
   /** The script of the pages; undefined if it was not built. */
   readonly script?: string | undefined;
   /** Computes leave-one-out attributions; without it, pages offer none. */
@@ -45,15 +48,16 @@ export interface InspectAppOptions {
   readonly onBug: (error: Error) => void;
 }
 
-const toRuns: Breadcrumb = { text: 'Runs', href: links.runs() };
-const toRun = (run: string): Breadcrumb => ({ text: run, href: links.run(run) });
-const toItem = (run: string, item: string): Breadcrumb => ({ text: item, href: links.item(run, item) });
+const toRuns: Breadcrumb = { text: 'Runs', href: serverLinks.runs() };
+const toRun = (run: string): Breadcrumb => ({ text: run, href: serverLinks.run(run) });
+const toItem = (run: string, item: string): Breadcrumb => ({ text: item, href: serverLinks.item(run, item) });
 
 const search = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
 
 /** The viewer as a web application: every page is made from the database at the request. */
 export function inspectApp({
   database,
+  ofReports = false,
   script,
   attribution,
   hiddenTexts,
@@ -61,6 +65,7 @@ export function inspectApp({
   onBug,
 }: InspectAppOptions): Hono<ServerEnvironment> {
   const app = new Hono<ServerEnvironment>();
+  const links = ofReports ? reportLinks : serverLinks;
   const token = newToken();
   const pictures = new FigurePictures();
   const page = async (
@@ -79,7 +84,8 @@ export function inspectApp({
   app.get('/run', (context) => {
     const { run } = valuesOf(addressValues.run, search(context));
     const model = readRunPage(database, run, itemQueryOf(search(context)), hiddenTexts);
-    return page(context, 'run', run, [toRuns], runPage(model, links));
+    const note = ofReports && model.items.page.matching === 0 ? withoutOutcomes(model) : undefined;
+    return page(context, 'run', run, [toRuns], runPage(model, links, note));
   });
   app.get('/matrix', (context) => {
     const { run } = valuesOf(addressValues.run, search(context));
@@ -101,8 +107,10 @@ export function inspectApp({
   });
   app.get('/item', (context) => {
     const { run, item } = valuesOf(addressValues.item, search(context));
-    const model = readItemPage(database, run, item, hiddenTexts);
-    return page(context, 'item', item, [toRuns, toRun(run)], itemPage(model, links));
+    const body = ofReports
+      ? itemOutcomesPage(readItemOutcomes(database, run, item, hiddenTexts), links)
+      : itemPage(readItemPage(database, run, item, hiddenTexts), links);
+    return page(context, 'item', item, [toRuns, toRun(run)], body);
   });
   app.get('/turn', (context) => {
     const values = valuesOf(addressValues.turn, search(context));

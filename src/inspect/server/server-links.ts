@@ -13,6 +13,7 @@ function address(path: string, values: Readonly<Record<string, Value>>): string 
 /** Addresses of the viewer's server. */
 export const serverLinks: Links = {
   answered: true,
+  opensTurns: true,
   runs: () => '/',
   run: (run, query = {}) => address('/run', { run, ...query }),
   matrix: (run, query = {}) => address('/matrix', { run, ...query }),
@@ -27,4 +28,11 @@ export const serverLinks: Links = {
     address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, page, force }),
   style: () => '/style.css',
   script: () => '/viewer.js',
+};
+
+/** Addresses of a viewer of reports, which hold the outcomes of turns and no turns. */
+export const reportLinks: Links = {
+  ...serverLinks,
+  opensTurns: false,
+  turn: ({ run, item }) => serverLinks.item(run, item),
 };
