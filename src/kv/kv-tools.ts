@@ -3,6 +3,7 @@ import { BlockStore, type DiskTiming } from './block-store.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
+import { firstCells } from './first-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
 import type { StoreType } from '../records/store-type.ts';
@@ -16,6 +17,7 @@ import { replaceCells } from './replace-cells.ts';
 export interface KvTools {
   readonly join: typeof joinBlocks;
   readonly cut: typeof cutCells;
+  readonly first: typeof firstCells;
   readonly replace: typeof replaceCells;
   readonly evict: typeof evictCells;
   readonly key: typeof kvKey;
@@ -32,6 +34,7 @@ export interface KvTools {
 export const kvTools: KvTools = {
   join: joinBlocks,
   cut: cutCells,
+  first: firstCells,
   replace: replaceCells,
   evict: evictCells,
   key: kvKey,

@@ -1,6 +1,6 @@
 import { type KvLayout, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
 import { wholeMemory } from './kernel-memory.ts';
-import { kernels } from './vector-kernels.ts';
+import { HALF_VECTOR_BYTES, kernels } from './vector-kernels.ts';
 import { VECTOR_BYTES } from './wasm-assembler.ts';
 
 /** Values of all cells of a state in one layer, in the memory of the kernels. */
@@ -24,6 +24,10 @@ export function placeValues(source: number, cells: number, target: StateValues, 
   }
   const elementBytes = numberBytes(layout.valueType);
   const rowBytes = cells * elementBytes;
-  const spread = rowBytes < VECTOR_BYTES ? kernels.spreadShortRows : kernels.spreadRows;
-  spread(source, end, rowBytes, target.address + start * elementBytes, target.cells * elementBytes);
+  spreadOf(rowBytes)(source, end, rowBytes, target.address + start * elementBytes, target.cells * elementBytes);
+}
+
+function spreadOf(rowBytes: number): typeof kernels.spreadRows {
+  if (rowBytes >= VECTOR_BYTES) return kernels.spreadRows;
+  return rowBytes >= HALF_VECTOR_BYTES ? kernels.spreadMediumRows : kernels.spreadShortRows;
 }

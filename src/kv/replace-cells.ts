@@ -1,5 +1,9 @@
 import { keyRowBytes, numberBytes, sameLayout, valueRowBytes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
+import { JoinedState } from './joined-state.ts';
+import { wholeMemory } from './kernel-memory.ts';
+import { placeValues } from './place-values.ts';
+import { WorkMemory } from './work-memory.ts';
 
 /**
  * Writes cells over those of a state, in place; all other bytes of it stay as they are. Tokens and positions must be the same.
@@ -22,6 +26,10 @@ export function replaceCells(state: SequenceState, cells: SequenceState, at: num
     state.values.forEach((values, layer) => values.set(cells.values[layer]!, at * valueBytes));
     return;
   }
+  if (state instanceof JoinedState) {
+    replaceJoinedValues(state, cells, at);
+    return;
+  }
   const bytes = numberBytes(layout.valueType);
   const allCells = state.positions.length;
   state.values.forEach((values, layer) => {
@@ -29,5 +37,16 @@ export function replaceCells(state: SequenceState, cells: SequenceState, at: num
     for (let row = 0; row < valueBytes / bytes; row++) {
       values.set(from.subarray(row * count * bytes, (row + 1) * count * bytes), (row * allCells + at) * bytes);
     }
+  });
+}
+
+function replaceJoinedValues(state: JoinedState, cells: SequenceState, at: number): void {
+  const { layout, positions } = state;
+  const count = cells.positions.length;
+  using work = new WorkMemory();
+  const source = work.take(count * valueRowBytes(layout));
+  cells.values.forEach((values, layer) => {
+    wholeMemory().set(values, source);
+    placeValues(source, count, { address: state.valuesAt[layer]!, cells: positions.length }, at, layout);
   });
 }

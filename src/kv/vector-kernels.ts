@@ -24,8 +24,11 @@ export interface VectorKernels {
   readonly scaleF32: Scale;
   /** Copies rows that lie one behind the other to where they lie apart; each has at least `VECTOR_BYTES`. */
   readonly spreadRows: SpreadRows;
-  /** The same for rows of any length. */
+  /** The same for rows of half as many bytes, or more, and for rows of any length. */
+  readonly spreadMediumRows: SpreadRows;
   readonly spreadShortRows: SpreadRows;
+  /** Copies rows that lie apart to where they lie one behind the other. */
+  readonly gatherRows: GatherRows;
 }
 
 type Scale = (start: number, end: number, factor: number) => number;
@@ -36,6 +39,17 @@ type SpreadRows = (
   target: number,
   targetRowBytes: number,
 ) => number;
+
+type GatherRows = (
+  source: number,
+  sourceEnd: number,
+  sourceRowBytes: number,
+  target: number,
+  rowBytes: number,
+) => number;
+
+/** Bytes of half a vector. */
+export const HALF_VECTOR_BYTES = VECTOR_BYTES / 2;
 
 const HALF_INFINITY = 0x7c00;
 
@@ -92,10 +106,33 @@ const spreadLongRows = spreadRows('spreadRows', ({ source, target, rowBytes }, d
   ];
 });
 
+/** The first bytes of the row, and its last, which may be the same. */
+const spreadMediumRows = spreadRows('spreadMediumRows', ({ source, target, rowBytes }) => {
+  const lastOf = (row: Local): Code => i32.add(i32.add(row.get, rowBytes.get), i32.const(-HALF_VECTOR_BYTES));
+  return [
+    ...v128.store64(target.get, v128.load64(source.get)),
+    ...v128.store64(lastOf(target), v128.load64(lastOf(source))),
+  ];
+});
+
+const gatherRows: WasmFunction = {
+  name: 'gatherRows',
+  parameters: ['i32', 'i32', 'i32', 'i32', 'i32'],
+  body: ([source, sourceEnd, sourceRowBytes, target, rowBytes]) => [
+    ...whileBelow(source!, sourceEnd!.get, sourceRowBytes!.get, [
+      ...copyMemory(target!.get, source!.get, rowBytes!.get),
+      ...advance(target!, rowBytes!.get),
+    ]),
+    ...i32.const(0),
+  ],
+};
+
 /** Arithmetic on K/V that is the same for every model, on bytes in the memory of the kernels. */
 export const kernels = instantiate([
   scale('scaleF16', halfPrecision),
   scale('scaleF32', singlePrecision),
   spreadLongRows,
+  spreadMediumRows,
+  gatherRows,
   spreadRows('spreadShortRows', ({ source, target, rowBytes }) => copyMemory(target.get, source.get, rowBytes.get)),
 ]) as VectorKernels;

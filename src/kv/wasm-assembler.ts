@@ -73,6 +73,9 @@ export const v128 = {
   load: vectorMemory(0x00),
   /** Eight times the 16 bits at an address. */
   loadSplat16: vectorMemory(0x08),
+  /** The first 64 bits alone. */
+  load64: vectorMemory(0x5d),
+  store64: (address: Code, value: Code): Code => [...address, ...value, VECTOR_PREFIX, 0x5b, 0, 0, 0],
   store: vectorMemory(0x0b),
   and: vector(0x4e),
   or: vector(0x50),

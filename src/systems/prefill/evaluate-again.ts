@@ -8,7 +8,7 @@ import type { KvTools } from '../../kv/kv-tools.ts';
 export interface EvaluatingSession extends CallOptions {
   readonly session: EngineSession;
   readonly leastTokens: number;
-  readonly kv: Pick<KvTools, 'cut'>;
+  readonly kv: Pick<KvTools, 'first'>;
 }
 
 /** Cells that were computed anew; until they are disposed of. */
@@ -29,7 +29,10 @@ export async function evaluateAgain(
 ): Promise<EvaluatedCells> {
   const ids = [...state.tokenIds.subarray(start, Math.max(end, start + leastTokens))];
   while (ids.length < leastTokens) ids.push(ids.at(-1)!);
-  await session.importCells(kv.cut(state, 0, start));
+  {
+    using first = kv.first(state, start);
+    await session.importCells(first);
+  }
   await session.evaluate(ids, { signal });
   const cells = await session.exportCells({ start, end });
   return { cells, evaluatedTokens: ids.length, [Symbol.dispose]: () => cells[Symbol.dispose]() };

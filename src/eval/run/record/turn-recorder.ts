@@ -42,7 +42,7 @@ const STORE_CALLS = [
   ...(['keepCheckpoint', 'keepBlock', 'forgetMemory', 'clear'] as const),
 ];
 const KV_CALLS = [
-  ...(['join', 'cut', 'replace', 'evict', 'quantise', 'restore', 'key', 'readBlock'] as const),
+  ...(['join', 'cut', 'first', 'replace', 'evict', 'quantise', 'restore', 'key', 'readBlock'] as const),
   ...(['deviations', 'repeatHeads', 'attention'] as const),
 ];
 const BLOCK_CALLS = ['find', 'keep', 'settle', 'reject', 'forgetMemory', 'clear'] as const;
