@@ -17,6 +17,7 @@ import type { SequenceState } from '../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
 import { cutCells } from '../src/kv/cut-cells.ts';
+import { firstCells } from '../src/kv/first-cells.ts';
 import { KeptCells } from '../src/kv/kept-cells.ts';
 import { kvBytes, ownedState } from '../src/kv/owned-state.ts';
 import { placeValues } from '../src/kv/place-values.ts';
@@ -199,6 +200,10 @@ async function benchShape(
     {
       name: `splice ${RECOMPUTED_TOKENS} cells into each block`,
       run: () => recomputed.forEach(({ start, cells }) => replaceCells(joined, cells, start)),
+    },
+    {
+      name: 'copy the first half of the joined cells',
+      run: () => firstCells(joined, Math.floor(joined.positions.length / 2))[Symbol.dispose](),
     },
     { name: 'read a block of that size', run: () => readBlockFile(blockFile) },
     {
