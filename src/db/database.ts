@@ -6,6 +6,7 @@ import { BenchError } from '../config/bench-error.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
 
+/** File of a database, and a listener to its statements. */
 export interface OpenDatabaseOptions {
   /** A file, made where there is none, together with its folder; `:memory:` for one that is gone when closed. */
   readonly path: string;
@@ -76,6 +77,7 @@ export class BenchDatabase implements Disposable {
     this.#client.close();
   }
 
+  /** As `close`, at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
   }

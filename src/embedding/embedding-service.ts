@@ -14,6 +14,7 @@ export interface EmbeddingStats {
   readonly callMs: number;
 }
 
+/** The bounds of an embedding service. */
 export interface EmbeddingServiceOptions {
   /** Most vectors in the cache; the least recently used are dropped. Default 20,000. */
   readonly maxCachedTexts?: number;
@@ -93,6 +94,7 @@ export class EmbeddingService {
     return (await this.#loaded()).info;
   }
 
+  /** Counts since it was opened. */
   stats(): EmbeddingStats {
     return {
       texts: this.#texts,

@@ -17,6 +17,7 @@ export const capabilityNames = [
   'queries',
 ] as const;
 
+/** An ability that an engine may lack, as arms name what they require. */
 export type CapabilityName = (typeof capabilityNames)[number];
 
 /** The abilities of one engine with one model, as data. Probed at opening: a claim that a negative control refutes is withdrawn. */

@@ -142,6 +142,7 @@ export class BlockStore implements Disposable {
     this.#memory.clear();
   }
 
+  /** Counts of both tiers since the store was opened. */
   stats(): BlockStoreStats {
     return { memory: this.#memory.stats(), disk: this.#disk.stats() };
   }

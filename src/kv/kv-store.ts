@@ -183,6 +183,7 @@ export class KvStore {
     });
   }
 
+  /** Counts since the store was opened, and its size now. */
   stats(): KvStoreStats {
     const { evicted, size, sizeBytes } = this.#index;
     return { ...this.#counts, evicted, entries: size, sizeBytes, maxBytes: this.#maxBytes };

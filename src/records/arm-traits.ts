@@ -106,4 +106,5 @@ export const armTraits = z
   })
   .readonly();
 
+/** Traits of an arm, by which analysis and report know it. */
 export type ArmTraits = z.output<typeof armTraits>;

@@ -86,8 +86,13 @@ export const promptInfo = z
   .readonly();
 
 export type SegmentRole = z.output<typeof segmentRole>;
+/** A segment of the final sequence with its token ids and the origin of its K/V. */
 export type PromptSegment = z.output<typeof promptSegment>;
+/** A part that does not stand in the sequence, and the rule that dropped it. */
 export type DroppedPart = z.output<typeof droppedPart>;
+/** Use of the context window, in tokens. */
 export type Budget = z.output<typeof budget>;
+/** A message of the conversation so far. */
 export type HistoryMessage = z.output<typeof historyMessage>;
+/** The prompt as the model saw it, and the budget behind it. */
 export type PromptInfo = z.output<typeof promptInfo>;

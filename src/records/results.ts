@@ -35,6 +35,7 @@ export const runResults = z
   })
   .readonly();
 
+/** The document `results.json` of one run. */
 export type RunResults = z.output<typeof runResults>;
 export type * from './results/arm-results.ts';
 export type * from './results/check-result.ts';

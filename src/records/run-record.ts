@@ -93,4 +93,5 @@ export const runRecord = z
   .readonly();
 
 export type RunPlan = z.output<typeof runPlan>;
+/** A run as the database holds it: plan, workers, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;

@@ -17,4 +17,5 @@ export const timings = z
   })
   .readonly();
 
+/** Times of the phases of a turn, in ms, as its system measured them. */
 export type Timings = z.output<typeof timings>;

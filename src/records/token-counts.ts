@@ -20,4 +20,5 @@ export const tokenCounts = z
   })
   .readonly();
 
+/** Tokens of a turn: given as text, resident as K/V, evaluated, generated. */
 export type TokenCounts = z.output<typeof tokenCounts>;

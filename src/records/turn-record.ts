@@ -132,6 +132,9 @@ export type ItemRecord = z.output<typeof itemRecord>;
 export type GivenRecord = z.output<typeof givenRecord>;
 export type PromptFacts = z.output<typeof promptFacts>;
 export type AnswerRecord = z.output<typeof answerRecord>;
+/** The record of a turn that has an answer. */
 export type AnsweredTurn = z.output<typeof answeredTurn>;
+/** The record of a turn that ended in an error. */
 export type FailedTurn = z.output<typeof failedTurn>;
+/** The record of a turn, answered or failed. */
 export type TurnRecord = z.output<typeof turnRecord>;

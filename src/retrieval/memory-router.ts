@@ -138,6 +138,7 @@ export class MemoryRouter {
     return this.#namespaces.get(userId)?.list() ?? [];
   }
 
+  /** Backend, settings, and the sizes of its indexes. */
   stats(): MemoryRouterStats {
     const { backend, topK, threshold } = this.#options;
     const namespaces = [...this.#namespaces.values()];

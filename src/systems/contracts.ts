@@ -31,6 +31,7 @@ export interface MemorySystem {
   loadMemoriesFromDb(sessionId: string): Promise<number>;
   /** Retrieves without answering. */
   searchMemories(query: string, options?: SearchOptions): Promise<readonly MemorySearchResult[]>;
+  /** Counts and settings at this moment. */
   getStats(): SystemStats;
 }
 
@@ -50,6 +51,7 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
 /** How the turns are asked for which K/V is computed ahead. */
 export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'language'>;
 
+/** Owner, id and metadata of a new memory. */
 export interface AddMemoryOptions {
   readonly userId?: string;
   readonly memoryId?: string;
@@ -60,6 +62,7 @@ export interface AddMemoryOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** Bounds of a search. Default: the system's own, over memories of no user. */
 export interface SearchOptions {
   readonly userId?: string;
   readonly topK?: number;
@@ -77,6 +80,7 @@ export interface RetrievedMemories {
   readonly summary?: RetrievalSummary;
 }
 
+/** One turn: the query, and all that may be known or decided beforehand. */
 export interface ChatRequest {
   readonly query: string;
   readonly sessionId: string;
@@ -110,6 +114,7 @@ export interface ChatRequest {
   readonly onText?: (text: string) => void;
 }
 
+/** The answer to one turn, with the prompt, times and tokens behind it. */
 export interface ChatResponse {
   /** The answer as a reader sees it, behind the prefix that the model was given; `trace.answer.text` is what it generated. */
   readonly text: string;
@@ -126,6 +131,7 @@ export interface ChatResponse {
   readonly trace: TurnTrace;
 }
 
+/** Counts and settings of a system, for people to read. */
 export interface SystemStats {
   /** Turns, and changes of what is kept, that wait and that run at this moment. */
   readonly turns: { readonly waiting: number; readonly running: number };

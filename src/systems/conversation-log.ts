@@ -82,7 +82,7 @@ export class DatabaseConversationLog implements ConversationLog {
 
   /**
    * @param runId the run that its sessions belong to, where there is one
-   * @param options.storesTexts false: hashes are stored in place of messages
+   * @param options `storesTexts: false`: hashes are stored in place of messages
    */
   constructor(
     database: BenchDatabase,

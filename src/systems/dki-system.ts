@@ -137,6 +137,7 @@ export class DKISystem implements BenchSystem {
     return this.#parts.memories.search(query, { ...this.#parts, ...options });
   }
 
+  /** Counts and settings at this moment. */
   getStats(): SystemStats {
     const {
       memories,
@@ -178,6 +179,7 @@ export class DKISystem implements BenchSystem {
     });
   }
 
+  /** Closes the system: turns that run end, those that wait reject. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pipeline.dispose();
   }

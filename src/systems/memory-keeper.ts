@@ -32,7 +32,7 @@ export class MemoryKeeper {
 
   /**
    * @param runId the run that its sessions belong to, where there is one
-   * @param options.storesTexts false: the database has a hash in place of a memory, and neither its vector nor its metadata
+   * @param options `storesTexts: false`: the database has a hash in place of a memory, and neither its vector nor its metadata
    */
   constructor(
     retriever: Retriever,
@@ -122,6 +122,7 @@ export class MemoryKeeper {
     return (await this.#retriever.removeMemory(memoryId, userId)) || stored;
   }
 
+  /** Retrieves for one query, and times it. */
   retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     return timedRetrieval(() => this.#retriever.retrieve(query, options));
   }
@@ -156,6 +157,7 @@ export class MemoryKeeper {
     return this.#retriever.reset();
   }
 
+  /** Counts of the retriever and the embedder. */
   stats(): Readonly<Record<string, unknown>> {
     return { ...this.#retriever.stats(), embeddings: this.#embeddings.stats() };
   }

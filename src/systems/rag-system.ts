@@ -88,6 +88,7 @@ export class RAGSystem implements BenchSystem {
     return this.#parts.memories.search(query, { ...this.#parts, ...options });
   }
 
+  /** Counts and settings at this moment. */
   getStats(): SystemStats {
     const { rules, topK, threshold, memories } = this.#parts;
     return { router: memories.stats(), config: { ...rules, topK, threshold }, ...this.#pipeline.stats() };
@@ -101,6 +102,7 @@ export class RAGSystem implements BenchSystem {
     return this.#pipeline.betweenTurns((kept) => kept.reset());
   }
 
+  /** Closes the system: turns that run end, those that wait reject. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pipeline.dispose();
   }

@@ -12,7 +12,9 @@ export interface Progress {
   readonly total: number;
 }
 
+/** Callbacks of a bench, and parts that a program brings to it. */
 export interface BenchHooks {
+  /** Called at every step of every phase. */
   readonly onProgress?: (progress: Progress) => void;
   /** Called after the warm-up, where turns are left to take. */
   readonly onEstimate?: (estimate: RunEstimate) => void;

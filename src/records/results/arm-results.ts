@@ -163,4 +163,5 @@ export type PhaseMeans = z.output<typeof phaseMeans>;
 export type Cost = z.output<typeof cost>;
 export type RetrievalKind = z.output<typeof retrievalKind>;
 export type BreakdownPart = z.output<typeof breakdownPart>;
+/** Means of one arm over its turns, with intervals over users. */
 export type ArmResults = z.output<typeof armResults>;

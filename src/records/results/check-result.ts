@@ -32,4 +32,5 @@ export const checkResult = z
   .readonly();
 
 export type CheckName = (typeof checkNames)[number];
+/** The outcome of one check of a run, with its evidence. */
 export type CheckResult = z.output<typeof checkResult>;

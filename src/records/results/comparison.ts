@@ -59,5 +59,6 @@ export const comparison = z
   .readonly();
 
 export type Verdict = z.output<typeof verdict>;
+/** Two arms compared by one metric, over the same items. */
 export type Comparison = z.output<typeof comparison>;
 export type CostName = (typeof costNames)[number];

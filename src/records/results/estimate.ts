@@ -29,4 +29,5 @@ export const estimate = z
   .readonly();
 
 export type Quantiles = z.output<typeof quantiles>;
+/** A mean with its 95 % interval. */
 export type Estimate = z.output<typeof estimate>;

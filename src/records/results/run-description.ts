@@ -183,4 +183,5 @@ export const runDescription = z
 export type EvaluatedTokens = z.output<typeof evaluatedTokens>;
 export type DatasetPart = z.output<typeof datasetPart>;
 export type ArmNotRun = z.output<typeof armNotRun>;
+/** The circumstances of a run: model, data, settings, machine, notes. */
 export type RunDescription = z.output<typeof runDescription>;

@@ -59,6 +59,7 @@ export interface ColdStore {
   count(group: string): Promise<number>;
   /** Removes everything in the store's namespace; only `close` may follow. */
   drop(): Promise<void>;
+  /** Gives back its connection or file; what is stored stays. */
   close(): Promise<void>;
 }
 

@@ -38,5 +38,6 @@ export interface HotStore {
   remove(group: string, shelves: readonly HotShelf[], memoryIds: readonly string[]): Promise<number>;
   /** Removes everything in the store's namespace. */
   drop(): Promise<void>;
+  /** Gives back its connection; what is stored stays. */
   close(): Promise<void>;
 }

@@ -36,6 +36,7 @@ export class InProcessHotStore implements HotStore {
     this.#shelves.clear();
   }
 
+  /** Drops all shelves: they live as long as the process. */
   async close(): Promise<void> {
     this.#shelves.clear();
   }

@@ -13,6 +13,7 @@ export interface NodeContext {
 
 /** Port of a workflow step: a record in, a record out, events in between. */
 export interface NodeProcessor {
+  /** Runs one step for a context: the record that it gives, with events of its progress on the stream. */
   process(
     context: NodeContext,
     input: Readonly<Record<string, unknown>>,
@@ -41,6 +42,7 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
     this.#memory = memory;
   }
 
+  /** Retrieves for the query of the input, and gives the context of its history; a failure is an event of the stream. */
   async process(
     context: NodeContext,
     input: Readonly<Record<string, unknown>>,

@@ -52,6 +52,7 @@ export class NodeEventServer implements NodeEventStream {
     return `ws://${HOST}:${(this.#http.address() as AddressInfo).port}`;
   }
 
+  /** Sends an event to all clients; one with more than a MiB unread is disconnected. */
   send(event: NodeEvent): void {
     const message = JSON.stringify(event);
     for (const client of this.#server.clients) {

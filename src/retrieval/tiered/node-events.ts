@@ -10,6 +10,7 @@ export type NodeEvent = {
 
 /** Port to a receiver of events. */
 export interface NodeEventStream {
+  /** Takes one event; must not wait, and must not throw. */
   send(event: NodeEvent): void;
 }
 

@@ -138,6 +138,7 @@ export class PostgresColdStore implements ColdStore {
     });
   }
 
+  /** Ends its connections, and waits no longer than its time-out for a server that hangs. */
   async close(): Promise<void> {
     // The pool would wait forever for a server that hangs.
     await within(this.#timeoutMs, this.#connection.close()).catch(() => undefined);

@@ -13,6 +13,7 @@ export interface PostgresConnection {
   readonly address: string;
   /** Its connections have the `searchSettings`. */
   readonly database: PostgresDatabase;
+  /** Ends all connections of the pool. */
   close(): Promise<void>;
 }
 

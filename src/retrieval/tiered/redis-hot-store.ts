@@ -109,6 +109,7 @@ export class RedisHotStore implements HotStore {
     });
   }
 
+  /** Disconnects; what is stored stays. */
   async close(): Promise<void> {
     this.#redis.disconnect();
   }

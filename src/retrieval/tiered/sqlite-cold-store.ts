@@ -141,6 +141,7 @@ export class SqliteColdStore implements ColdStore {
     for (const suffix of ['', '-wal', '-shm']) rmSync(this.#path + suffix, { force: true });
   }
 
+  /** Closes the file, which stays. */
   async close(): Promise<void> {
     this.#indexes.clear();
     this.#client.close();

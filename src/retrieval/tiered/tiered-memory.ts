@@ -200,6 +200,7 @@ export class TieredMemory {
     this.#cache.clear();
   }
 
+  /** Hits and misses of the cache of queries. */
   cacheStats(): QueryCacheStats {
     return this.#cache.stats();
   }

@@ -54,7 +54,12 @@ export interface ArmDefinition {
     readonly example: string;
     readonly pattern: RegExp;
   };
-  /** @param alpha by the name's setting, else the run's @param blocks by the name's settings: empty, but of an arm that joins */
+  /**
+   * Behaviour and claims of the arm, by which plan, checks, tables and figures know it.
+   *
+   * @param alpha by the name's setting, else the run's
+   * @param blocks by the name's settings: empty, but of an arm that joins
+   */
   traits(argument: string | null, alpha: number, blocks: BlockSettings): OwnTraits;
   /** Capabilities without which the arm cannot run. Default: none. */
   requires?(argument: string | null, alpha: number, blocks: BlockSettings): readonly CapabilityName[];
@@ -64,5 +69,6 @@ export interface ArmDefinition {
   readonly gated?: boolean;
   /** Its prompt shows the summary of the retriever, which some make and others do not. Default false. */
   readonly readsSummary?: boolean;
+  /** Makes the system of the arm over the parts of a run; the runner disposes of it. */
   open(parts: ArmParts, argument: string | null): BenchSystem;
 }

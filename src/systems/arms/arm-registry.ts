@@ -29,6 +29,7 @@ export interface Arm {
   readonly gated: boolean;
   /** It runs only with a retriever that makes a summary. */
   readonly readsSummary: boolean;
+  /** Makes its system, with the argument and settings of its name. */
   readonly open: (parts: Omit<ArmParts, keyof ArmDefaults | 'blocks' | 'keptAs'>) => BenchSystem;
 }
 
