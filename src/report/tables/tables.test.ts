@@ -55,6 +55,23 @@ describe('table 1', () => {
     expect(tableOne(runResults).notes.join(' ')).not.toContain('under load');
   });
 
+  it('says that it is of several kinds of machine, and whether they differ', () => {
+    const kind = { platform: 'linux-x64', cores: 8, threads: 1, engine: 'e', build: {}, turns: 1 };
+    const machines = [
+      { ...kind, cpu: 'old', users: 30 },
+      { ...kind, cpu: 'new', users: 10 },
+    ];
+    const tested = (pAdjusted: number) => {
+      const machineDifferences = [{ arm: 'dki', metric: 'exactMatch', means: [1, 0.9], p: pAdjusted, pAdjusted }];
+      return tableOne({ ...runResults, run: { ...runResults.run, machines, machineDifferences } }).notes[0];
+    };
+    const kinds = 'Turns are of 2 kinds of machine (old, 8 cores: 30 users; new, 8 cores: 10 users)';
+    expect(tested(0.4)).toBe(
+      `${kinds}; each pair of turns is of one. No difference between them was found (1 tests, least p = 0.40, Holm).`,
+    );
+    expect(tested(0.01)).toMatch(/They differ in exactMatch of dki \(p = 0\.010, Holm over 1 tests\): do not pool/);
+  });
+
   it('shows every estimate with its interval, shares as percentages', () => {
     expect(shown(tableOne(runResults), 'dki')).toEqual({
       exactMatch: '97.2 [95.4, 99.0]',

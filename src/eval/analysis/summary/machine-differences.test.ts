@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
+import { turnOf } from '../../../../test/fixtures/stored-runs.ts';
+import type { MachineKind } from '../../../records/machine-kind.ts';
+import type { AnsweredTurn } from '../../../records/turn-record.ts';
+import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { machineDifferences } from './machine-differences.ts';
+
+const { primary } = metricsOfRun({ dataset: {} });
+const arms = [
+  { ...handmadeTraits('rag'), comparison: 'baseline' as const },
+  { ...handmadeTraits('dki'), comparison: 'primary' as const },
+  { ...handmadeTraits('none'), control: 'negative' as const },
+];
+const users = Array.from({ length: 20 }, (_, index) => `u${index}`);
+const kind = { platform: 'linux-x64', cores: 2, threads: 1, engine: 'e', build: {} };
+const machines: readonly MachineKind[] = [
+  { ...kind, cpu: 'old', users: users.slice(0, 10), turns: 30 },
+  { ...kind, cpu: 'new', users: users.slice(10), turns: 30 },
+];
+
+/** A question a user; `wrongOnNew` are the users of the second machine whom dki answers wrongly, the first so many. */
+function turns(wrongOnNew: number): AnsweredTurn[] {
+  return users.flatMap((userId, index) =>
+    arms.map(({ name: arm }) => {
+      const right = arm !== 'dki' || index < 10 || index >= 10 + wrongOnNew;
+      // The new machine is twice as fast, in every arm alike.
+      const firstTokenMs = (arm === 'dki' ? 10 : 20) / (index < 10 ? 1 : 2);
+      return turnOf({ itemId: `i-${userId}`, userId, arm, right, firstTokenMs }) as AnsweredTurn;
+    }),
+  );
+}
+
+test('tests each arm that is no control, and the ratio of first tokens, which a faster machine leaves as it is', () => {
+  const found = machineDifferences(turns(0), { machines, arms, primary, seed: 7 });
+  expect(found.map(({ arm, metric }) => `${arm} ${metric}`)).toEqual([
+    'rag exactMatch',
+    'dki exactMatch',
+    'dki ttftLogRatioAll',
+  ]);
+  expect(found.map(({ p }) => p)).toEqual([1, 1, 1]);
+  expect(found[2]!.means).toEqual([Math.log(0.5), Math.log(0.5)]);
+});
+
+test('finds a machine on which an arm answers otherwise', () => {
+  const [rag, dki] = machineDifferences(turns(8), { machines, arms, primary, seed: 7 });
+  expect(rag!.pAdjusted).toBe(1);
+  expect(dki).toMatchObject({ arm: 'dki', metric: 'exactMatch', means: [1, 0.2] });
+  // 2 · C(12, 2) of the C(20, 10) ways are as far: Fisher's exact test gives 0.0007.
+  expect(dki!.p).toBeLessThan(0.003);
+  expect(dki!.pAdjusted).toBeCloseTo(3 * dki!.p, 10);
+});
+
+test('tests nothing where all machines are of one kind', () => {
+  expect(machineDifferences(turns(8), { machines: machines.slice(0, 1), arms, primary, seed: 7 })).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { newRun } from '../../../../test/fixtures/stored-runs.ts';
+import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
+import { type BenchDatabase, openDatabase } from '../../../db/database.ts';
+import { MemoryRepository } from '../../../db/memory-repository.ts';
+import { RunRepository } from '../../../db/run-repository.ts';
+import { SessionRepository } from '../../../db/session-repository.ts';
+import { TurnRepository } from '../../../db/turn-repository.ts';
+import { readUserRows, writeUserRows } from '../../../db/user-rows.ts';
+import { bundleOf, packed, rowsOf, tokensOf, unpackedUser, type WorkerState } from './bundles.ts';
+
+const books = { spent: { warmUp: 0, turns: 1, scoring: 0, checks: 0, measure: 0 }, modelMs: 1, embedderMs: 0 };
+const state: WorkerState = {
+  share: { books: { ...books, evaluatedTokens: null }, counts: { refusedCalls: {}, kvStores: {}, retriever: {} } },
+  load: { cores: 2, average: 0.5 },
+};
+
+/** A database with a user who has a memory, a turn that was answered and one that failed. */
+function databaseOfUser(): { readonly database: BenchDatabase; readonly runId: string } {
+  const database = openDatabase({ path: ':memory:' });
+  const { id: runId } = new RunRepository(database).create(newRun({ name: 'r', turns: [] }));
+  const sessionId = `${runId}/u-1`;
+  new SessionRepository(database).getOrCreate(sessionId, { userId: 'u-1', runId });
+  const embedding = new Float32Array([Math.fround(0.1), -0, 1e-40]);
+  new MemoryRepository(database).create({ id: 'm', sessionId, userId: 'u-1', content: '我喜欢茶\u0000', embedding });
+  const turns = new TurnRepository(database);
+  turns.insert({ runId, sessionId }, answeredTurn('rag'));
+  turns.insert({ runId, sessionId }, failedTurn('dki', 'no answer'));
+  return { database, runId };
+}
+
+test('a user comes out of a bundle as they went in, under another run', async () => {
+  const { database, runId } = databaseOfUser();
+  const rows = readUserRows(database, { runId, userId: 'u-1' });
+  const bundle = bundleOf('u-1', rows, new Map([[7, ' tea']]), state);
+  const { content, turns } = await packed(bundle);
+  expect(turns).toBe(2);
+  const read = await unpackedUser(content, 'u-1');
+  expect(read).toEqual(JSON.parse(JSON.stringify(bundle)));
+
+  using target = openDatabase({ path: ':memory:' });
+  const { id } = new RunRepository(target).create(newRun({ name: 'merged', turns: [] }));
+  writeUserRows(target, { runId: id, userId: 'u-1', position: 0, worker: 'w' }, rowsOf(read));
+  expect(readUserRows(target, { runId: id, userId: 'u-1' })).toEqual(rows);
+  const turnsIn = (one: BenchDatabase, run: string) => [...new TurnRepository(one).listByRun(run)];
+  expect(turnsIn(target, id)).toEqual(turnsIn(database, runId));
+  database.close();
+});
+
+test('what is no bundle is refused by the name of its user', async () => {
+  const { content } = await packed({ isolation: null, ...state });
+  await expect(unpackedUser(content, 'ann')).rejects.toThrow(/^the results of user ann cannot be read: /);
+});
+
+test('the tokens of a user are those of all prompts', () => {
+  const { database, runId } = databaseOfUser();
+  const { prompt } = answeredTurn('rag');
+  const ids = prompt.segments.flatMap(({ tokenIds }) => [...tokenIds]);
+  expect(tokensOf(readUserRows(database, { runId, userId: 'u-1' }))).toEqual(new Set(ids));
+  database.close();
+});

@@ -1,0 +1,146 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { turns } from '../../src/db/schema.ts';
+import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
+import { type HeldUnit, QueueRuns } from '../fixtures/queue-run.ts';
+import { program } from '../fixtures/run-process.ts';
+import { StoppingProxy } from '../fixtures/stopping-proxy.ts';
+import { wrongClock } from '../fixtures/wrong-clock.ts';
+
+/** K/V of which some must go to the disk. */
+const options = ['--limit', '12', '--arms', 'rag,rag-cached,dki', '--kv-bytes', '32KiB'];
+/** A user has five turns or so: this ends one of them in the middle. */
+const INTO_A_TURN_MS = 150;
+
+let runs: QueueRuns;
+beforeAll(async () => void (runs = await QueueRuns.start(options)));
+afterAll(() => runs[Symbol.asyncDispose]());
+
+/** A unit that a process has, of those of a user. */
+const ofProcess =
+  (pid: number | undefined) =>
+  (held: HeldUnit): boolean =>
+    held.pid === pid && held.position >= 0;
+
+/** Failed attempts at units of a run, by their reason. */
+async function reasonsOf(name: string): Promise<string[]> {
+  const rows = await runs.server.rows<{ reason: string }>(
+    `SELECT f.reason FROM dki_bench_queue.failures f JOIN dki_bench_queue.runs r ON r.id = f.run_id WHERE r.name = '${name}'`,
+  );
+  return rows.map(({ reason }) => reason);
+}
+
+it('a worker that is killed in a turn loses nothing', async () => {
+  await runs.plan('one-killed');
+  const [killed, other] = [runs.worker('one-killed'), runs.worker('one-killed')];
+  const held = await runs.heldUnit(ofProcess(killed.child.pid));
+  await wait(INTO_A_TURN_MS);
+  killed.child.kill('SIGKILL');
+  expect(await killed.ended).toMatchObject({ code: null });
+  expect(await other.ended).toMatchObject({ code: 0 });
+  expect(await reasonsOf('one-killed')).toEqual(['its worker was silent for 30 s']);
+  await runs.expectWhole('one-killed');
+  const [asked] = await runs.server.rows<{ attempt: number }>(
+    `SELECT attempt FROM dki_bench_queue.bundles b JOIN dki_bench_queue.runs r ON r.id = b.run_id
+    WHERE r.name = 'one-killed' AND position = ${held.position}`,
+  );
+  expect(asked).toEqual({ attempt: 2 });
+});
+
+it('all workers that are killed lose nothing: one that is started later asks their users', async () => {
+  await runs.plan('all-killed');
+  const workers = [runs.worker('all-killed'), runs.worker('all-killed')];
+  for (const { child } of workers) {
+    await runs.heldUnit(ofProcess(child.pid));
+    child.kill('SIGKILL');
+  }
+  await Promise.all(workers.map(({ ended }) => ended));
+  expect(await runs.worker('all-killed').ended).toMatchObject({ code: 0 });
+  await runs.expectWhole('all-killed');
+});
+
+it.each(['SIGINT', 'SIGTERM'] as const)('%s gives the user back at once', async (signal) => {
+  const name = `by-${signal.toLowerCase()}`;
+  await runs.plan(name);
+  const ended = runs.worker(name);
+  const { position } = await runs.heldUnit(ofProcess(ended.child.pid));
+  ended.child.kill(signal);
+  expect(await ended.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') as string });
+  const held = await runs.server.rows(`SELECT FROM dki_bench_queue.claims WHERE position = ${position}`);
+  expect([held, await reasonsOf(name)]).toEqual([[], []]);
+  expect(await runs.worker(name).ended).toMatchObject({ code: 0 });
+  await runs.expectWhole(name);
+});
+
+it('a database that is killed is waited for', async () => {
+  await runs.plan('database-killed');
+  const worker = runs.worker('database-killed');
+  await runs.heldUnit(ofProcess(worker.child.pid));
+  await runs.server.kill();
+  await wait(3000);
+  await runs.server.restart();
+  expect(await worker.ended).toMatchObject({ code: 0 });
+  expect(await reasonsOf('database-killed')).toEqual([]);
+  await runs.expectWhole('database-killed');
+});
+
+it('a network that hangs costs a worker its user, and no turn', async () => {
+  await runs.plan('network');
+  await using proxy = await StoppingProxy.to(runs.server.port);
+  const cut = runs.worker('network', { port: proxy.port });
+  await runs.heldUnit(ofProcess(cut.child.pid));
+  proxy.stop();
+  expect(await runs.worker('network').ended).toMatchObject({ code: 0 });
+  proxy.goOn();
+  const { code, stderr } = await cut.ended;
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/another worker/)]);
+  expect(await reasonsOf('network')).toEqual(['its worker was silent for 30 s']);
+  await runs.expectWhole('network');
+});
+
+it('of two workers on one job the one that lost it is refused', async () => {
+  await runs.plan('two-on-one');
+  const slow = runs.worker('two-on-one');
+  await runs.heldUnit(ofProcess(slow.child.pid));
+  slow.child.kill('SIGSTOP');
+  expect(await runs.worker('two-on-one').ended).toMatchObject({ code: 0 });
+  slow.child.kill('SIGCONT');
+  const { code, stderr } = await slow.ended;
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/another worker/)]);
+  await runs.expectWhole('two-on-one');
+});
+
+it.each([3600, -3600])('a clock that is wrong by %d s changes nothing', async (seconds) => {
+  const name = seconds > 0 ? 'clock-ahead' : 'clock-behind';
+  await runs.plan(name);
+  const wrong = runs.worker(name, { environment: wrongClock(seconds) });
+  await runs.heldUnit(ofProcess(wrong.child.pid));
+  const right = runs.worker(name);
+  expect((await Promise.all([wrong.ended, right.ended])).map(({ code }) => code)).toEqual([0, 0]);
+  expect(await reasonsOf(name)).toEqual([]);
+  await runs.expectWhole(name);
+  // Otherwise no clock was wrong.
+  using database = openDatabase({ path: runs.folder.file('dki-bench.sqlite') });
+  const { id } = new RunRepository(database).findByName(name)!;
+  const written = database.query.select({ at: turns.createdAt }).from(turns).where(eq(turns.runId, id)).all();
+  const times = written.map(({ at }) => at);
+  expect((Math.max(...times) - Math.min(...times)) / 1000).toBeGreaterThan(3000);
+});
+
+it('a disk that is full ends its worker with what to do, and costs no turn', async ({ skip }) => {
+  skip(ownMounts === undefined, noMounts);
+  await runs.plan('disk');
+  const beside = 'mkdir -p small && mount -t tmpfs -o size=200k tmpfs small && exec "$@" --out small';
+  const command = [...ownMounts!, 'sh', '-c', beside, 'sh', ...program];
+  const { code, stderr } = await runs.worker('disk', { command }).ended;
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/the K\/V state could not be written\n {2}hint: free some space/),
+  ]);
+  expect(await reasonsOf('disk')).toEqual([expect.stringContaining('could not be written')]);
+  expect(await runs.worker('disk').ended).toMatchObject({ code: 0 });
+  await runs.expectWhole('disk');
+});
