@@ -14,6 +14,13 @@ export interface PlannedRun {
   readonly plan: QueuedPlan;
 }
 
+interface PlannedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly planId: string;
+  readonly plan: string;
+}
+
 /** The progress of a run. */
 export interface QueuedRun {
   readonly name: string;
@@ -74,6 +81,19 @@ export class QueueReader {
    * @throws BenchError `not-found`; `database` for records of another version
    */
   async find(name?: string): Promise<PlannedRun> {
+    const row = await this.#planned(name);
+    const what = `the plan of run "${row.name}" in ${this.#connection.address}`;
+    const stored = JSON.parse(row.plan) as { readonly schemaVersion: number };
+    requireSchemaVersion(stored.schemaVersion, what);
+    return { id: row.id, planId: row.planId, plan: readRecord(queuedPlan, stored, what) };
+  }
+
+  /** The id of the run of that name. @throws BenchError `not-found` */
+  async idOf(name: string): Promise<string> {
+    return (await this.#planned(name)).id;
+  }
+
+  async #planned(name?: string): Promise<PlannedRow> {
     const names = await this.names();
     const { address } = this.#connection;
     const wanted = name ?? (names.length === 1 ? names[0] : undefined);
@@ -85,14 +105,11 @@ export class QueueReader {
       const hint = names.length === 0 ? 'plan one: dki-bench plan --queue' : `name one with --run: ${names.join(', ')}`;
       throw new BenchError('not-found', message, hint);
     }
-    const [row] = await this.#rows<{ id: string; planId: string; plan: string }>(
-      `SELECT id, plan_id AS "planId", plan FROM ${SCHEMA}.runs WHERE name = $1`,
+    const [row] = await this.#rows<PlannedRow>(
+      `SELECT id, name, plan_id AS "planId", plan FROM ${SCHEMA}.runs WHERE name = $1`,
       [wanted],
     );
-    const stored = JSON.parse(row!.plan) as { readonly schemaVersion: number };
-    const what = `the plan of run "${wanted}" in ${address}`;
-    requireSchemaVersion(stored.schemaVersion, what);
-    return { id: row!.id, planId: row!.planId, plan: readRecord(queuedPlan, stored, what) };
+    return row!;
   }
 
   /** The names of all runs, the oldest first. */

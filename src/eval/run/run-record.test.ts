@@ -26,6 +26,18 @@ test('a run goes on asking as it began, whatever the registry and the command sa
   expect(resumed.given).toEqual(expect.arrayContaining(Object.keys(begun)));
 });
 
+test("a run goes on with its engine's options, and gives none of another engine's", () => {
+  using folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  const settings = { engine: 'openai', engineModel: 'served', gpu: 'off', gpuLayers: 'max' };
+  const run = storeRun(database, { name: 'served', turns: [], settings });
+  const resumed = resumedConfig(smallConfig(folder, { engineUrl: 'http://127.0.0.1:1' }), run);
+  expect(resumed).toMatchObject({ engine: 'openai', engineModel: 'served' });
+  // Given options are refused by an engine that has them not.
+  for (const key of ['gpu', 'gpuLayers', 'engineModel']) expect(resumed.given).not.toContain(key);
+  expect(resumed.given).toContain('engineUrl');
+});
+
 test('a run goes on with its judge, wherever that answers now, and with none where it began without', () => {
   using folder = new TestFolder();
   using database = openDatabase({ path: folder.file('runs.sqlite') });

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
+import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { placeOfModel } from '../../config/models/place-of-name.ts';
 import { languageModelWithHash } from '../../config/models/registry.ts';
@@ -40,7 +40,9 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   // Its server may have moved: no verdict depends on where it answers.
   const moved = config.judge === undefined ? {} : { judge: config.judge };
   const model = modelToOpen({ ...config, ...begun }, run);
-  const given = [...config.given, ...Object.keys(begun), ...(model === undefined ? [] : ['model'])];
+  // Every run has a value of each engine's own options, given or not: another engine would refuse them.
+  const ofRun = Object.keys(begun).filter((key) => !(engineOptionNames as readonly string[]).includes(key));
+  const given = [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])];
   const own = model === undefined ? {} : { model };
   return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, ...moved, ...own, given };
 }
