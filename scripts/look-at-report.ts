@@ -10,8 +10,6 @@ import { BenchError } from '../src/config/bench-error.ts';
 import { faultsOf, openBrowser, PAPER_WIDTH, SCHEMES, takePictures, WIDTHS } from './page-look.ts';
 import { runScript } from './run-script.ts';
 
-const HAS_SCRIPT = `document.querySelector('script') !== null`;
-
 await runScript(async () => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -34,7 +32,6 @@ await runScript(async () => {
         await page.goto(pathToFileURL(resolve(file)).href);
         const name = `${width}-${colorScheme}`;
         found.push(...(await faultsOf(page, false)).map((fault) => `${name}: ${fault}`));
-        if (await page.evaluate<boolean>(HAS_SCRIPT)) found.push(`${name}: there is a script`);
         await takePictures(page, join(values.out, name));
         await page.close();
       }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
+import { viewerPort } from '../config/viewer-address.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { placeWords } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
@@ -10,7 +11,7 @@ import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
 import { LateAttribution } from './late-attribution.ts';
 import { ReaderFiles } from './reader-files.ts';
 import { openStoredRuns } from './stored-runs.ts';
-import { portOf, runReportViewer, runViewer, viewerPort } from './viewer.ts';
+import { portOf, runReportViewer, runViewer } from './viewer.ts';
 
 interface InspectFlags {
   readonly run?: string;

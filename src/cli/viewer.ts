@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { BenchError } from '../config/bench-error.ts';
+import { viewerPort } from '../config/viewer-address.ts';
 import { openDatabase } from '../db/database.ts';
 import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
 import type { HiddenTexts } from '../inspect/hidden-texts.ts';
@@ -11,9 +12,6 @@ import { printable } from '../report/render/printable.ts';
 import { shownPath } from './command-line.ts';
 import { exitCodes } from './failure.ts';
 import { interruptible } from './interruption.ts';
-
-/** Default port of the viewer, fixed so that its address can be a bookmark. */
-export const viewerPort = 8414;
 
 /** Options of the viewer. */
 export interface ViewerOptions {

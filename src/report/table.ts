@@ -11,6 +11,9 @@ export type Cell =
       readonly low: number;
       readonly high: number;
       readonly digits: number;
+      /** Items, or pairs of them, and users; missing where the estimate does not say. */
+      readonly n?: number;
+      readonly users?: number;
     };
 
 /** A column of a table. */
@@ -71,13 +74,17 @@ export function meanCell(value: number | undefined): Cell {
 
 /** A cell with an estimate and its interval, to one decimal or more; `scale` 100 makes a share a percentage. */
 export function estimateCell(
-  estimate: Pick<Estimate, 'mean' | 'low' | 'high'> | null | undefined,
+  estimate: (Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>) | null | undefined,
   scale: 1 | 100 = 1,
   digits = 1,
 ): Cell {
   if (estimate === null || estimate === undefined) return none;
-  const { mean, low, high } = estimate;
-  return { kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits };
+  const { mean, low, high, n, users } = estimate;
+  return {
+    ...{ kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits },
+    ...(n === undefined ? {} : { n }),
+    ...(users === undefined ? {} : { users }),
+  };
 }
 
 /** A cell of quality; it holds the reason instead if the run gives no quality. */

@@ -2,12 +2,13 @@ import { html } from 'hono/html';
 import type { RunResults } from '../../records/results.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import { type Html, htmlTable } from '../../report/html/html-table.ts';
+import { rowLinks } from '../../report/html/row-links.ts';
 import { verdictSection } from '../../report/html/verdict-section.ts';
 import { printable } from '../../report/render/printable.ts';
 import { checksTable } from '../../report/tables/checks-table.ts';
 import { shownTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../report/table.ts';
-import type { Links } from '../links.ts';
+import type { ItemQuery, Links } from '../links.ts';
 import { itemList } from './item-list.ts';
 import { allTables, type RunPage } from './read-run-page.ts';
 
@@ -20,10 +21,14 @@ export function otherTables(results: RunResults): Table[] {
 function resultSections(results: RunResults, run: string, links: Links): Html {
   const others = otherTables(results);
   const figures = reportFigures(results);
+  const link = links.answered
+    ? rowLinks(results, (filter) => `${links.run(run, filter as ItemQuery)}#items`)
+    : undefined;
   return html`${verdictSection([results])}
     <section id="checks" aria-labelledby="checks-heading">
       <h2 id="checks-heading">Checks and tables</h2>
-      ${htmlTable(checksTable(results), 'run')} ${shownTables(results).map((table) => htmlTable(table, 'run'))}
+      ${htmlTable(checksTable(results), 'run', link)}
+      ${shownTables(results).map((table) => htmlTable(table, 'run', link))}
       ${
         others.length === 0
           ? ''

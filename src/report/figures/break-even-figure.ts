@@ -8,6 +8,8 @@ import { HALF_PANEL_WIDTH } from './theme.ts';
 
 const LEAST_TURNS = 6;
 const MOST_TURNS = 20;
+/** Arms that the title names. */
+const NAMED_ARMS = 2;
 
 /** The number of turns to show, so that the lines cross if they do. */
 function turnsShown(breakEven: readonly BreakEven[]): number {
@@ -40,6 +42,11 @@ function crossingRow(ofArm: readonly BreakEven[], turns: number): FigureRow {
   return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing };
 }
 
+/** `at turn 2 against rag` */
+function crossingWords({ against, turn }: BreakEven): string {
+  return `${turn === null ? 'never' : `at turn ${turn}`} against ${against}`;
+}
+
 /** Figure 5: the time of text and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
 export function breakEvenFigure(results: RunResults): Figure | undefined {
   const { breakEven } = results;
@@ -59,6 +66,10 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
     scale: { domain: [1, turns], nice: false },
     axis: { title: 'Turn', format: 'd', tickMinStep: 1, tickCount: 5 },
   };
+  const finding = [...byArm.values()]
+    .slice(0, NAMED_ARMS)
+    .map((ofArm) => `${ofArm[0]!.arm} ${ofArm.map(crossingWords).join(', ')}`)
+    .join('; ');
   const words = breakEven.map(
     (one) =>
       `${one.arm} against ${one.against}: ${breakEvenText(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms against ` +
@@ -66,7 +77,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   );
   return figureOf(results, {
     id: 'break-even',
-    title: 'Figure 5. Break-even: time to first token, summed over turns',
+    title: `Figure 5. Time to first token, summed over turns, breaks even: ${finding}`,
     description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
     data,
     spec: {

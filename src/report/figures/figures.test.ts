@@ -176,7 +176,7 @@ it('leaves controls out, and marks what is not proven', () => {
   expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
   const failed = of('main', { checks: [{ check: 'numerical parity', status: 'failed', evidence: '' }] });
   expect(reportFigures(failed)[0]!.title).toBe(
-    'Figure F1. Quality against time to the first token, by arm (NOT PROVEN: check numerical parity failed)',
+    'Figure F1. Against rag, dki gives its answers bit by bit in 0.41 of its time (NOT PROVEN: check numerical parity failed)',
   );
 });
 

@@ -2,6 +2,7 @@ import type { RunResults } from '../../records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { armEncoding, isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inWords, inlineData } from './figure.ts';
+import { frontierFinding } from './finding.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
 /** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
@@ -33,7 +34,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   );
   return figureOf(results, {
     id: 'frontier',
-    title: 'Figure F1. Quality against time to the first token, by arm',
+    title: `Figure F1. ${frontierFinding(results) ?? 'Quality against time to the first token, by arm'}`,
     description: `${primary.title}, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {

@@ -40,6 +40,7 @@ export function leakFigure(results: RunResults): Figure | undefined {
     format: 'd',
   });
   const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
+  const leaking = leaks.filter((matrix) => leaksOf(matrix) > 0);
   const words = leaks.map((matrix) => {
     const heard = matrix.said.filter((row, asker) => row[asker]! > 0).length;
     const bound = `upper 95 % bound ${formatNumber(matrix.upperBound * 100, 1)} % of the answers`;
@@ -47,7 +48,7 @@ export function leakFigure(results: RunResults): Figure | undefined {
   });
   return figureOf(results, {
     id: 'leaks',
-    title: 'Figure 9. Leaks: users who asked against owners of the secret',
+    title: `Figure 9. ${leaking.length === 0 ? `No arm of ${leaks.length} told a user another's secret` : `${leaking.map(({ arm }) => arm).join(', ')} told users another's secret`}`,
     description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
     spec: {

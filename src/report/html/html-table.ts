@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { printable } from '../render/printable.ts';
-import { type Cell, type Column, formatCell, headingOf, type Table } from '../table.ts';
+import { type Cell, type Column, formatCell, formatNumber, headingOf, type Table } from '../table.ts';
+import type { RowLink } from './row-links.ts';
 
 /** A piece of a page: text from data is escaped in it. */
 export type Html = ReturnType<typeof html>;
@@ -21,14 +22,39 @@ function content(cell: Cell | undefined): Html {
   return mark === undefined ? html`${text}` : html`<b class="${mark.look}">${text} ${mark.words}</b>`;
 }
 
+/** An estimate in full, for who points at it; undefined for other cells. */
+function inFull(cell: Cell | undefined): string | undefined {
+  if (cell?.kind !== 'interval') return undefined;
+  const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));
+  const over = [
+    ...(cell.n === undefined ? [] : [`n = ${cell.n}`]),
+    ...(cell.users === undefined ? [] : [cell.users === 1 ? '1 user' : `${cell.users} users`]),
+  ];
+  return [`${value!}, 95 % interval ${low!} to ${high!}`, ...over].join(', ');
+}
+
+function dataCell(column: Column, cell: Cell | undefined): Html {
+  const words = inFull(cell);
+  return words === undefined
+    ? html`<td class="${look(column)}">${content(cell)}</td>`
+    : html`<td class="${look(column)}" title="${words}">${content(cell)}</td>`;
+}
+
+function rowHeading(label: string, link: RowLink | undefined): Html {
+  return link === undefined
+    ? html`<th scope="row">${printable(label)}</th>`
+    : html`<th scope="row"><a href="${link.href}" title="${printable(link.words)}">${printable(label)}</a></th>`;
+}
+
 const look = ({ align, sentence }: Column): string => (sentence ? 'sentence' : align);
 
 /**
  * A table as HTML, its blocks below one another, each in a box that scrolls on a narrow page.
  *
  * @param prefix of the ids, which must be unique within a page
+ * @param link of a row, by its label; none without it
  */
-export function htmlTable(table: Table, prefix: string): Html {
+export function htmlTable(table: Table, prefix: string, link?: (label: string) => RowLink): Html {
   const id = `${prefix}-${table.id}`;
   const blocks = table.blocks.map(({ title, columns }, index) => {
     const name = `${id}-${index + 1}`;
@@ -47,8 +73,7 @@ export function htmlTable(table: Table, prefix: string): Html {
           ${table.rows.map(
             ({ label, cells }) =>
               html`<tr>
-                <th scope="row">${printable(label)}</th>
-                ${columns.map((column) => html`<td class="${look(column)}">${content(cells[column.key])}</td>`)}
+                ${rowHeading(label, link?.(label))} ${columns.map((column) => dataCell(column, cells[column.key]))}
               </tr> `,
           )}
         </tbody>

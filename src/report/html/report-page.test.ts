@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { RunResults } from '../../records/results.ts';
@@ -35,6 +36,22 @@ it('opens with the verdict in words', async () => {
   expect(page.indexOf('All 4 checks')).toBeLessThan(page.indexOf('id="suite-main"'));
 });
 
+it('shows one figure under the verdict, and the others behind the tables', async () => {
+  const page = await renderReport([first, second]);
+  const [lead, later] = [...page.matchAll(/<figure>/g)].map(({ index }) => index);
+  expect(lead).toBeGreaterThan(page.indexOf('id="verdict"'));
+  expect(lead).toBeLessThan(page.indexOf('id="suite-main"'));
+  expect(later).toBeGreaterThan(page.indexOf('id="suite-latency"'));
+});
+
+it('says of a number its interval and n, and leads from each row to its turns in the viewer', async () => {
+  const page = await renderReport([first]);
+  expect(page).toMatch(/title="[\d.]+, 95 % interval [\d.]+ to [\d.]+, n = 320, 40 users"/);
+  expect(page).toContain('href="http://127.0.0.1:8414/run?run=main-7-0001%2Fmain&amp;arm=dki#items"');
+  expect(page).toContain('title="dki: n = 400 turns; opens them in the viewer"');
+  expect(page.match(/<th scope="row">\s*<a /g)!.length).toBeGreaterThan(20);
+});
+
 it('puts a failed check first, in red', async () => {
   const failed: RunResults = {
     ...runResults,
@@ -49,11 +66,14 @@ it('puts a failed check first, in red', async () => {
 
 it('needs nothing but itself, and takes no text from data for markup', async () => {
   const page = await renderReport([hostile()]);
-  expect(page).not.toContain('<script');
+  expect(page.match(/<script/g)).toHaveLength(1);
+  const [, script] = /<script>([^]*?)<\/script>/.exec(page)!;
+  const sha256 = createHash('sha256').update(script!).digest('base64');
+  expect(page).toContain(`script-src &#39;sha256-${sha256}&#39;`);
   expect(page).not.toContain('\u202e');
   expect(page.match(/&lt;script&gt;/g)!.length).toBeGreaterThan(10);
-  expect(page.match(/(?:src|href)="[^#][^"]*"/g)).toBeNull();
-  expect(page.match(/url\(|@import|https?:\/\/(?!www\.w3\.org\/)/g)).toBeNull();
+  expect(page.match(/(?:src|href)="(?!#|http:\/\/127\.0\.0\.1:8414\/run\?)[^"]*"/g)).toBeNull();
+  expect(page.match(/url\(|@import|https?:\/\/(?!www\.w3\.org\/|127\.0\.0\.1:8414\/run\?)/g)).toBeNull();
 });
 
 it('can be walked through: one main, headings in order, headers with scope, names that are one each', async () => {

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { RunResults } from '../../records/results.ts';
 import { groupOf } from '../../db/run-name.ts';
-import { drawnFigures } from '../figures/drawn-figures.ts';
+import { type DrawnFigure, drawnFigures } from '../figures/drawn-figures.ts';
 import { printable } from '../render/printable.ts';
 import { type Table, textCell } from '../table.ts';
 import { comparisonsTables } from '../tables/comparisons-table.ts';
@@ -10,9 +10,14 @@ import { reportTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict.ts';
 import { environmentFacts, type Fact, settingsFacts } from './facts.ts';
 import { type Html, htmlTable } from './html-table.ts';
+import { reportPolicy, reportScript } from './report-script.ts';
 import { reproduceCommands } from './reproduce.ts';
+import { rowLinks } from './row-links.ts';
 import { style } from './style.ts';
 import { list, verdictSection } from './verdict-section.ts';
+
+/** Stands for the script until the page is rendered: the policy knows the script by its bytes. */
+const SCRIPT_PLACE = '<script></script>';
 
 /** Table of the checks by suite, without their evidence. */
 function checksBySuite(runs: readonly RunResults[]): Table {
@@ -30,22 +35,28 @@ function checksBySuite(runs: readonly RunResults[]): Table {
   };
 }
 
-async function figures(results: RunResults): Promise<Html | string> {
-  const drawn = await drawnFigures(results);
-  if (drawn.length === 0) return '';
-  return html`<div class="figures">
-    ${drawn.map(
-      ({ figure, svg }) =>
-        html`<figure>
-          <figcaption>${printable(figure.title)}</figcaption>
-          ${raw(svg)}
-        </figure> `,
-    )}
-  </div>`;
+const drawing = ({ figure, svg }: DrawnFigure): Html =>
+  html`<figure>
+    <figcaption>${printable(figure.title)}</figcaption>
+    ${raw(svg)}
+  </figure> `;
+
+/** The figure that stands under the verdict: the first of the first run that has one. */
+async function leadFigure(runs: readonly RunResults[]): Promise<DrawnFigure | undefined> {
+  for (const results of runs) {
+    const [first] = await drawnFigures(results);
+    if (first !== undefined) return first;
+  }
+  return undefined;
+}
+
+async function figures(results: RunResults, lead: DrawnFigure | undefined): Promise<Html | string> {
+  const drawn = (await drawnFigures(results)).filter((one) => one !== lead);
+  return drawn.length === 0 ? '' : html`<div class="figures">${drawn.map(drawing)}</div>`;
 }
 
 /** Section of one run: checks with evidence, the tables and figures of its suite, all other tables collapsed. */
-async function suite(results: RunResults, several: boolean): Promise<Html> {
+async function suite(results: RunResults, several: boolean, lead: DrawnFigure | undefined): Promise<Html> {
   const { run } = results;
   const id = `suite-${run.suite}`;
   const shown = shownTables(results);
@@ -53,11 +64,12 @@ async function suite(results: RunResults, several: boolean): Promise<Html> {
   const others = [...reportTables(results).values(), ...comparisonsTables(results)].filter(
     (table) => !names.has(table.id),
   );
-  const drawn = (tables: readonly Table[]) => tables.map((table) => htmlTable(table, run.suite));
+  const link = rowLinks(results);
+  const drawn = (tables: readonly Table[]) => tables.map((table) => htmlTable(table, run.suite, link));
   return html`<section id="${id}" aria-labelledby="${id}-heading">
     <h2 id="${id}-heading">${several ? `Suite ${run.suite}` : 'Checks, tables and figures'}</h2>
-    ${several ? list(verdictSentences(results)) : ''} ${htmlTable(checksTable(results), run.suite)} ${drawn(shown)}
-    ${await figures(results)}
+    ${several ? list(verdictSentences(results)) : ''} ${htmlTable(checksTable(results), run.suite, link)}
+    ${drawn(shown)} ${await figures(results, lead)}
     <details>
       <summary>All other tables of this suite: ${others.length}</summary>
       ${drawn(others)}
@@ -108,20 +120,22 @@ function contents(runs: readonly RunResults[]): Html {
 }
 
 /**
- * Renders the report of a run, or of the suites that were made under one name, as one HTML document that needs no script,
- * no network and no font. Every text from data is escaped.
+ * Renders the report of a run, or of the suites that were made under one name, as one HTML document that needs no
+ * network and no font; its script sorts and filters tables, and nothing is lost without it. Every text from data is escaped.
  */
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
   const several = runs.length > 1;
   const name = printable(several ? groupOf(run.name) : run.name);
+  const lead = await leadFigure(runs);
   const sections: Html[] = [];
-  for (const results of runs) sections.push(await suite(results, several));
+  for (const results of runs) sections.push(await suite(results, several, lead));
   const runNotes = notes(runs);
   const page = await html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${reportPolicy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${name}: K/V injection against RAG</title>
         <style>
@@ -135,12 +149,14 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
           <p class="lead">
             ${several ? `${runs.length} suites` : `Suite ${run.suite}`} on ${printable(run.model.name)}, seed
             ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives retrieved memories as text; K/V injection (DKI) gives
-            their attention keys and values. All numbers are computed from stored turns.
+            their attention keys and values. All numbers are computed from stored turns; names of rows open the turns in
+            the viewer, where <code>npm run inspect</code> runs.
           </p>
           ${contents(runs)}
         </header>
         <main>
           ${verdictSection(runs)}
+          ${lead === undefined ? '' : html`<div class="figures lead-figure">${drawing(lead)}</div>`}
           ${
             several
               ? html`<section id="checks" aria-labelledby="checks-heading">
@@ -167,8 +183,10 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
             ${runNotes.length === 0 ? html`<p>None.</p>` : list(runNotes)}
           </section>
         </main>
+        ${raw(SCRIPT_PLACE)}
       </body>
     </html> `;
   // Indentation would be a third of the file.
-  return `${page.toString().replaceAll(/\n\s+/g, '\n').trimEnd()}\n`;
+  const text = page.toString().replaceAll(/\n\s+/g, '\n');
+  return `${text.replace(SCRIPT_PLACE, () => `<script>${reportScript}</script>`).trimEnd()}\n`;
 }

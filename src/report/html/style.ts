@@ -27,6 +27,15 @@ a { color: var(--accent); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { position: static; }
 .lead { color: var(--soft); }
+.lead-figure figure { max-width: 42rem; }
+label.filter { display: block; font-size: 0.85rem; color: var(--soft); margin: 0.25rem 0; }
+label.filter input { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: 4px; padding: 0.15rem 0.4rem; }
+thead button { all: unset; cursor: pointer; font: inherit; }
+thead button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+th[aria-sort='ascending'] button::after { content: ' ↑'; }
+th[aria-sort='descending'] button::after { content: ' ↓'; }
+tbody th a { color: inherit; text-decoration-color: var(--line); }
+[hidden] { display: none !important; }
 .note { color: var(--soft); font-size: 0.85rem; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; padding: 0; margin: 1rem 0 0; list-style: none; max-width: none; }
@@ -71,7 +80,7 @@ pre { background: var(--wash); padding: 0.75rem 1rem; white-space: pre-wrap; fon
 @media print {
   :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --wash: #f4f4f4; --good: #1d7240; --bad: #b3261e; --bad-wash: #fff; }
   body { max-width: none; padding: 0; font-size: 9.5pt; }
-  nav, .skip, summary { display: none; }
+  nav, .skip, summary, label.filter { display: none; }
   details::details-content { content-visibility: visible; }
   h2, h3, figcaption, caption { break-after: avoid; }
   .blocks { gap: 0 1.5rem; }

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+
+/** Rows from which a table is filtered. */
+const LEAST_ROWS = 4;
+
+/**
+ * Script of a report: headings sort the rows of all blocks of a table, a field filters them by name. Without it the page shows the
+ * same tables, in their own order.
+ */
+export const reportScript = `(() => {
+  const numberOf = (text) => parseFloat(text.replace('\\u2212', '-').replace(/^[\\u2713\\u2717]\\s*/, ''));
+  const compare = (a, b) => {
+    const [x, y] = [numberOf(a), numberOf(b)];
+    if (Number.isNaN(x) && Number.isNaN(y)) return a.localeCompare(b);
+    return Number.isNaN(x) ? 1 : Number.isNaN(y) ? -1 : x - y;
+  };
+  const textOf = (row, column) => row.cells[column].textContent.trim();
+  for (const section of document.querySelectorAll('section.table')) {
+    const tables = [...section.querySelectorAll('table')];
+    const bodies = tables.map((table) => [...table.tBodies[0].rows]);
+    const rows = bodies[0].map((_, index) => index);
+    if (rows.length < 2) continue;
+    const show = (order) => bodies.forEach((body, table) => {
+      for (const row of order) tables[table].tBodies[0].append(body[row]);
+    });
+    const headings = tables.flatMap((table, at) => [...table.tHead.rows[0].cells].map((cell, column) => ({ cell, at, column })));
+    for (const { cell, at, column } of headings) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...cell.childNodes);
+      cell.append(button);
+      button.addEventListener('click', () => {
+        const sorted = cell.getAttribute('aria-sort');
+        const next = sorted === null ? 'descending' : sorted === 'descending' ? 'ascending' : null;
+        for (const other of headings) other.cell.removeAttribute('aria-sort');
+        if (next === null) return show(rows);
+        cell.setAttribute('aria-sort', next);
+        const sign = next === 'ascending' ? 1 : -1;
+        show([...rows].sort((a, b) => {
+          const [x, y] = [a, b].map((row) => textOf(bodies[at][row], column));
+          const missing = [x, y].map((text) => text === '\\u2013');
+          return missing[0] !== missing[1] ? (missing[0] ? 1 : -1) : sign * compare(x, y) || a - b;
+        }));
+      });
+    }
+    if (rows.length < ${LEAST_ROWS}) continue;
+    const label = document.createElement('label');
+    const field = document.createElement('input');
+    const status = document.createElement('output');
+    field.type = 'search';
+    label.className = 'filter';
+    label.append('filter by ' + textOf(tables[0].tHead.rows[0], 0) + ' ', field, ' ', status);
+    section.querySelector('.blocks').before(label);
+    field.addEventListener('input', () => {
+      const wanted = field.value.trim().toLowerCase();
+      const hidden = rows.filter((row) => !textOf(bodies[0][row], 0).toLowerCase().includes(wanted));
+      for (const body of bodies) body.forEach((row, index) => { row.hidden = hidden.includes(index); });
+      status.value = wanted === '' ? '' : rows.length - hidden.length + ' of ' + rows.length + ' rows';
+    });
+  }
+})();`;
+
+/** The policy of a report: its own style and script, whatever its data say, and nothing from elsewhere. */
+export const reportPolicy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${createHash('sha256').update(reportScript).digest('base64')}'; base-uri 'none'; form-action 'none'`;
