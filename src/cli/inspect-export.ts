@@ -26,7 +26,7 @@ export async function exportToFolder(
 ): Promise<number> {
   using database = openStoredRuns(db, { readOnly: true });
   const { name: run } = findRun(database, name);
-  return exportNamed(database, { run, folder, hasTurns: true }, quiet);
+  return await exportNamed(database, { run, folder, hasTurns: true }, quiet);
 }
 
 /** A report to export. */
@@ -45,7 +45,7 @@ export interface ReportExport {
 export async function exportReports({ path, run, folder, hidden, textsOf, quiet }: ReportExport): Promise<number> {
   using database = (await openReports(path, textsOf)).database;
   const { name } = findRun(database, run);
-  return exportNamed(database, { run: name, folder, hasTurns: false, hidden }, quiet);
+  return await exportNamed(database, { run: name, folder, hasTurns: false, hidden }, quiet);
 }
 
 async function exportNamed(
