@@ -3,6 +3,7 @@ import { loadBenchConfig } from '../config/load-config.ts';
 import { QueueReader } from '../db/queue/queue-reader.ts';
 import { QueueStore } from '../db/queue/queue-store.ts';
 import { datasetsOf } from '../eval/run/queue/queue-settings.ts';
+import { requireSameVersion, requireUnchanged } from '../eval/run/queue/same-version.ts';
 import { WorkerFolder } from '../eval/run/queue/worker-folder.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
@@ -38,6 +39,9 @@ async function work(flags: Flags, signal: AbortSignal): Promise<number> {
   await using connection = openQueue(named);
   const planned = await new QueueReader(connection).find(named.run);
   const { plan } = planned;
+  // Suites and settings are those of one version.
+  requireSameVersion(plan);
+  requireUnchanged(planned);
   const [suite] = suitesNamed([plan.suite as (typeof named.suite)[number]]);
   const own = suite!.data === undefined && !named.given.includes('dataset');
   const config = loadBenchConfig({ flags: own ? { ...flags, dataset: datasetsOf(plan).join(',') } : flags });

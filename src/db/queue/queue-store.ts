@@ -118,8 +118,8 @@ export class QueueStore {
   ): Promise<Claim | undefined> {
     return await this.#connection.patiently(async (transaction) => {
       const { query } = transaction;
-      // Of an answer that was lost: the unit is this worker's already.
       await query(`UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`, [worker]);
+      // A worker asks when it has no unit: one that it has was claimed by a call whose answer was lost.
       await this.#loseClaims(run, `w.id = $2`, worker, 'the answer of the queue was lost', transaction);
       if (reaps) {
         const silent = `w.seen_at < now() - $2 * interval '1 s'`;

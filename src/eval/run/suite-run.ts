@@ -3,27 +3,24 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { RunRepository } from '../../db/run-repository.ts';
-import type { GatingCalibration } from '../../embedding/gating-threshold.ts';
 import type { ComposeEngine } from '../../engine/engine-request.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { RunRecord } from '../../records/run-record.ts';
-import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { openJudge } from '../judge/judge.ts';
 import { plantedVerdicts } from '../judge/planted-verdicts.ts';
-import { type BenchParts, embeddingsOf, openRunRetriever } from './bench-parts.ts';
+import { embeddingsOf, openRunRetriever } from './bench-parts.ts';
 import { Crew } from './crew/crew.ts';
 import type { StartWorker } from './crew/worker-port.ts';
 import { withWorkers } from './workers-of-run.ts';
-import { dataNotes } from './describe-data.ts';
 import { drawnDatasets } from './draw-users.ts';
 import { withFetchedModels } from './fetch-models.ts';
-import type { KvFolder } from './kv-folder.ts';
 import { openBench } from './open-bench.ts';
 import { openRuns } from './open-runs.ts';
 import { prepareSuite } from './prepared-suite.ts';
 import { placeOfRun } from './process-place.ts';
 import type { BenchHooks } from './progress.ts';
 import { RunLock } from './run-lock.ts';
+import { notesOfRun } from './run-notes.ts';
 import { newRun, resumedConfig } from './run-record.ts';
 import { RunSession } from './run-session.ts';
 import { requireDivisible } from './shard.ts';
@@ -62,7 +59,7 @@ export async function runSuite(
     { suite, begun, folder, place: placeOfRun(folder), engines, settings, isMade: false },
     hooks,
   );
-  const { armsNotRun, arms, calibration, dataset, parts, stores, users } = prepared;
+  const { armsNotRun, arms, dataset, parts, users } = prepared;
   const coldStartMs = performance.now() - started;
 
   // Only now is anything written: a mistake above leaves no trace.
@@ -91,13 +88,7 @@ export async function runSuite(
   await using crew = new Crew(database, run, { config: settings, suite: suite.name, folder, startWorker, hooks });
   await using open = await openBench(prepared, database, run, { worker: randomUUID(), judge });
   hooks.signal?.throwIfAborted();
-  const notes = [
-    ...dataNotes(dataset),
-    ...runNotes(parts, stores, run),
-    ...(calibration === null ? [] : [gatingNote(calibration)]),
-    ...(open.bench.storesTexts ? [] : [NO_TEXTS]),
-    ...(settings.alpha === 1 ? [] : [`values of injected memories multiplied by ${settings.alpha} (--alpha)`]),
-  ];
+  const notes = notesOfRun(prepared, run);
   const session = new RunSession(database, run, open.bench, {
     ...{ notes, coldStartMs, started, folder, engines, crew },
     ...(planted === undefined ? {} : { planted }),
@@ -129,31 +120,4 @@ function noteEnd(runs: RunRepository, id: string, status: 'interrupted' | 'faile
 function onAbort(signal: AbortSignal | undefined, act: () => void): Disposable {
   signal?.addEventListener('abort', act);
   return { [Symbol.dispose]: () => signal?.removeEventListener('abort', act) };
-}
-
-const NO_TEXTS =
-  'no text was stored (--no-text): the viewer shows hashes, attribution cannot replay a turn, and the check ' +
-  'negative controls cannot compute chance';
-
-function gatingNote(calibration: GatingCalibration | undefined): string {
-  return calibration === undefined
-    ? `dki-gated injects above a relevance of ${PAPER_RELEVANCE_THRESHOLD}, the paper's: the embedder has no card`
-    : `dki-gated injects above a relevance of ${calibration.gatingThreshold}, of the embedder's card`;
-}
-
-/** Notes that a reader of the run must see. */
-function runNotes(parts: BenchParts, stores: KvFolder, { environment: { gitDirty } }: RunRecord): string[] {
-  return [
-    // Two ways to one FAISS: only where it is another library there is something to say.
-    ...(parts.backend.backend.name.startsWith('faiss')
-      ? []
-      : parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`)),
-    ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
-    ...(stores.shared
-      ? [
-          'K/V store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
-            'and rag-cached, which keeps its list of prompts in memory, starts empty in each process',
-        ]
-      : []),
-  ];
 }

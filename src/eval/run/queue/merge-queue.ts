@@ -10,8 +10,8 @@ import type { RunResults } from '../../../records/results.ts';
 import type { IsolationProbe, RunProbes } from '../../../records/run-probes.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './bundles.ts';
-import { planIdOf } from './plan-id.ts';
 import { ISOLATION, unitsOf } from './plan-run.ts';
+import { requireUnchanged } from './same-version.ts';
 import { withBooks } from '../run-clock.ts';
 import { mergeParts, type OpenPart } from '../merge/merge-parts.ts';
 import { requireOnePlan } from '../merge/same-plan.ts';
@@ -33,9 +33,7 @@ interface WorkerPart {
  * @throws BenchError `bad-option` for a plan that is not what it says; `database` for results that are damaged; as `mergeParts`
  */
 export async function mergeQueue(target: BenchDatabase, reader: QueueReader, planned: PlannedRun): Promise<RunResults> {
-  if (planIdOf(planned.plan) !== planned.planId) {
-    throw new BenchError('bad-option', `the plan of run "${planned.plan.name}" was changed`, 'plan the run again');
-  }
+  requireUnchanged(planned);
   const folder = mkdtempSync(join(dirname(target.path), 'merge-'));
   using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
   using staged = openDatabase({ path: join(folder, 'parts.sqlite') });

@@ -1,15 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../config/bench-error.ts';
+import type { PlannedRun } from '../../../db/queue/queue-reader.ts';
 import type { QueuedPlan } from '../../../records/queued-plan.ts';
 import { describeEnvironment } from '../environment.ts';
 import { firstDifference } from '../merge/same-plan.ts';
 import type { UserOfPlan } from '../users-of-plan.ts';
+import { planIdOf } from './plan-id.ts';
 
 /** Of the code, what is known before anything is loaded. */
 const CODE = ['benchVersion', 'gitCommit', 'lockfileSha256', 'node'] as const;
 
 function refused({ name }: QueuedPlan, what: string, hint: string): BenchError {
   return new BenchError('bad-option', `run "${name}" was planned with another ${what}`, hint);
+}
+
+/** @throws BenchError `bad-option` for a plan that is not the one that was made: its hash says otherwise */
+export function requireUnchanged({ plan, planId }: PlannedRun): void {
+  if (planIdOf(plan) === planId) return;
+  throw new BenchError('bad-option', `the plan of run "${plan.name}" was changed`, 'plan the run under another name');
 }
 
 /** @throws BenchError `bad-option` for a plan of another version of the program, or of Node */

@@ -17,6 +17,7 @@ import { prepareSuite } from '../prepared-suite.ts';
 import { placeOfRun } from '../process-place.ts';
 import type { BenchHooks } from '../progress.ts';
 import { withBooks } from '../run-clock.ts';
+import { notesOfRun } from '../run-notes.ts';
 import { environmentOf } from '../run-record.ts';
 import { selfTests } from '../self-tests.ts';
 import type { Suite } from '../suite.ts';
@@ -25,7 +26,7 @@ import { packed } from './bundles.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { ISOLATION } from './plan-run.ts';
 import { settingsOfWorker } from './queue-settings.ts';
-import { requireSameBuild, requireSameUsers, requireSameVersion } from './same-version.ts';
+import { requireSameBuild, requireSameUsers } from './same-version.ts';
 import { UnitRunner } from './unit-runner.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -33,7 +34,7 @@ const LONGEST_PAUSE_MS = 5000;
 /** Failures in a row that no error of the user's explains: the engine itself may be what is wrong. */
 const FAILURES_AT_MOST = 2;
 
-/** A queue, and the run of it that a worker takes part in. */
+/** A queue, and the run of it that a worker takes part in, planned by this version of the program. */
 export interface QueueWork {
   readonly store: QueueStore;
   readonly planned: PlannedRun;
@@ -68,7 +69,6 @@ export async function workOnQueue(
 ): Promise<WorkDone> {
   const started = performance.now();
   const { plan } = planned;
-  requireSameVersion(plan);
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
   const begun: RunRecord = { ...plan, id: planned.id, status: 'running', probes: null, startedAt: 0, finishedAt: null };
   const options = settingsOfWorker(config, begun);
@@ -94,7 +94,7 @@ export async function workOnQueue(
   const profile = { modelMs: modelLoadMs, embedderMs: 0, coldStartMs, wallMs: performance.now() - started };
   const probes: QueueWorker['probes'] = {
     ...tests,
-    ...{ notes: [], kvStores: {}, isolation: null, measured: null },
+    ...{ notes: notesOfRun(prepared, run), kvStores: {}, isolation: null, measured: null },
     profile: withBooks(profile, await bench.clock.take()),
   };
   const worker = await store.enter(planned.id, { environment, probes });
