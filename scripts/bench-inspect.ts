@@ -136,6 +136,15 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
         ...(random.chance(0.2) ? { truncated: true } : {}),
       }),
     'run, text': () => ofRun({ text: random.pick(words), sort: random.pick(sorts), ...truth() }),
+    matrix: () => links.matrix(longRunName, { page: random.int(1, 180) }),
+    'matrix, A wrong, B right': () => {
+      const [wrong, right] = random.shuffled(arms);
+      return links.matrix(longRunName, { wrong: wrong!, right: right! });
+    },
+    'two arms side by side': () => {
+      const [arm, other] = random.shuffled(arms);
+      return links.pair({ ...turn(), arm: arm! }, other!);
+    },
     item: () => links.item(longRunName, random.pick(items)),
     turn: () => links.turn(turn()),
     'turn against an arm': () => links.turn(turn(), { against: random.pick(arms) }),
@@ -179,7 +188,7 @@ await runScript(async () => {
     `two runs of ${turns} turns; ${requests} requests of each kind, one after the other, the first of each apart`,
   );
   console.log('times of the client, and CPU time of the server, which other work on the machine does not change');
-  console.log(`${'page'.padEnd(22)} first ms   p50 ms   p95 ms  CPU p50  CPU p95  largest, kB`);
+  console.log(`${'page'.padEnd(25)} first ms   p50 ms   p95 ms  CPU p50  CPU p95  largest, kB`);
   let holds = first.ms <= bars.firstPageMs;
   try {
     for (const [kind, address] of Object.entries(kinds)) {
@@ -194,7 +203,7 @@ await runScript(async () => {
       const row = [cold.ms, p50, p95, cpu.p50, cpu.p95 ?? Infinity, bytes / 1000]
         .map((value) => shown(value, 1))
         .join('');
-      console.log(`${kind.padEnd(22)}${row}  ${verdict ? 'holds' : 'FAILS'}`);
+      console.log(`${kind.padEnd(25)}${row}  ${verdict ? 'holds' : 'FAILS'}`);
     }
     const resident = residentBytes(server);
     holds &&= resident <= bars.serverBytes;
