@@ -44,7 +44,7 @@ export interface MatrixPage {
 }
 
 /** Items of a page, so that wide matrices are no larger than narrow ones. */
-export function rowsOfPage(arms: number): number {
+function rowsOfPage(arms: number): number {
   return Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / Math.max(1, arms))));
 }
 

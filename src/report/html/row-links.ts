@@ -13,7 +13,7 @@ export interface RowLink {
 export type RowFilter = Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>;
 
 /** The address of the turns of a run that pass a filter, in the viewer as it runs by default. */
-export function inViewer({ run }: Pick<RunResults, 'run'>): (filter: RowFilter) => string {
+function inViewer({ run }: Pick<RunResults, 'run'>): (filter: RowFilter) => string {
   return (filter) => `${viewerAddress}/run?${new URLSearchParams({ run: run.name, ...filter }).toString()}#items`;
 }
 
