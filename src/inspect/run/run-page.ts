@@ -8,7 +8,7 @@ import { printable } from '../../report/render/printable.ts';
 import { checksTable } from '../../report/tables/checks-table.ts';
 import { shownTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../report/table.ts';
-import type { ItemQuery, Links } from '../links.ts';
+import type { Links } from '../links.ts';
 import { itemList } from './item-list.ts';
 import { allTables, type RunPage } from './read-run-page.ts';
 
@@ -21,9 +21,7 @@ export function otherTables(results: RunResults): Table[] {
 function resultSections(results: RunResults, run: string, links: Links): Html {
   const others = otherTables(results);
   const figures = reportFigures(results);
-  const link = links.answered
-    ? rowLinks(results, (filter) => `${links.run(run, filter as ItemQuery)}#items`)
-    : undefined;
+  const link = links.answered ? rowLinks(results, (filter) => `${links.run(run, filter)}#items`) : undefined;
   return html`${verdictSection([results])}
     <section id="checks" aria-labelledby="checks-heading">
       <h2 id="checks-heading">Checks and tables</h2>
