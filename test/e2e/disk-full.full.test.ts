@@ -64,7 +64,7 @@ describe('a disk that is full', () => {
 
 describe('a limit on the size of files', () => {
   it.for([
-    ['150', /^error: \S+: the K\/V state could not be written\n/],
+    ['200', /^error: \S+: the K\/V state could not be written\n/],
     ['500', /^error: \S+dki-bench\.sqlite cannot be written: disk I\/O error \(SQLITE_IOERR_WRITE\)\n/],
   ] as const)('of %s KiB ends a run with what to do, not by a signal', async ([kibibytes, message]) => {
     using folder = new TestFolder();
