@@ -26,7 +26,9 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   );
   const x = {
     type: 'quantitative' as const,
-    axis: { title: 'Time to first token, ms (further left is better)', grid: true },
+    // Arms differ by factors: a linear axis would crowd all but the slowest.
+    scale: { type: 'log' as const, nice: true },
+    axis: { title: 'Time to first token, ms, logarithmic (further left is better)', grid: true, tickCount: 6 },
   };
   const y = { type: 'quantitative' as const, axis: { title: `${primary.title}, ${primary.unit}`, tickCount: 5 } };
   const words = points.map(
