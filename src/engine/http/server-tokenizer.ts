@@ -54,12 +54,7 @@ export class ServerTokenizer {
   ): Promise<ServerTokenizer> {
     const ids = (text: string, parse: boolean, add = false): Promise<readonly TokenId[]> =>
       routes.encode(text, { parse, add }, options);
-    /** The id that a text becomes where control tokens are parsed; undefined where it becomes several, or is no such token. */
-    const controlOf = async (text: string): Promise<TokenId | undefined> => {
-      if (text === '') return undefined;
-      const [parsed, plain] = [await ids(text, true), await ids(text, false)];
-      return parsed.length === 1 && plain[0] !== parsed[0] ? parsed[0] : undefined;
-    };
+    const controlOf = (text: string): Promise<TokenId | undefined> => controlTokenOf(routes, text, options);
     const ends: { id: TokenId; text: string }[] = [];
     for (const text of new Set([eos, ...END_TEXTS])) {
       const id = await controlOf(text);
@@ -113,12 +108,20 @@ export class ServerTokenizer {
     return propped.slice(this.#prop.length);
   }
 
-  /** Control tokens of a template: those that the same text has not where it is only a text. */
+  /**
+   * Control tokens of a template: those that the same text has not where it is only a text, and that are no text by themselves.
+   * An ordinary token beside a control token is missing there too, where it merges with the first character of that one's name.
+   */
   async #learn(request: TokenizeRequest, ids: readonly TokenId[], options: CallOptions): Promise<void> {
     const unknown = ids.filter((id) => !this.#control.has(id));
     if (unknown.length === 0) return;
     const plain = new Set(await this.#idsOf(request, false, options));
-    for (const id of unknown) if (!plain.has(id)) this.#control.add(id);
+    for (const id of new Set(unknown)) {
+      if (plain.has(id)) continue;
+      const text = await this.#routes.decode([id], options);
+      // A server that shows no control tokens has no text for this one.
+      if (text === '' || (await controlTokenOf(this.#routes, text, options)) === id) this.#control.add(id);
+    }
   }
 
   #requireNone({ text }: TokenizeRequest, ids: readonly TokenId[]): void {
@@ -130,6 +133,14 @@ export class ServerTokenizer {
       'take the text out: no text of a user or a memory may forge a role or an end',
     );
   }
+}
+
+/** The control token that a text becomes where such are parsed; undefined where it becomes several tokens, or an ordinary one. */
+async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOptions): Promise<TokenId | undefined> {
+  if (text === '') return undefined;
+  const parsed = await routes.encode(text, { parse: true }, options);
+  const plain = await routes.encode(text, { parse: false }, options);
+  return parsed.length === 1 && plain[0] !== parsed[0] ? parsed[0] : undefined;
 }
 
 interface Found {
