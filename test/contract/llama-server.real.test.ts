@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { filesOf } from '../../src/config/models/kept-files.ts';
 import { presetModels } from '../../src/config/models/preset-models.ts';
 import type { KvLayout } from '../../src/engine/kv-layout.ts';
+import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import type { Rotary } from '../../src/engine/rotary.ts';
+import type { TokenizeRequest } from '../../src/engine/tokenize-request.ts';
 import { withOneThread } from '../fixtures/engines.ts';
 import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
+import { describeReal, entry } from '../fixtures/real-models.ts';
 import { enginePromises } from './engine/promises.ts';
 import { ofServer, type Subject } from './engine/subjects.ts';
 
@@ -40,4 +46,32 @@ describeLlamaServer('llama-server, the shipped model', () =>
       { base: 10_000, scale: 1, pairing: 'norm', dimensions: 32, factors: null },
     ),
   ),
+);
+
+const SMOLLM2 = 'smollm2-135m';
+
+/** Texts of users, and texts of a template that end in what merges with the name of a control token behind it. */
+function requestsOf(file: string): TokenizeRequest[] {
+  const texts = [...readFileSync(file, 'utf8').matchAll(/"(?:content|query)":"([^"\\]+)"/g)].map(([, text]) => text!);
+  return [
+    ...['<|im_start|>user\nWhat?<|im_end|>\n', 'Notes: a, b.<|im_end|>\n<|im_start|>assistant\n', '<|im_end|>'].map(
+      (text) => ({ text, as: 'template' as const }),
+    ),
+    ...texts.slice(-600).map((text) => ({ text, as: 'text' as const })),
+  ];
+}
+
+describeLlamaServer('llama-server, a model that people have', () =>
+  describeReal('by its file', [SMOLLM2], () => {
+    it('makes of texts and templates the ids that its engine in this process makes', async () => {
+      const requests = requestsOf('datasets/facts-en-dev.jsonl');
+      expect(requests.length).toBeGreaterThan(200);
+      const request = { model: filesOf(entry(SMOLLM2))[0]!.path, contextTokens: 512, sessions: 1, threads: 1 };
+      await using own = await llamaCpp.opener({}).open(request);
+      await using served = await llamaServer.opener({ llamaServer: llamaServerProgram }).open(request);
+      expect(await served.tokenize(requests)).toEqual(await own.tokenize(requests));
+      // Asked again, when the templates' control tokens are known.
+      expect(await served.tokenize(requests)).toEqual(await own.tokenize(requests));
+    });
+  }),
 );
