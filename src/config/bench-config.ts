@@ -222,7 +222,7 @@ export const benchConfigSchema = z.strictObject({
     "the model's",
   ).exactOptional(),
   labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -', "the model's").exactOptional(),
-  placement: oneOf('placement', ['chronological', 'rank'], 'order of the memories in the prompt').default(
+  placement: oneOf('placement', ['chronological', 'rank', 'rank-last'], 'order of the memories in the prompt').default(
     'chronological',
   ),
   template: oneOf(

@@ -29,7 +29,7 @@ export const armSettings = z
     /** Multiplies the values of injected memories. */
     alpha: z.number().exactOptional(),
     labels: z.enum(['index', 'bullet']).exactOptional(),
-    placement: z.enum(['chronological', 'rank']).exactOptional(),
+    placement: z.enum(['chronological', 'rank', 'rank-last']).exactOptional(),
     /** Share of the window left that memories may take: `half` of it, or `all`. */
     budget: z.enum(['half', 'all']).exactOptional(),
     /** The bench's own words, or the model's own chat template. */

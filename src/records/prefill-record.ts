@@ -43,7 +43,7 @@ const exactPrefix = injected
 /** Selections of recomputed tokens by a share of them. */
 const shareSelection = z.enum([
   ...(['first:', 'random:', 'random:ranked:', 'ranked:'] as const),
-  ...(['cacheblend-oracle:', 'cacheblend:', 'informative:', 'query:'] as const),
+  ...(['cacheblend-oracle:', 'cacheblend:', 'informative:', 'query:', 'ranked-informative:'] as const),
 ]);
 
 /** The way in which blocks are joined, and what of them is recomputed. */

@@ -19,6 +19,7 @@ const arms = [
   'dki-cacheblend:.4',
   'dki-cacheblend-oracle:.4',
   'dki-informative:.4',
+  'dki-ranked-informative:.4',
   'dki-query:.4',
   'dki-random:1',
   ...evictionRules.flatMap((rule) => [`dki-evict-${rule}:.5`, `dki-blocks-evict-${rule}:.5`]),

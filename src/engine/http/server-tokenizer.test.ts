@@ -6,7 +6,7 @@ const CONTROL = new Map([
   ['</s>', 0],
   ['<|role|>', 1],
 ]);
-/** What a question mark makes with the first character of such a name, as byte-pair vocabularies have it. */
+/** A question mark and the first character of such a name as one token, as byte-pair vocabularies have it. */
 const MERGED = 2;
 
 /** A tokeniser of one token a character, but for control tokens and the pair "?<". */

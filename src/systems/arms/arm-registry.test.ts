@@ -65,7 +65,13 @@ describe('the arms that ship', () => {
     expect(having('tokens')).toEqual([
       ...['dki-blocks', 'dki-blocks+ahead', 'dki-link:4'],
       ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3'],
-      ...['dki-cacheblend:.3', 'dki-cacheblend-oracle:.3', 'dki-informative:.3', 'dki-query:.3'],
+      ...[
+        'dki-cacheblend:.3',
+        'dki-cacheblend-oracle:.3',
+        'dki-informative:.3',
+        'dki-ranked-informative:.3',
+        'dki-query:.3',
+      ],
     ]);
     expect([named('dki', 0.5), named('dki@alpha=0.5')].map(({ traits }) => traits.equivalence)).toEqual([
       'tokens',

@@ -60,6 +60,15 @@ export const selectingArms: readonly ArmDefinition[] = [
     ['logProbabilities'],
   ),
   selecting(
+    'ranked-informative',
+    SHARE,
+    {
+      summary: 'as dki-informative, of the best retrieved block first, then of the next',
+      mark: { colour: '#1f6f6f', shape: 'triangle-up', dash: [2, 2, 6, 2] },
+    },
+    ['logProbabilities'],
+  ),
+  selecting(
     'query',
     SHARE,
     {

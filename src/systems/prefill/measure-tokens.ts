@@ -59,6 +59,7 @@ export async function measureTokens(
       return { scores, selector: { ...selector, ms: performance.now() - begin } };
     }
     case 'informative':
+    case 'ranked-informative':
       return surprises(context, joined);
     case 'query':
       return attended(context, joined);

@@ -8,7 +8,15 @@ const blocks: readonly SelectableBlock[] = [
   { tokenIds: [21, 22, 23], rank: 3 },
   { tokenIds: [31, 32, 33, 34, 35, 36], rank: 0 },
 ];
-const rules = ['first', 'random', 'ranked', 'cacheblend-oracle', 'cacheblend', 'informative'] as const;
+const rules = [
+  'first',
+  'random',
+  'ranked',
+  'cacheblend-oracle',
+  'cacheblend',
+  'informative',
+  'ranked-informative',
+] as const;
 const ranges = (selection: TokenSelection): string =>
   selectTokens(selection, blocks)
     .map(({ start, end }) => `${start}-${end}`)
@@ -35,6 +43,18 @@ describe('a share of the memory tokens', () => {
     expect(ranges({ by: 'ranked', share: 0.3 })).toBe('17-23');
     expect(ranges({ by: 'ranked', share: 0.7 })).toBe('4-14 17-23');
     expect(ranges({ by: 'ranked', share: 0.05 })).toBe('17-23');
+  });
+
+  it("is the best block's tokens of the largest scores, then those of the next", () => {
+    // Behind the best block, 17 to 22, comes the second, 4 to 13.
+    const scores = Array.from({ length: 23 }, (_, at) => (at === 20 || at === 9 ? 5 : 1));
+    const selected = (share: number): string =>
+      selectTokens({ by: 'ranked-informative', share }, blocks, scores)
+        .map(({ start, end }) => `${start}-${end}`)
+        .join(' ');
+    expect(selected(0.05)).toBe('20-21');
+    expect(selected(0.13)).toBe('17-19 20-21');
+    expect(selected(0.3)).toBe('9-10 17-23');
   });
 
   it('is drawn evenly: the same tokens for the same blocks, more of them for more', () => {

@@ -23,7 +23,8 @@ type PlainSelection =
  * `cacheblend-oracle` and `cacheblend`: the tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
  * `cacheblend-oracle`: over all layers, with knowledge that no deployment has; `cacheblend`: in the second layer alone.
  * `informative`: those that what precedes them in their own block makes least likely. `query`: those that the question attends
- * to most in the middle layer; ProphetKV, arXiv 2602.02579.
+ * to most in the middle layer; ProphetKV, arXiv 2602.02579. `ranked-informative`: the informative ones of the best retrieved block,
+ * then those of the next.
  */
 export interface MeasuredSelection {
   readonly by: TokenMeasure;
@@ -31,7 +32,7 @@ export interface MeasuredSelection {
 }
 
 /** Measures of tokens, as arms and records name them. */
-export const tokenMeasures = ['cacheblend-oracle', 'cacheblend', 'informative', 'query'] as const;
+export const tokenMeasures = ['cacheblend-oracle', 'cacheblend', 'informative', 'query', 'ranked-informative'] as const;
 
 export type TokenMeasure = (typeof tokenMeasures)[number];
 
@@ -63,8 +64,10 @@ export function selectTokens(
       return merged(rankedSpans(later, budgetOf(selection.share, blocks)));
     case 'random':
       return drawn(first.end, blocks, countOf(selection, blocks));
+    case 'ranked-informative':
+      return largest(later, budgetOf(selection.share, blocks), scores, ({ rank }) => rank);
     default:
-      return largest(later, budgetOf(selection.share, blocks), scores);
+      return largest(later, budgetOf(selection.share, blocks), scores, () => 0);
   }
 }
 
@@ -121,11 +124,20 @@ function rankedSpans(spans: readonly Span[], budget: number): TokenRange[] {
   return taken;
 }
 
-/** The tokens of the largest scores, of equal ones the earlier. */
-function largest(spans: readonly Span[], budget: number, scores: ArrayLike<number>): TokenRange[] {
-  const places = spans.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index));
-  const byScore = budget < places.length ? places.sort((a, b) => scores[b]! - scores[a]! || a - b) : places;
-  return merged(byScore.slice(0, budget).map((start) => ({ start, end: start + 1 })));
+/** The tokens of the spans that come first, in one span those of the largest scores, of equal ones the earlier. */
+function largest(
+  spans: readonly Span[],
+  budget: number,
+  scores: ArrayLike<number>,
+  turnOf: (span: Span) => number,
+): TokenRange[] {
+  const places = spans.flatMap((span) =>
+    Array.from({ length: span.end - span.start }, (_, index) => ({ at: span.start + index, turn: turnOf(span) })),
+  );
+  const byScore = (a: (typeof places)[number], b: (typeof places)[number]): number =>
+    a.turn - b.turn || scores[b.at]! - scores[a.at]! || a.at - b.at;
+  const chosen = budget < places.length ? places.sort(byScore).slice(0, budget) : places;
+  return merged(chosen.map(({ at }) => ({ start: at, end: at + 1 })));
 }
 
 function countOf(

@@ -140,6 +140,12 @@ describe('buildPrompt', () => {
     expect(prompt.info.retrievedContext).toBe('Relevant information:\n[1] old too\n[2] old\n[3] new\n');
   });
 
+  it('places the best last where asked to', async () => {
+    const memories = [memory('b', 'best'), memory('c', 'second'), memory('a', 'third')];
+    const prompt = await buildPrompt(parts({ memories }), { ...rules, placement: 'rank-last' }, characters);
+    expect(prompt.info.retrievedContext).toBe('Relevant information:\n[1] third\n[2] second\n[3] best\n');
+  });
+
   it('falls back to the query alone where the fixed part is too long', async () => {
     const prompt = await buildPrompt(
       parts({ systemPrompt: 's'.repeat(300), memories: [memory('a', 'x')], history: [{ role: 'user', content: 'h' }] }),

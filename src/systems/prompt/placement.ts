@@ -1,7 +1,7 @@
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 
-/** The order of the selected memories in the sequence: as ranked, or by creation, then id. */
-export type Placement = 'rank' | 'chronological';
+/** The order of the selected memories in the sequence: as ranked, the best last, or by creation, then id. */
+export type Placement = 'rank' | 'rank-last' | 'chronological';
 
 function createdAt(memory: MemorySearchResult): string {
   const value = memory.metadata['createdAt'];
@@ -29,13 +29,18 @@ export function isPreference({
   return metadata?.['preference'] === true;
 }
 
+function inOrderOf(memories: readonly MemorySearchResult[], placement: Placement): readonly MemorySearchResult[] {
+  if (placement === 'chronological') return chronological(memories);
+  return placement === 'rank' ? memories : [...memories].reverse();
+}
+
 /** Orders the selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
 export function placed(
   memories: readonly MemorySearchResult[],
   placement: Placement,
   prefix: PrefixMemories = 'all',
 ): readonly MemorySearchResult[] {
-  const inOrder = placement === 'rank' ? memories : chronological(memories);
+  const inOrder = inOrderOf(memories, placement);
   if (prefix === 'all') return inOrder;
   return [...inOrder.filter(isPreference), ...inOrder.filter((memory) => !isPreference(memory))];
 }

@@ -107,7 +107,9 @@ export class TurnProver {
     const { recompute } = recipeNamed(arm.prefill);
     const claimed = recomputedOf(turn.response.trace.prefill);
     const isChosen = recompute !== null && isMeasured(recompute);
-    const missed = isChosen ? await wrongSelection(maker, recompute, parts, claimed, bound.deeper, options) : null;
+    const missed = isChosen
+      ? await wrongSelection(maker, recompute, { ...parts, ranks }, claimed, bound.deeper, options)
+      : null;
     if (missed !== null) return missed;
     const recomputed = isChosen ? claimed : positionsOf(arm.prefill, { ...parts, ranks });
     const readBack = (end: number): Promise<SequenceState> => session.exportCells({ start: 0, end }, options);

@@ -10,6 +10,8 @@ import type { PlainCell } from './plain-cells.ts';
 const SCORED_AT_ONCE = 10;
 /** Rounding of the numbers in cells changes ln p by no more than this times as much. */
 const NATS = 8;
+/** More nats than any token takes. */
+const RANK_APART = 1e6;
 
 /**
  * The first thing in which positions are not those of the largest scores, which are measured anew, in a session that no arm
@@ -57,6 +59,7 @@ const measured: Readonly<
   // Of the whole model: what its first layers alone were asked for must agree.
   cacheblend: (...asked) => deviations(1, 2, ...asked),
   informative: surprises,
+  'ranked-informative': surprisesByRank,
   query: attentionOfQuestion,
 };
 
@@ -105,6 +108,19 @@ async function surprises(
     }
   }
   return { scores, tolerance: NATS * rounding };
+}
+
+/** The same, any token of a block that was retrieved better before all of a worse one. */
+async function surprisesByRank(
+  maker: CellMaker,
+  parts: ExpectedParts,
+  rounding: number,
+  options: CallOptions,
+): Promise<TokenScores> {
+  const { scores, tolerance } = await surprises(maker, parts, rounding, options);
+  const { header, lines, ranks } = parts;
+  const ranked = lines.flatMap((line, index) => line.map(() => ranks?.[index] ?? index));
+  return { scores: scores.map((score, at) => score - RANK_APART * (ranked[at - header.length] ?? 0)), tolerance };
 }
 
 /** The positions in ranges. */
