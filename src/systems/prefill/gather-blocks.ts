@@ -110,15 +110,17 @@ interface Builder {
 
 /** Evaluates a line behind what it sees; a neighbour together with it, since nobody else needs that one's cells. */
 async function computeBlock(
-  { session, store, kv, evict, signal }: BlockContext,
+  { engine, session, store, kv, evict, signal }: BlockContext,
   builder: Builder,
   userId: string,
   key: string,
   { memoryId, tokenIds }: MemoryLine,
   { front, neighbour, all }: SeenTokens,
 ): Promise<SequenceState> {
+  // A cache of the engine's own would find beginnings of the block before, if they were only truncated: nothing would say so.
+  const truncates = builder.holdsFront && engine.capabilities.prefixCache === null;
   if (builder.front === null) await session.clear();
-  else if (builder.holdsFront) await session.truncate(front.length);
+  else if (truncates) await session.truncate(front.length);
   else await session.importCells(builder.front);
   builder.holdsFront = false;
   await session.evaluate([...(neighbour?.tokenIds ?? []), ...tokenIds], { signal });

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeLlamaServer, llamaServerProgram } from '../../../test/fixtures/llama-server-program.ts';
+import { presetModels } from '../../config/models/preset-models.ts';
+import { llamaServer } from '../../engine/llama-server/llama-server-adapter.ts';
+import { BlockStore } from '../../kv/block-store.ts';
+import { KvStore } from '../../kv/kv-store.ts';
+import { kvTools } from '../../kv/kv-tools.ts';
+import { gatherBlocks } from './gather-blocks.ts';
+
+const header = [0, 40, 41];
+/** Lines that begin alike, as labelled lines do. */
+const lines = [
+  { memoryId: 'a', tokenIds: [50, 51, 52, 53] },
+  { memoryId: 'b', tokenIds: [50, 51, 62, 63] },
+  { memoryId: 'c', tokenIds: [50, 71, 72] },
+];
+
+describeLlamaServer('blocks on a server that finds what was truncated', () =>
+  it('are evaluated to the last token, though their lines begin alike', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dki-bench-blocks-'));
+    try {
+      const opener = llamaServer.opener({ llamaServer: llamaServerProgram });
+      await using engine = await opener.open({
+        model: presetModels.model,
+        contextTokens: 256,
+        sessions: 1,
+        threads: 1,
+      });
+      await using session = await engine.openSession('test');
+      using store = new BlockStore(await KvStore.open(join(folder, 'kv'), 2 ** 20, engine), 2 ** 20);
+      const context = { engine, session, store, kv: kvTools, template: 'plain', evict: null, keptAs: 'f16' } as const;
+      const before = await session.meter();
+      const { builtTokens } = await gatherBlocks(context, 'ann', { header, lines });
+      const after = await session.meter();
+      expect(builtTokens).toBe(14);
+      expect(after.evaluated! - before.evaluated!).toBe(builtTokens);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }),
+);
