@@ -14,7 +14,12 @@ const PAGE = resolve(root, 'docs/licences.md');
 const lockfile = z.object({
   packages: z.record(
     z.string(),
-    z.object({ version: z.string(), license: z.string().optional(), dev: z.boolean().optional() }),
+    z.object({
+      version: z.string().optional(),
+      license: z.string().optional(),
+      dev: z.boolean().optional(),
+      link: z.boolean().optional(),
+    }),
   ),
 });
 
@@ -22,14 +27,18 @@ const lockfile = z.object({
 export async function licencesPage(): Promise<string> {
   const { packages } = lockfile.parse(JSON.parse(readFileSync(resolve(root, 'package-lock.json'), 'utf8')));
   const installed = Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && dev !== true)
-    .map(([path, { version, license = 'not stated' }]) => ({
+    .filter(([path, { dev, link }]) => path !== '' && dev !== true && link !== true)
+    .map(([path, { version = '', license = 'not stated' }]) => ({
       name: `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)} ${version}`,
       licence: license,
     }));
   const licences = [...new Set(installed.map(({ licence }) => licence))].toSorted();
   const ofLicence = (wanted: string): string[] =>
     [...new Set(installed.filter(({ licence }) => licence === wanted).map(({ name }) => name))].toSorted();
+  const ofPackage = (name: string): string => {
+    const { version = '', license = 'not stated' } = packages[`node_modules/${name}`]!;
+    return `${name} ${version} (${license})`;
+  };
   const shipped = modelRegistry.filter((entry) => shippedPathOf(entry) !== undefined);
   const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
   const page = [
@@ -42,6 +51,7 @@ export async function licencesPage(): Promise<string> {
         '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits',
       ].join(', ') +
       '.',
+    `The script of the viewer (\`dist/inspect/client/viewer.js\`) contains ${ofPackage('preact')} and opens with its licence.`,
     '## Fetched where they are asked for',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
     'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
