@@ -80,7 +80,7 @@ export default tseslint.config(
   // Behind its layer's rule, which it replaces.
   preRetrievalRule,
   { files: ['examples/**'], rules: { 'no-console': 'off' } },
-  { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.disableTypeChecked], rules: { 'no-console': 'off' } },
+  { files: ['**/*.{js,mjs,cjs}'], extends: [tseslint.configs.disableTypeChecked], rules: { 'no-console': 'off' } },
   // Matchers such as expect.closeTo are typed as any.
   { files: ['**/*.test.ts'], rules: { '@typescript-eslint/no-unsafe-assignment': 'off' } },
   { files: ['scripts/**/*.ts'], rules: { 'no-console': 'off' } },
