@@ -30,6 +30,7 @@ function addressesOf(database: BenchDatabase, run: string, wanted: string | unde
   return {
     runs: links.runs(),
     run: links.run(run),
+    watch: links.watch(run),
     list: `${links.run(run, { disagreeing: true, sort: 'firstTokenMs', descending: true })}#items`,
     matrix: links.matrix(run),
     'matrix-a-wrong-b-right': links.matrix(run, { wrong: a, right: b }),

@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { expect, it } from 'vitest';
-import { downloadText, estimateLine, duration, ProgressDisplay, turnsText } from './progress.ts';
+import { duration } from '../report/render/duration.ts';
+import { downloadText, estimateLine, ProgressDisplay, turnsText } from './progress.ts';
 
 it('says the share, the speed of this session and the time left', () => {
   expect(turnsText({ phase: 'turns', done: 60, total: 240 }, 2000, 40)).toBe(

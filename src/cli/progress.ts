@@ -3,6 +3,7 @@ import ora from 'ora';
 import type { DownloadProgress } from '../config/hub/hub-file.ts';
 import type { Progress } from '../eval/run/progress.ts';
 import type { RunEstimate } from '../eval/run/run-estimate.ts';
+import { duration } from '../report/render/duration.ts';
 
 const phases: Readonly<Record<Progress['phase'], string>> = {
   load: 'loading model, embedder and data',
@@ -15,12 +16,6 @@ const phases: Readonly<Record<Progress['phase'], string>> = {
   report: 'writing the report',
 };
 const barColumns = 24;
-
-/** A duration for readers: `1 min 20 s`. */
-export function duration(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
 
 /** A duration for plans: `52 min`, `3 h 10 min`. */
 function roundDuration(ms: number): string {

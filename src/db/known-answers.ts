@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { dataVersion } from './data-version.ts';
 import type { BenchDatabase } from './database.ts';
 
 const mostBytes = 8_000_000;
@@ -21,10 +21,8 @@ export class KnownAnswers {
    * @param bytesOf its size beyond a number or two
    */
   of<Answer>(name: string, ask: () => Answer, bytesOf: (answer: Answer) => number = () => 0): Answer {
-    // SQLite reports the writes of other connections, not those of this one, which asks anew if it writes.
-    const { data_version: version } = this.#database.guard(() =>
-      this.#database.query.get<{ readonly data_version: number }>(sql`PRAGMA data_version`),
-    );
+    // A connection that writes asks anew.
+    const version = dataVersion(this.#database);
     if (version !== this.#version) this.#forget();
     this.#version = version;
     if (this.#answers.has(name)) return this.#answers.get(name) as Answer;

@@ -4,7 +4,7 @@ import { printable } from '../report/render/printable.ts';
 import type { Links } from './links.ts';
 
 /** The kind of a page, on which its style and keys depend. */
-export type PageKind = 'runs' | 'run' | 'item' | 'turn' | 'matrix' | 'pair' | 'compare' | 'error';
+export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'matrix' | 'pair' | 'compare' | 'error';
 
 /** A page above this one. */
 export interface Breadcrumb {

@@ -69,6 +69,10 @@ export interface Links {
   readonly opensTurns: boolean;
   runs(): string;
   run(run: string, query?: ItemQuery): string;
+  /** How far the run has come. */
+  watch(run: string): string;
+  /** The server-sent events of that page. */
+  watchEvents(run: string): string;
   matrix(run: string, query?: MatrixQuery): string;
   /** A table that the page of the run leaves out, by its id. */
   table(run: string, table: string): string;

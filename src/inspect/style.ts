@@ -2,6 +2,7 @@ import { style as reportStyle } from '../report/html/style.ts';
 import { matrixStyle } from './matrix/matrix-style.ts';
 import { pairStyle } from './pair/pair-style.ts';
 import { turnStyle } from './turn/turn-style.ts';
+import { watchStyle } from './watch/watch-style.ts';
 
 const sharedStyle = `
 body { max-width: 90rem; }
@@ -85,4 +86,4 @@ html[data-page="error"] main p::first-letter { text-transform: uppercase; }
 `;
 
 /** Style of all pages of the viewer, in addition to that of the report. */
-export const style = `${reportStyle}${sharedStyle}${turnStyle}${matrixStyle}${pairStyle}`;
+export const style = `${reportStyle}${sharedStyle}${turnStyle}${matrixStyle}${pairStyle}${watchStyle}`;

@@ -38,6 +38,14 @@ export function isUnfinished(run: RunRecord): run is UnfinishedRun {
   return run.status !== 'finished' && run.probes !== null;
 }
 
+/** The turns that a run takes in all. */
+export function plannedTurns({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): number {
+  const { repeats = 1 } = plan.settings as { readonly repeats?: number };
+  const { items, withoutEvidence = 0 } = dataset;
+  const asked = plan.arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
+  return repeats * asked.reduce((sum, ofArm) => sum + ofArm, 0);
+}
+
 /**
  * Computes what can be said of a run before its end: no verdict, no p value, and no check that needs every turn.
  * @param written its turns in the order of writing
@@ -50,11 +58,8 @@ export function resultsSoFar(
   underWay: ReadonlySet<string> | null,
 ): ResultsSoFar {
   const turns = [...written];
-  const { dataset, plan } = run;
-  const { repeats = 1 } = plan.settings as { readonly repeats?: number };
-  const { items, withoutEvidence = 0 } = dataset;
-  const asked = plan.arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
-  const ofTurns = repeats * asked.reduce((sum, ofArm) => sum + ofArm, 0);
+  const { dataset } = run;
+  const ofTurns = plannedTurns(run);
   const complete = new Set(turns.map(({ userId }) => userId));
   const last = turns.length < ofTurns && turns.length > 0 ? [turns.at(-1)!.userId] : [];
   for (const userId of underWay ?? last) complete.delete(userId);

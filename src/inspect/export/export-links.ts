@@ -82,8 +82,10 @@ export function exportLinks(files: ExportFiles, from: string, opensTurns = true)
     turn: (turn) => to(opensTurns ? files.turn(turn, 'html') : files.item(turn.item)),
     turnJson: (turn) => to(files.turn(turn, 'json')),
     pair: (turn, other) => to(files.pair(turn, other)),
-    // An export has no comparisons.
+    // An export has no comparisons, and nothing in it goes on.
     compare: () => to(files.index),
+    watch: () => to(files.index),
+    watchEvents: () => to(files.index),
     style: () => to(files.style),
     script: () => to(files.script),
   };

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { groupOf } from '../../db/run-name.ts';
 import type { RunResults } from '../../records/results.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import { type Html, htmlTable } from '../../report/html/html-table.ts';
@@ -84,8 +85,10 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
     ${
       results === null
         ? html`<p class="verdict failed">
-            No results yet: the run is ${status}. Continue it:
-            <code>npm run bench -- --resume ${printable(name)}</code>
+            No results yet: the run is ${status}.
+            ${links.answered ? html`<a href="${links.watch(name)}">Its progress, and the table so far</a>.` : ''}
+            ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
+            <code>npm run bench -- --resume ${printable(groupOf(name))}</code>
           </p>`
         : resultSections(results, name, links)
     }

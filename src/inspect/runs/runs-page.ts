@@ -21,7 +21,7 @@ const mark = (side: 'a' | 'b', { name }: ListedRun): Html =>
   </td>`;
 
 function row(run: ListedRun, links: Links): Html {
-  const { name, suite, startedAt, model, dataset, items, verdict } = run;
+  const { name, suite, startedAt, model, dataset, items, checks, verdict } = run;
   return html`<tr>
     <th scope="row"><a data-open href="${links.run(name)}">${printable(name)}</a></th>
     ${links.answered ? [mark('a', run), mark('b', run)] : ''}
@@ -31,7 +31,10 @@ function row(run: ListedRun, links: Links): Html {
     <td class="name">${printable(dataset)}</td>
     <td class="right">${items}</td>
     <td>${checksCell(run)}</td>
-    <td class="sentence">${printable(verdict)}</td>
+    <td class="sentence">
+      ${printable(verdict)}
+      ${checks === null && links.answered ? html`<a href="${links.watch(name)}">Progress</a>` : ''}
+    </td>
   </tr> `;
 }
 

@@ -23,12 +23,15 @@ import { style } from '../style.ts';
 import { turnJson } from '../turn/turn-json.ts';
 import { readTurnPage } from '../turn/read-turn.ts';
 import { turnPage } from '../turn/turn-page.ts';
+import { RunObserver } from '../watch/run-observer.ts';
+import { watchPage } from '../watch/watch-page.ts';
 import { addressValues, turnRefOf, valuesOf } from './address-values.ts';
 import { attributionForm, newToken, routeAttribution } from './attribution-route.ts';
 import { errorPage, failureOf } from './error-page.ts';
 import { FigurePictures } from './figure-pictures.ts';
 import { guard, type ServerEnvironment } from './guards.ts';
 import { reportLinks, serverLinks } from './server-links.ts';
+import { routeWatch } from './watch-route.ts';
 
 /** Options of the viewer. */
 export interface InspectAppOptions {
@@ -155,6 +158,14 @@ export function inspectApp({
       comparePage(model, links),
     );
   });
+  if (!ofReports) {
+    app.get('/watch', (context) => {
+      const { run } = valuesOf(addressValues.run, search(context));
+      const state = new RunObserver(database, run, hiddenTexts).read();
+      return page(context, 'watch', 'Progress', [toRuns, toRun(run)], watchPage(state, links));
+    });
+    routeWatch(app, { database, hiddenTexts, onBug });
+  }
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get(links.script(), (context) =>
     context.body(script ?? '', script === undefined ? 404 : 200, { 'content-type': 'text/javascript; charset=utf-8' }),

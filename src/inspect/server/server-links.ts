@@ -16,6 +16,8 @@ export const serverLinks: Links = {
   opensTurns: true,
   runs: () => '/',
   run: (run, query = {}) => address('/run', { run, ...query }),
+  watch: (run) => address('/watch', { run }),
+  watchEvents: (run) => address('/watch/events', { run }),
   matrix: (run, query = {}) => address('/matrix', { run, ...query }),
   table: (run, table) => address('/table', { run, table }),
   figure: (run, figure) => address('/figure.svg', { run, figure }),

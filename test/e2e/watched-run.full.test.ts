@@ -1,0 +1,151 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { RunRepository } from '../../src/db/run-repository.ts';
+import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
+import { formatNumber } from '../../src/report/table.ts';
+import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
+import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+
+const run = 'watched';
+const arms = ['none', 'rag', 'dki', 'dki-blocks'];
+const patience = { timeout: 600_000, interval: 200 };
+
+let folder: string;
+let path: string;
+let bench: RunningProcess;
+let viewer: RunningProcess;
+let url: string;
+let browser: Browser;
+let page: Page;
+const faults: string[] = [];
+
+/** Starts the viewer as a user does, and waits for its address. */
+async function startViewer(port: string): Promise<void> {
+  viewer = startProcess([...program, 'inspect', '--port', port], { cwd: folder });
+  let stdout = '';
+  viewer.child.stdout.on('data', (text: string) => (stdout += text));
+  await vi.waitUntil(() => stdout.includes('\n'), patience);
+  url = stdout.trim();
+}
+
+async function stopViewer(): Promise<void> {
+  viewer.child.kill('SIGINT');
+  const { code } = await viewer.ended;
+  expect(code).toBe(0);
+}
+
+const turns = async (shown: Page) => Number(await shown.locator('progress').getAttribute('value'));
+const connection = () => page.locator('[data-connection]').getAttribute('data-state');
+
+function storedRun(read: (runs: RunRepository) => unknown): unknown {
+  using database = openDatabase({ path, readOnly: true });
+  return read(new RunRepository(database));
+}
+
+describe.skipIf(!hasChromium)('a bench that runs', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dki-watched-'));
+    path = join(folder, 'reports', 'dki-bench.sqlite');
+    const words = ['--arms', arms.join(','), '--limit', '40', '--run', run, '--quiet'];
+    bench = startProcess([...program, 'bench', ...words], { cwd: folder });
+    await vi.waitUntil(() => existsSync(path) && storedRun((runs) => runs.names().length > 0), patience);
+    await startViewer('0');
+    browser = await openChromium();
+    page = await browser.newPage();
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+  });
+  afterAll(async () => {
+    await browser.close();
+    bench.child.kill('SIGKILL');
+    viewer.child.kill('SIGKILL');
+    await Promise.all([bench.ended, viewer.ended]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is watched from its beginning: turns come, and the table, without a reload', async () => {
+    await page.goto(url);
+    await page.getByRole('link', { name: 'Progress' }).click();
+    await page.waitForURL(/\/watch\?/);
+    await page.evaluate('globalThis.sameDocument = true');
+    await vi.waitUntil(async () => (await connection()) === 'live', patience);
+    await vi.waitUntil(async () => (await turns(page)) > 0, patience);
+    const first = await turns(page);
+    await vi.waitUntil(async () => (await turns(page)) > first, patience);
+    await vi.waitUntil(async () => Number(await page.locator('td').first().textContent()) > 0, patience);
+    expect(await page.evaluate('globalThis.sameDocument')).toBe(true);
+    expect(await page.textContent('[data-part="progress"]')).toMatch(
+      /turns\/s.*left, last turn at \d\d:\d\d:\d\d UTC/s,
+    );
+    const table = await page.textContent('[data-part="table"]');
+    expect(table).toMatch(/Exact match so far, over \d+ of \d+ users/);
+    expect(table).toContain('No verdict');
+    expect(await page.locator('[data-part="table"] tbody th').allTextContents()).toEqual(arms);
+  });
+
+  it('is shown to readers of all kinds while it goes on, and without a script', async () => {
+    // So that what is looked at stands still.
+    bench.child.kill('SIGSTOP');
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const still = await plain.newPage();
+    await still.goto(new URL(links.watch(run), url).href);
+    expect(await still.textContent('[data-connection]')).toContain('reload the page for that of now');
+    const [before, planned] = [await turns(still), Number(await still.locator('progress').getAttribute('max'))];
+    expect([before > 0, before < planned]).toEqual([true, true]);
+    for (const width of [1280, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        expect([width, colorScheme, await seriousFaults(page), await excessWidth(page)]).toEqual([width, colorScheme, [], 0]); // prettier-ignore
+      }
+    }
+    bench.child.kill('SIGCONT');
+    await vi.waitUntil(async () => {
+      await still.reload();
+      return (await turns(still)) > before;
+    }, patience);
+    await plain.close();
+  });
+
+  it('is watched again when the viewer was started anew', async () => {
+    await stopViewer();
+    await vi.waitUntil(async () => (await connection()) === 'lost', patience);
+    const before = await turns(page);
+    await startViewer(new URL(url).port);
+    await vi.waitUntil(async () => ['live', 'ended'].includes((await connection())!), patience);
+    await vi.waitUntil(async () => (await turns(page)) > before, patience);
+    expect(await page.evaluate('globalThis.sameDocument')).toBe(true);
+    // The viewer was not there for some time.
+    expect(faults.splice(0).filter((fault) => !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(fault))).toEqual([]);
+  });
+
+  it('is watched to its end, at which the table is that of the results', async () => {
+    const { code, stderr } = await bench.ended;
+    expect([code, stderr]).toEqual([0, '']);
+    await vi.waitUntil(async () => (await connection()) === 'ended', patience);
+    expect(await page.textContent('.phase')).toContain('Finished: verdict, checks and tables');
+    const results = storedRun((runs) => runs.results(runs.findByName(run)!.id)) as {
+      readonly arms: readonly {
+        readonly n: number;
+        readonly metrics: { readonly exactMatch: Record<string, number> };
+      }[];
+    };
+    const rows = await page.locator('[data-part="table"] tbody tr').all();
+    const shown = await Promise.all(rows.map((row) => row.locator('td').allInnerTexts()));
+    const percent = (share: number) => formatNumber(100 * share, 1);
+    expect(shown.map((cells) => cells.map((cell) => cell.replaceAll(/\s+/g, ' ')))).toEqual(
+      results.arms.map(({ n, metrics: { exactMatch } }) => {
+        const { mean, low, high } = exactMatch as { mean: number; low: number; high: number };
+        return [String(n), '0', `${percent(mean)} [${percent(low)}, ${percent(high)}]`];
+      }),
+    );
+    await page.getByRole('link', { name: 'the page of the run' }).click();
+    await page.locator('#verdict').waitFor();
+    expect(faults).toEqual([]);
+    await stopViewer();
+  });
+});
