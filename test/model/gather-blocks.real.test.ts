@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeLlamaServer, llamaServerProgram } from '../../../test/fixtures/llama-server-program.ts';
-import { presetModels } from '../../config/models/preset-models.ts';
-import { llamaServer } from '../../engine/llama-server/llama-server-adapter.ts';
-import { BlockStore } from '../../kv/block-store.ts';
-import { KvStore } from '../../kv/kv-store.ts';
-import { kvTools } from '../../kv/kv-tools.ts';
-import { gatherBlocks } from './gather-blocks.ts';
+import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
+import { presetModels } from '../../src/config/models/preset-models.ts';
+import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
+import { BlockStore } from '../../src/kv/block-store.ts';
+import { KvStore } from '../../src/kv/kv-store.ts';
+import { kvTools } from '../../src/kv/kv-tools.ts';
+import { gatherBlocks } from '../../src/systems/prefill/gather-blocks.ts';
 
 const header = [0, 40, 41];
 /** Lines that begin alike, as labelled lines do. */
