@@ -16,7 +16,15 @@ import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { embedderTable } from './embedder-table.ts';
-import { type BareTable, costTable, finding, headlineTable, keptTable, publicSetTable } from './real-model-tables.ts';
+import {
+  type BareTable,
+  costTable,
+  finding,
+  headlineTable,
+  keptTable,
+  publicSetTable,
+  serverTable,
+} from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -126,6 +134,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     finding: () => finding(resultsOf(REAL_MODEL)),
     headline: () => bareTableOf(headlineTable, REAL_MODEL),
     shipped: () => bareTableOf(headlineTable, 'reference/main'),
+    server: () => bareTableOf(serverTable, `${REAL_MODEL}-llama-server`),
   },
   'docs/real-model.md': {
     kept: () => bareTableOf(keptTable, REAL_MODEL),

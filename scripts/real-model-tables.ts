@@ -181,6 +181,26 @@ export function costTable(results: RunResults): BareTable {
   };
 }
 
+/** The cost of each arm on a server, the time to the first token in milliseconds besides, and what an arm keeps of the text's answers. */
+export function serverTable(results: RunResults): BareTable {
+  const { primary } = realRun(results);
+  const { rowHeading, blocks, rows } = costTable(results);
+  const own: readonly Column[] = [
+    primary.column(),
+    { key: 'ms', heading: 'first token, hits, median', unit: 'ms', align: 'right' },
+  ];
+  return {
+    rowHeading,
+    blocks: blocks.map(({ columns }) => ({ columns: [...own, ...columns] })),
+    rows: rows.map(({ label, cells }) => {
+      const { metrics, costHit } = results.arms.find(({ arm }) => arm === label)!;
+      const median = costHit?.ttftMs.p50;
+      const ms: Cell = median === undefined ? none : { kind: 'number', value: median, digits: 0 };
+      return { label, cells: { [primary.name]: primary.cell(metrics), ms, ...cells } };
+    }),
+  };
+}
+
 /** `13.7 [6.4, 21.6]`, in points. */
 function lossText({ primary }: RealRun, { delta, low, high }: Comparison): string {
   const [loss, least, most] = [-delta, -high, -low].map((part) => formatNumber(part * primary.scale, primary.digits));
