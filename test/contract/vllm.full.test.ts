@@ -1,0 +1,30 @@
+import { openAi } from '../../src/engine/openai/openai-adapter.ts';
+import { servedModel } from '../../src/config/bench-config.ts';
+import { describeWhere } from '../fixtures/describe-where.ts';
+import { enginePromises } from './engine/promises.ts';
+import { ofOpenAi, type Subject } from './engine/subjects.ts';
+
+/** The address of a vLLM that runs on this machine's CPU, as docs/engines.md starts it: nobody else may use it. */
+const engineUrl = process.env['DKI_BENCH_VLLM_URL'] ?? '';
+/** Its own, on a CPU. */
+const BLOCK_TOKENS = 128;
+
+const subject: Subject = {
+  name: 'openai, vLLM on a CPU',
+  opener: openAi.opener({ engineUrl }),
+  model: servedModel,
+  otherModel: servedModel,
+  capabilities: ofOpenAi({
+    logProbabilities: { next: 20, continuation: 'recomputed' },
+    prefixCache: { span: 'engine', blockTokens: BLOCK_TOKENS },
+    missing: { fullDistribution: 'the server lists the likeliest 20 tokens alone' },
+  }),
+  keyRounding: 0,
+  readsBack: false,
+  ends: 'likeliest',
+  hidesModel: true,
+};
+
+const lacking = engineUrl === '' ? 'DKI_BENCH_VLLM_URL names none: scripts/engines/vllm.sh brings it' : null;
+
+describeWhere(subject.name, lacking, () => enginePromises(subject));
