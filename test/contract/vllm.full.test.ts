@@ -21,8 +21,10 @@ const subject: Subject = {
   }),
   keyRounding: 0,
   readsBack: false,
-  ends: 'likeliest',
+  ends: { asked: '<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n' },
   hidesModel: true,
+  warm: 2,
+  isExactAnyway: true,
 };
 
 const lacking = engineUrl === '' ? 'DKI_BENCH_VLLM_URL names none: scripts/engines/vllm.sh brings it' : null;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { likeliestTokens } from '../../../src/engine/sequence-score.ts';
+import type { TokenId } from '../../../src/engine/token-id.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
@@ -8,8 +9,13 @@ export function generationPromises(subject: Subject, opened: Opened): void {
   const toldIn = (told: readonly (number | null)[], tokens: readonly number[]): (number | null)[] =>
     told.map((id, index) => (id === -1 && subject.tellsIdsLater === true ? tokens[index]! : id));
   const prompt = (): number[] => [...opened.prompts.memories, ...opened.prompts.question];
+  const endingPrompt = async (): Promise<readonly TokenId[]> => {
+    if (subject.ends === 'likeliest' || typeof subject.ends === 'number') return prompt();
+    const [ids = []] = await opened.engine.tokenize([{ text: subject.ends.asked, as: 'template', first: true }]);
+    return ids;
+  };
   /** An answer that does not end soon. */
-  const sampling = { maxTokens: 24, temperature: 3, seed: 3 };
+  const sampling = { maxTokens: 24, temperature: subject.warm ?? 3, seed: 3 };
 
   test('the likeliest token at each step, the same each time', async () => {
     const { session } = opened;
@@ -56,9 +62,9 @@ export function generationPromises(subject: Subject, opened: Opened): void {
     // So hot that each token is about as likely as any other.
     const hot = { maxTokens: 100, temperature: 20 };
     const [start, first, tries, limits] =
-      subject.ends === 'likeliest'
-        ? [prompt(), 0, 1, { maxTokens: 100 }]
-        : [filler(engine, 20), subject.ends, 300, hot];
+      typeof subject.ends === 'number'
+        ? [filler(engine, 20), subject.ends, 300, hot]
+        : [await endingPrompt(), 0, 1, { maxTokens: 100 }];
     for (let seed = first; seed < first + tries; seed++) {
       await session.clear();
       const seen: (number | null)[] = [];
@@ -109,7 +115,9 @@ export function generationPromises(subject: Subject, opened: Opened): void {
     const { session } = opened;
     const sample = async (seed: number): Promise<readonly number[]> => {
       await session.clear();
-      return (await session.generate(filler(opened.engine, 12), { maxTokens: 12, temperature: 3, seed })).tokens;
+      return (
+        await session.generate(filler(opened.engine, 12), { maxTokens: 12, temperature: subject.warm ?? 3, seed })
+      ).tokens;
     };
     const [one, again, other] = [await sample(1), await sample(1), await sample(2)];
     expect(again).toEqual(one);

@@ -21,10 +21,12 @@ export interface Subject {
   /** The engine's own list of ids, beside the adapter's book. */
   readonly readsBack: boolean;
   /**
-   * An answer that ends: `likeliest`, of a model that was trained to; of random weights the seed from which on answers at a high
-   * temperature are tried until one does: here the first.
+   * An answer that ends: `likeliest`, of a model that was trained to, or that to what is `asked` by its template; of random weights
+   * the seed from which on answers at a high temperature are tried until one does: here the first.
    */
-  readonly ends: 'likeliest' | number;
+  readonly ends: 'likeliest' | number | { readonly asked: string };
+  /** A temperature at which answers are long and differ by seed. Default 3; servers may take no more than 2. */
+  readonly warm?: number;
   /** Ids of tokens that leave a character unfinished are known when the answer is, and −1 until then. */
   readonly tellsIdsLater?: true;
   /** The engine does not show the model's file. */
