@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
@@ -30,7 +30,9 @@ export interface Check {
   readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
 }
 
-const leastNode = [20, 19] as const;
+const { engines: needed } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  engines: { node: `>=${string}` };
+};
 const enoughBytes = 2 ** 30;
 const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
@@ -40,10 +42,10 @@ function nearestFolder(folder: string): string {
 }
 
 function node(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const found = `Node ${process.versions.node}`;
-  if (major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])) return { state: 'works', found };
-  return { state: 'fails', found, advice: `install Node ${leastNode.join('.')} or newer` };
+  const least = needed.node.slice('>='.length);
+  if (process.versions.node.localeCompare(least, 'en', { numeric: true }) >= 0) return { state: 'works', found };
+  return { state: 'fails', found, advice: `install Node ${least} or newer` };
 }
 
 function cores(): Finding {
