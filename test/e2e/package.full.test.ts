@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installPackage, packPackage } from '../../scripts/check-package.ts';
+import type { RunResults } from '../../src/records/results.ts';
 import { runProcess } from '../fixtures/run-process.ts';
 
 let folder: string;
@@ -13,9 +14,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('installed from its tarball in an empty folder, it benches', async () => {
-  const words = ['npx', '--no-install', 'dki-bench', 'bench', '--limit', '8'];
+  const words = ['npx', '--no-install', 'dki-bench', 'bench', '--limit', '8', '--json'];
   const { code, stdout, stderr } = await runProcess(words, { cwd: folder });
-  expect([code, stderr]).toEqual([0, expect.not.stringContaining('Error')]);
-  expect(stdout).toMatch(/^\| rag /m);
+  expect(code, stderr).toBe(0);
+  const { run, arms, checks } = JSON.parse(stdout) as RunResults;
+  expect([run.status, run.dataset.users]).toEqual(['finished', 10]);
+  expect(arms.map(({ arm, errors }) => [arm, errors])).toContainEqual(['dki', 0]);
+  expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
   expect(readdirSync(join(folder, 'reports'))).toContain('dki-bench.sqlite');
 });
