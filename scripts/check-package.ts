@@ -61,7 +61,11 @@ export function installPackage(tarball: string, folder: string): void {
 function checkPackage(tarball: string, folder: string): void {
   const megabytes = (statSync(tarball).size / 1e6).toFixed(1);
   if (statSync(tarball).size > MOST_BYTES) {
-    throw new BenchError('bad-data', `${tarball}: ${megabytes} MB, more than 20`, 'leave something out: files');
+    throw new BenchError(
+      'bad-data',
+      `${tarball}: ${megabytes} MB, more than 20`,
+      'leave something out of `files` in package.json',
+    );
   }
   run(root, 'npx', '--no-install', 'publint', tarball, '--strict');
   run(root, 'npx', '--no-install', 'attw', tarball, '--profile', 'esm-only');
