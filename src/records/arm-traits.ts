@@ -49,6 +49,10 @@ export const armSettings = z
     positions: z.enum(['contiguous', 'parallel']).exactOptional(),
     /** Divides what queries find in the keys of parallel blocks, before the softmax. */
     temperature: z.number().positive().exactOptional(),
+    /** Neighbouring tokens that a rule recomputes together. Default: one. */
+    run: z.number().int().min(2).max(999).exactOptional(),
+    /** The moment at which a block is computed: the `turn` that finds none, or `ahead`, when its memory is added. */
+    built: z.enum(['turn', 'ahead']).exactOptional(),
   })
   .readonly();
 

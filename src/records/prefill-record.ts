@@ -40,11 +40,13 @@ const exactPrefix = injected
   .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: z.array(z.string()).readonly() })
   .readonly();
 
-/** Selections of recomputed tokens by a share of them. */
-const shareSelection = z.enum([
-  ...(['first:', 'random:', 'random:ranked:', 'ranked:'] as const),
-  ...(['cacheblend-oracle:', 'cacheblend:', 'informative:', 'query:', 'ranked-informative:'] as const),
-]);
+/** Rules that select a share of the tokens, single ones or runs of them. */
+const tokenRules = [
+  ...(['first', 'random', 'random:ranked'] as const),
+  ...(['cacheblend-oracle', 'cacheblend', 'informative', 'query', 'ranked-informative'] as const),
+] as const;
+const shared = z.enum(['ranked', ...tokenRules]);
+const inRuns = z.templateLiteral([z.enum(tokenRules), '/', z.number()]);
 
 /** The way in which blocks are joined, and what of them is recomputed. */
 export const joinedStrategy = z.union([
@@ -52,8 +54,10 @@ export const joinedStrategy = z.union([
   z.literal('parallel'),
   z.literal('link:all'),
   z.templateLiteral(['link:', z.number()]),
-  z.templateLiteral([shareSelection, z.enum(['0', '1'])]),
-  z.templateLiteral([shareSelection, '.', z.number()]),
+  z.templateLiteral([shared, z.enum([':0', ':1'])]),
+  z.templateLiteral([shared, ':.', z.number()]),
+  z.templateLiteral([inRuns, z.enum([':0', ':1'])]),
+  z.templateLiteral([inRuns, ':.', z.number()]),
 ]);
 
 /** Each memory line as a block of its own, joined behind one copy of the header. */

@@ -110,7 +110,7 @@ describe('between turns', () => {
   });
 
   it('blocks are computed ahead', async () => {
-    await using system = at.system('dki-blocks+ahead', at.sessions[0]!);
+    await using system = at.system('dki-blocks@built=ahead', at.sessions[0]!);
     const prepared = system.prepare!('ann', [{ memoryId: 'm0', content: 'My dog is Brenko.' }]);
     const [response] = await Promise.all([system.chat(four[0]!), prepared]);
     expect(said(response)).toEqual((await at.oneByOne('dki-blocks', four)).get(nameOf(four[0]!)));

@@ -11,7 +11,7 @@ describe('all arms in the chat template of the model', () => {
   beforeAll(async () => {
     using folder = new TestFolder();
     const arms =
-      'none,oracle,full,rag,rag-cached,dki,dki-resident,dki-blocks,dki-blocks+ahead,dki-link:4,dki-parallel,dki-hybrid,dki-gated,rag-twin,dki-wrong,rag@template=plain';
+      'none,oracle,full,rag,rag-cached,dki,dki-resident,dki-blocks,dki-blocks@built=ahead,dki-link:4,dki-parallel,dki-hybrid,dki-gated,rag-twin,dki-wrong,rag@template=plain';
     const config = smallConfig(folder, { arms, model: 'random:tiny-qwen2-chat', template: 'chat', limit: '16' });
     results = (await runBench(config))[0]!;
     using database = openDatabase({ path: config.db });
@@ -37,7 +37,7 @@ describe('all arms in the chat template of the model', () => {
   it('find blocks that were computed ahead, behind the header of that template', () => {
     const turnsOf = (arm: string) => results.arms.find((found) => found.arm === arm)!.turns;
     expect(turnsOf('dki-blocks').miss).toBeGreaterThan(0);
-    expect(turnsOf('dki-blocks+ahead').miss).toBe(0);
+    expect(turnsOf('dki-blocks@built=ahead').miss).toBe(0);
   });
 
   it('share one prompt, in the markers of the model; a setting of an arm goes before', () => {

@@ -27,6 +27,12 @@ const recomputing = [
     'dki-query:.4@alpha=0.5',
     'dki-query:1',
   ],
+  ...[
+    'dki-random:.5@run=2',
+    'dki-cacheblend:.4@run=3',
+    'dki-query:.4@run=2@alpha=0.5',
+    'dki-ranked-informative:.5@run=2',
+  ],
 ];
 
 const making = [
@@ -44,7 +50,7 @@ const making = [
     'dki-blocks@context=previous@sink=2',
     'dki-parallel@sink=3:kept@temperature=0.9',
   ],
-  ...['dki-blocks@context=previous@sink=2:kept', 'dki-blocks+ahead@sink=2:kept'],
+  ...['dki-blocks@context=previous@sink=2:kept', 'dki-blocks@built=ahead@sink=2:kept'],
   ...['dki-random:1@context=previous', 'dki-cacheblend:.4@context=previous', 'dki-query:.4@context=previous'],
 ];
 

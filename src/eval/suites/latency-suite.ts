@@ -10,7 +10,7 @@ export const latencySuite: Suite = {
     'dki',
     'dki-resident',
     'dki-blocks',
-    'dki-blocks+ahead',
+    'dki-blocks@built=ahead',
     'dki-link:4',
     'dki-parallel',
     'rag-twin',

@@ -220,9 +220,9 @@ describe('table 7', () => {
 describe('table 5', () => {
   it('shows what an arm built before the turns in columns of their own, and only then', () => {
     const [, dki] = runResults.arms;
-    const ahead = { ...dki!, arm: 'dki-blocks+ahead', ahead: { tokens: 190.25, ms: 12.5 } };
+    const ahead = { ...dki!, arm: 'dki-blocks@built=ahead', ahead: { tokens: 190.25, ms: 12.5 } };
     const table = latencyTable({ ...runResults, arms: [dki!, ahead] });
-    expect(shown(table, 'dki-blocks+ahead')).toMatchObject({ aheadTokens: '190.3', aheadMs: '12.5' });
+    expect(shown(table, 'dki-blocks@built=ahead')).toMatchObject({ aheadTokens: '190.3', aheadMs: '12.5' });
     expect(shown(table, 'dki')).not.toHaveProperty('aheadTokens');
     expect(table.blocks.at(-1)!.title).toBe('Built before the turns, a turn');
     expect(latencyTable(runResults).blocks.map(({ title }) => title)).not.toContain('Built before the turns, a turn');

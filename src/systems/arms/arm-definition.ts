@@ -3,8 +3,9 @@ import type { ArmTraits } from '../../records/arm-traits.ts';
 import type { StoreType } from '../../records/store-type.ts';
 import type { BenchSystem } from '../contracts.ts';
 import type { OpenStore } from '../prefill/arm-store.ts';
+import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { SystemParts } from '../system-parts.ts';
-import type { BlockSettings, JoiningArm } from './block-settings.ts';
+import type { BlockSettings } from './block-settings.ts';
 
 /** Traits of one arm that hold whatever else runs. */
 export type OwnTraits = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
@@ -63,8 +64,8 @@ export interface ArmDefinition {
   traits(argument: string | null, alpha: number, blocks: BlockSettings): OwnTraits;
   /** Capabilities without which the arm cannot run. Default: none. */
   requires?(argument: string | null, alpha: number, blocks: BlockSettings): readonly CapabilityName[];
-  /** The blocks that it joins, without settings; missing where it joins none, so that it has no settings of blocks. */
-  joins?(argument: string | null): JoiningArm;
+  /** The way in which it joins blocks, without settings; missing where it joins none, so that it has no settings of blocks. */
+  joins?(argument: string | null): JoinRecipe;
   /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
   readonly gated?: boolean;
   /** Its prompt shows the summary of the retriever, which some make and others do not. Default false. */

@@ -18,13 +18,13 @@ export const armSettingsHelp =
 
 /** The settings of arms that join blocks of K/V. */
 export const blockSettingsHelp =
-  '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N';
+  '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N, @run=N, @built=turn|ahead';
 
 const knownSettings = z.strictObject(armSettings.unwrap().shape);
 /** The one setting of two words, as names spell it. */
 const PREFIX_SETTING = 'answer-prefix';
 /** The settings that are numbers. */
-const NUMBERS: readonly string[] = ['alpha', 'temperature'] satisfies (keyof ArmSettings)[];
+const NUMBERS: readonly string[] = ['alpha', 'temperature', 'run'] satisfies (keyof ArmSettings)[];
 const DECIMAL = /^\d+(\.\d+)?$/;
 
 function settingOf(text: string): readonly [string, string | number] {

@@ -63,7 +63,7 @@ describe('the arms that ship', () => {
     const having = (claim: string) => [...claims].filter(([, found]) => found === claim).map(([name]) => name);
     expect(having('bitwise')).toEqual(['rag', 'rag-cached', 'rag-twin', 'dki', 'dki-resident']);
     expect(having('tokens')).toEqual([
-      ...['dki-blocks', 'dki-blocks+ahead', 'dki-link:4'],
+      ...['dki-blocks', 'dki-link:4'],
       ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3'],
       ...[
         'dki-cacheblend:.3',
@@ -81,7 +81,7 @@ describe('the arms that ship', () => {
 
   it('are planned to be compared, or explored', () => {
     const arms = armRegistry.named(
-      [...armRegistry.names, 'dki-link:8', 'dki@labels=bullet', 'rag@placement=rank'],
+      [...armRegistry.names, 'dki-link:8', 'dki@labels=bullet', 'rag@placement=rank', 'dki-blocks@built=ahead'],
       defaults,
     );
     const of = (comparison: string) =>
@@ -90,7 +90,7 @@ describe('the arms that ship', () => {
     expect(of('primary')).toEqual(['dki']);
     expect(of('planned')).toEqual(['rag-cached', 'dki-blocks', 'dki-link:4', 'dki-parallel']);
     expect(of('exploratory')).toEqual(
-      expect.arrayContaining(['dki-link:8', 'dki@labels=bullet', 'rag@placement=rank', 'dki-blocks+ahead']),
+      expect.arrayContaining(['dki-link:8', 'dki@labels=bullet', 'rag@placement=rank', 'dki-blocks@built=ahead']),
     );
   });
 
@@ -214,6 +214,9 @@ describe('settings of blocks', () => {
     expect(of('dki-blocks@context=none@sink=12:kept')).toMatchObject({
       ...{ making: { context: 'none', sink: { tokens: 12, kept: true } }, equivalence: 'none' },
     });
+    expect(of('dki-cacheblend:.15@run=16')).toMatchObject({ prefill: 'cacheblend/16:.15', settings: { run: 16 } });
+    expect(of('dki-random:ranked:.3@run=4')).toMatchObject({ prefill: 'random:ranked/4:.3' });
+    expect(of('dki-first:.3@built=ahead')).toMatchObject({ prefill: 'first:.3', settings: { built: 'ahead' } });
     expect(of('dki-blocks@context=header@positions=contiguous')).not.toHaveProperty('making');
     expect(of('dki-parallel@temperature=1')).not.toHaveProperty('making');
     expect(referencesOf('rag', 'dki-parallel@temperature=0.9', 'dki-blocks@context=none@alpha=0.5').slice(1)).toEqual([
@@ -242,7 +245,11 @@ describe('settings of blocks', () => {
     ['dki-first:.3@context=none', 'the first block is never recomputed'],
     ['dki-link:4@sink=1', 'the first block is never recomputed'],
     ['dki-blocks@sink=4:kept@budget=all', '@budget=all gives them all to memories'],
-    ['dki-blocks+ahead@context=previous', 'has no memory in front of it'],
+    ['dki-blocks@built=ahead@context=previous', 'has no memory in front of it'],
+    ['dki@built=ahead', '@built is of arms that join whole blocks'],
+    ['dki-blocks@run=4', '@run is of arms that recompute a share'],
+    ['dki-link:4@run=4', '@run is of arms that recompute a share'],
+    ['dki-ranked:.3@run=4', '@run is of arms that recompute a share'],
   ])('are refused where they have no sense: %s', (name, why) => {
     expect(() => named(name)).toThrow(`--arms ${name}: `);
     expect(() => named(name)).toThrow(why);
@@ -255,6 +262,9 @@ describe('settings of blocks', () => {
     'dki-parallel@temperature=0',
     'dki-parallel@temperature=warm',
     'dki-blocks@context=all',
+    'dki-first:.3@run=1',
+    'dki-first:.3@run=2.5',
+    'dki-first:.3@built=never',
   ])('that are none are refused: %s', (name) => expect(armRegistry.has(name)).toBe(false));
 });
 

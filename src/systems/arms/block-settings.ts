@@ -2,54 +2,59 @@ import { BenchError } from '../../config/bench-error.ts';
 import type { ArmSettings } from '../../records/arm-traits.ts';
 import type { BlockMaking } from '../../records/block-making.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
+import type { TokenSelection } from '../prefill/select-tokens.ts';
 
 /** The settings that are of arms which join blocks. */
-const blockSettings = ['context', 'sink', 'positions', 'temperature'] as const;
+const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built'] as const;
 
 export type BlockSettings = Pick<ArmSettings, (typeof blockSettings)[number]>;
 
 /** The settings of an arm that its blocks are made and placed by, and the others. */
-export function blockSettingsOf({ context, sink, positions, temperature, ...others }: ArmSettings): {
+export function blockSettingsOf(settings: ArmSettings): {
   readonly blocks: BlockSettings;
   readonly others: ArmSettings;
 } {
-  const blocks = {
-    ...(context === undefined ? {} : { context }),
-    ...(sink === undefined ? {} : { sink }),
-    ...(positions === undefined ? {} : { positions }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
-  return { blocks, others };
+  const ofBlocks: readonly string[] = blockSettings;
+  const those = (belongs: boolean): ArmSettings =>
+    Object.fromEntries(Object.entries(settings).filter(([name]) => ofBlocks.includes(name) === belongs));
+  return { blocks: those(true), others: those(false) };
 }
 
 /** The recipe of an arm by its settings. */
-export function recipeWith(recipe: JoinRecipe, { context, sink, positions, temperature }: BlockSettings): JoinRecipe {
+export function recipeWith(
+  recipe: JoinRecipe,
+  { context, sink, positions, temperature, run }: BlockSettings,
+): JoinRecipe {
   const making: BlockMaking = {
     ...(context === undefined || context === 'header' ? {} : { context }),
     ...(sink === undefined ? {} : { sink: { tokens: Number.parseInt(sink, 10), kept: sink.endsWith(':kept') } }),
     ...(temperature === undefined || temperature === 1 ? {} : { temperature }),
   };
-  return { ...recipe, ...making, positions: positions ?? recipe.positions };
+  const { recompute } = recipe;
+  return {
+    ...recipe,
+    ...making,
+    positions: positions ?? recipe.positions,
+    recompute: run === undefined || !takesRuns(recompute) ? recompute : { ...recompute, run },
+  };
 }
 
-/** Traits of an arm that concern its blocks. */
-export interface JoiningArm {
-  /** Without settings. */
-  readonly recipe: JoinRecipe;
-  /** Its blocks are made before anybody knows beside which others they will stand. */
-  readonly ahead: boolean;
+/** True for a selection whose tokens may be taken in runs. */
+function takesRuns(
+  recompute: TokenSelection | null,
+): recompute is Exclude<TokenSelection, { readonly by: 'link' | 'ranked' }> {
+  return recompute !== null && recompute.by !== 'link' && recompute.by !== 'ranked';
 }
 
 /**
  * Refuses settings that have no sense for an arm.
- * @param name as the user gave it @param joining null for an arm that joins no blocks
+ * @param name as the user gave it @param recipe without settings; null for an arm that joins no blocks
  * @throws BenchError `bad-option` with the reason
  */
-export function requireSense(name: string, settings: ArmSettings, joining: JoiningArm | null): void {
+export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
   const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
   if (first === undefined) return;
-  if (joining === null) throw senseless(name, `@${first} is of arms that join whole blocks`, 'set it on dki-blocks');
-  const { recipe, ahead } = joining;
+  if (recipe === null) throw senseless(name, `@${first} is of arms that join whole blocks`, 'set it on dki-blocks');
   const { context, sink, positions } = settings;
   const parallel = recipeWith(recipe, settings).positions === 'parallel';
   if (recipe.positions === 'parallel' && positions === 'contiguous') {
@@ -71,9 +76,13 @@ export function requireSense(name: string, settings: ArmSettings, joining: Joini
     const why = 'tokens that are kept in front of blocks need cells, and @budget=all gives them all to memories';
     throw senseless(name, why, 'drop @budget=all, or :kept');
   }
-  if (context === 'previous' && ahead) {
+  if (context === 'previous' && settings.built === 'ahead') {
     const why = 'a block that is computed when its memory is added has no memory in front of it';
-    throw senseless(name, why, 'use dki-blocks@context=previous');
+    throw senseless(name, why, 'drop @built=ahead, or @context=previous');
+  }
+  if (settings.run !== undefined && !takesRuns(recipe.recompute)) {
+    const why = '@run is of arms that recompute a share of the tokens by a rule of single ones';
+    throw senseless(name, why, 'set it on dki-first, dki-random, dki-cacheblend or another of them');
   }
 }
 

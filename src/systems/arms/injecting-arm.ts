@@ -39,11 +39,10 @@ export function joining(
   traits: Parameters<typeof injecting>[1],
   needs: readonly CapabilityName[],
   recipeOf: (argument: string | null) => RecipeName,
-  difference: Difference = {},
 ): ArmDefinition {
   const definition = injecting(name, traits, needs, ({ blocks }, argument) => ({
-    ...difference,
     prefill: recipeWith(recipeNamed(recipeOf(argument)), blocks),
+    ahead: blocks.built === 'ahead',
   }));
   return {
     ...definition,
@@ -62,6 +61,6 @@ export function joining(
       recipeWith(recipeNamed(recipeOf(argument)), blocks).positions === 'parallel'
         ? [...needs, 'sharedPositions']
         : needs,
-    joins: (argument) => ({ recipe: recipeNamed(recipeOf(argument)), ahead: difference.ahead ?? false }),
+    joins: (argument) => recipeNamed(recipeOf(argument)),
   };
 }

@@ -73,17 +73,6 @@ export const injectingArms: readonly ArmDefinition[] = [
     ['cells'],
     () => 'blocks',
   ),
-  joining(
-    'dki-blocks+ahead',
-    {
-      equivalence: 'tokens',
-      summary: 'as dki-blocks, each block computed when its memory is added, and charged there',
-      mark: { colour: '#5d8a1f', shape: 'triangle-right', dash: [10, 3] },
-    },
-    ['cells'],
-    () => 'blocks',
-    { ahead: true },
-  ),
   {
     ...planned(
       '4',

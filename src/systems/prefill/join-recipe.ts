@@ -11,13 +11,16 @@ export interface JoinRecipe extends BlockMaking {
 
 type Share = '0' | '1' | `.${number}`;
 
-/** A recipe as records and keys name it: a share stands behind the way in which its tokens are selected. */
+/** A recipe as records and keys name it: a rule, tokens in a run where these are not single ones, and a share: `first/16:.15`. */
 export type RecipeName =
   | 'blocks'
   | 'parallel'
   | 'link:all'
   | `link:${number}`
-  | `${'first' | 'random' | 'random:ranked' | 'ranked' | TokenMeasure}:${Share}`;
+  | `${SharedRule}:${Share}`
+  | `${Exclude<SharedRule, 'ranked'>}/${number}:${Share}`;
+
+type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenMeasure;
 
 /** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
@@ -34,16 +37,11 @@ function shareName(share: number): Share {
 
 /** The name of a selection: that of a recipe whose blocks stand one behind the other. */
 function selectionName(selection: TokenSelection): RecipeName {
-  switch (selection.by) {
-    case 'link':
-      return selection.tokens === Infinity ? 'link:all' : `link:${selection.tokens}`;
-    case 'random':
-      return selection.asMany === undefined
-        ? `random:${shareName(selection.share)}`
-        : `random:ranked:${shareName(selection.share)}`;
-    default:
-      return `${selection.by}:${shareName(selection.share)}`;
-  }
+  if (selection.by === 'link') return selection.tokens === Infinity ? 'link:all' : `link:${selection.tokens}`;
+  const share = shareName(selection.share);
+  if (selection.by === 'ranked') return `ranked:${share}`;
+  const rule = selection.by === 'random' && selection.asMany !== undefined ? 'random:ranked' : selection.by;
+  return selection.run === undefined ? `${rule}:${share}` : `${rule}/${selection.run}:${share}`;
 }
 
 export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
@@ -65,11 +63,22 @@ function placementNamed(name: RecipeName): Pick<JoinRecipe, 'positions' | 'recom
   if (name === 'parallel' || name === 'blocks') {
     return { positions: name === 'parallel' ? 'parallel' : 'contiguous', recompute: null };
   }
-  const [by, argument, last] = name.split(':') as [TokenSelection['by'], string, string?];
-  if (by === 'link') return { positions: 'contiguous', recompute: { by, tokens: tokensNamed(argument) } };
-  const share = Number(last ?? argument);
+  return { positions: 'contiguous', recompute: selectionNamed(name) };
+}
+
+const SHARED_RULE = /^(?<by>[a-z-]+)(?<asMany>:ranked)?(?:\/(?<run>\d+))?:(?<share>[.\d]+)$/;
+
+function selectionNamed(name: string): TokenSelection {
+  if (name.startsWith('link:')) return { by: 'link', tokens: tokensNamed(name.slice('link:'.length)) };
+  const { by, asMany, run, share } = SHARED_RULE.exec(name)!.groups as {
+    readonly by: Exclude<TokenSelection['by'], 'link'>;
+    readonly asMany?: string;
+    readonly run?: string;
+    readonly share: string;
+  };
   return {
-    positions: 'contiguous',
-    recompute: by === 'random' && last !== undefined ? { by, share, asMany: 'ranked' } : { by, share },
+    ...{ by, share: Number(share) },
+    ...(asMany === undefined ? {} : { asMany: 'ranked' }),
+    ...(run === undefined ? {} : { run: Number(run) }),
   };
 }

@@ -103,6 +103,39 @@ describe('a share of the memory tokens', () => {
     expect(measured(0.25)).toBe('4-7 13-14 20-21 22-23');
   });
 
+  it('in runs is whole runs of a block, the last of it perhaps shorter, until one does not fit', () => {
+    // 4 to 7, 8 to 11, 12 and 13; 14 to 16; 17 to 20, 21 and 22.
+    expect(ranges({ by: 'first', share: 0.35, run: 4 })).toBe('4-8 14-17');
+    expect(ranges({ by: 'first', share: 0.5, run: 4 })).toBe('4-8 14-21');
+    expect(ranges({ by: 'first', share: 0.02, run: 4 })).toBe('');
+    expect(ranges({ by: 'first', share: 0.05, run: 4 })).toBe('4-8');
+    const scores = Float64Array.from({ length: 23 }, (_, place) => (place === 9 || place === 13 ? 8 : 1));
+    const measured = selectTokens({ by: 'cacheblend', share: 0.3, run: 4 }, blocks, scores);
+    // The mean of the two tokens from 12 on is greater than that of the four from 8 on.
+    expect(measured).toEqual([{ start: 8, end: 14 }]);
+  });
+
+  it.each([2, 4, 16])(
+    'in runs of %i is as much as there is room for, and a larger one takes those of a smaller',
+    (run) => {
+      for (const by of ['first', 'random', 'cacheblend'] as const) {
+        const scores = Float64Array.from({ length: 23 }, (_, place) => (place * 7) % 23);
+        const taken = (share: number): readonly number[] =>
+          selectTokens({ by, share, run }, blocks, scores).flatMap(({ start, end }) =>
+            Array.from({ length: end - start }, (_, index) => start + index),
+          );
+        for (const share of [0.1, 0.3, 0.6]) {
+          const budget = Math.round(share * 23);
+          expect(taken(share).length).toBeLessThanOrEqual(Math.max(budget, run));
+          expect(taken(share).length).toBeGreaterThan(budget - run);
+          expect(taken(share + 0.1)).toEqual(expect.arrayContaining([...taken(share)]));
+        }
+        expect(taken(1)).toHaveLength(19);
+        expect(taken(0)).toEqual([]);
+      }
+    },
+  );
+
   it('leaves a choice where it is some of the tokens behind the first block, and not all of them', () => {
     expect([0, 0.02, 0.03, 0.8, 0.81, 1].map((share) => leavesChoice(share, blocks))).toEqual([
       ...[false, false, true],

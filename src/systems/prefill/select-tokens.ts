@@ -9,15 +9,25 @@ import type { TokenId, TokenRange } from '../../engine/token-id.ts';
  * `link`: the first tokens of each block, Infinity for all; LegoLink in EPIC, arXiv 2410.15332. The others select a share of
  * the memory tokens, from 0 to 1, as many as there are behind the first block at most. `first`: dealt to the blocks in turn,
  * each from its beginning. `random`: evenly over all tokens, the control of every other rule; `asMany` as another rule
- * selects at that share. `ranked`: whole blocks, the best retrieved first, at least one, while the share lasts. Those that
- * measure take the tokens of the largest scores, which somebody must have found out.
+ * selects at that share. `ranked`: whole blocks, the best retrieved first. Those that measure take the tokens of the largest
+ * scores, which somebody must have found out.
+ *
+ * Tokens are taken in pieces: whole blocks by `ranked`, else `run` neighbours, counted from the beginning of their block, whose
+ * last piece may be shorter. The first piece that the share has no room for ends it, but one is taken wherever there is a share.
  */
 export type TokenSelection = PlainSelection | MeasuredSelection;
 
 type PlainSelection =
   | { readonly by: 'link'; readonly tokens: number }
-  | { readonly by: 'first' | 'ranked'; readonly share: number }
-  | { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' };
+  | { readonly by: 'ranked'; readonly share: number }
+  | (InRuns & { readonly by: 'first'; readonly share: number })
+  | (InRuns & { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' });
+
+/** A selection of single tokens, or of runs of so many. */
+interface InRuns {
+  /** Tokens. Default 1. */
+  readonly run?: number;
+}
 
 /**
  * `cacheblend-oracle` and `cacheblend`: the tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
@@ -26,7 +36,7 @@ type PlainSelection =
  * to most in the middle layer; ProphetKV, arXiv 2602.02579. `ranked-informative`: the informative ones of the best retrieved block,
  * then those of the next.
  */
-export interface MeasuredSelection {
+export interface MeasuredSelection extends InRuns {
   readonly by: TokenMeasure;
   readonly share: number;
 }
@@ -53,22 +63,11 @@ export function selectTokens(
   blocks: readonly SelectableBlock[],
   scores: ArrayLike<number> = [],
 ): readonly TokenRange[] {
-  const [first, ...later] = spansOf(blocks);
-  if (first === undefined) return [];
-  switch (selection.by) {
-    case 'link':
-      return merged(later.map(({ start, end }) => ({ start, end: Math.min(end, start + selection.tokens) })));
-    case 'first':
-      return dealt(later, budgetOf(selection.share, blocks));
-    case 'ranked':
-      return merged(rankedSpans(later, budgetOf(selection.share, blocks)));
-    case 'random':
-      return drawn(first.end, blocks, countOf(selection, blocks));
-    case 'ranked-informative':
-      return largest(later, budgetOf(selection.share, blocks), scores, ({ rank }) => rank);
-    default:
-      return largest(later, budgetOf(selection.share, blocks), scores, () => 0);
+  const later = spansOf(blocks).slice(1);
+  if (selection.by === 'link') {
+    return merged(later.map(({ start, end }) => ({ start, end: Math.min(end, start + selection.tokens) })));
   }
+  return merged(takenWhole(inOrder(selection, later, blocks, scores), budgetOf(selection, blocks)));
 }
 
 /** True for a rule that measures tokens. */
@@ -78,87 +77,93 @@ export function isMeasured(selection: TokenSelection): selection is MeasuredSele
 
 /** True where a share takes some of the tokens that may be selected, and not all of them. */
 export function leavesChoice(share: number, blocks: readonly SelectableBlock[]): boolean {
-  const budget = budgetOf(share, blocks);
+  const budget = tokensOf(share, blocks);
   return budget > 0 && budget < blocks.slice(1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
-interface Span extends TokenRange {
+/** A selection by a share. */
+type SharedSelection = Exclude<TokenSelection, { by: 'link' }>;
+
+/** Neighbours of one block that are taken together. */
+interface Piece extends TokenRange {
+  /** Pieces of the block before it. */
+  readonly place: number;
+  /** Of the block. */
   readonly rank: number;
 }
 
-function spansOf(blocks: readonly SelectableBlock[]): Span[] {
+function spansOf(blocks: readonly SelectableBlock[]): Piece[] {
   let end = 0;
-  return blocks.map(({ tokenIds: { length }, rank }) => ({ start: end, end: (end += length), rank }));
+  return blocks.map(({ tokenIds: { length }, rank }) => ({ start: end, end: (end += length), place: 0, rank }));
 }
 
 /** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
-function budgetOf(share: number, blocks: readonly SelectableBlock[]): number {
+function tokensOf(share: number, blocks: readonly SelectableBlock[]): number {
   if (blocks.length === 0) return 0;
   const all = blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   return Math.min(Math.round(share * all), all - blocks[0]!.tokenIds.length);
 }
 
-/** One token to each block in turn, from its beginning, until none is left. */
-function dealt(spans: readonly Span[], budget: number): TokenRange[] {
-  const taken = spans.map(() => 0);
-  for (let left = budget; left > 0;) {
-    for (const [index, { start, end }] of spans.entries()) {
-      if (left === 0 || taken[index] === end - start) continue;
-      taken[index]!++;
-      left--;
-    }
-  }
-  return merged(spans.map(({ start }, index) => ({ start, end: start + taken[index]! })));
+function budgetOf(selection: SharedSelection, blocks: readonly SelectableBlock[]): number {
+  const { share } = selection;
+  if (selection.by !== 'random' || selection.asMany === undefined) return tokensOf(share, blocks);
+  return selectTokens({ by: selection.asMany, share }, blocks).reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** Whole blocks by rank; the first that does not fit ends it, but one is taken wherever there is a budget. */
-function rankedSpans(spans: readonly Span[], budget: number): TokenRange[] {
+/** All pieces behind the first block, those to be taken first in front. */
+function inOrder(
+  selection: SharedSelection,
+  later: readonly Piece[],
+  blocks: readonly SelectableBlock[],
+  scores: ArrayLike<number>,
+): Piece[] {
+  if (selection.by === 'ranked') return [...later].sort((a, b) => a.rank - b.rank);
+  const pieces = later.flatMap((block) => piecesOf(block, selection.run ?? 1));
+  switch (selection.by) {
+    case 'first':
+      return pieces.sort((a, b) => a.place - b.place || a.start - b.start);
+    case 'random':
+      return orderOf(blocks).shuffled(pieces);
+    default: {
+      const turnOf = ({ rank }: Piece): number => (selection.by === 'ranked-informative' ? rank : 0);
+      const scored = pieces.map((piece) => ({ piece, score: meanOf(scores, piece) }));
+      return scored
+        .sort((a, b) => turnOf(a.piece) - turnOf(b.piece) || b.score - a.score || a.piece.start - b.piece.start)
+        .map(({ piece }) => piece);
+    }
+  }
+}
+
+function piecesOf({ start, end, rank }: Piece, run: number): Piece[] {
+  return Array.from({ length: Math.ceil((end - start) / run) }, (_, place) => ({
+    ...{ start: start + place * run, end: Math.min(end, start + (place + 1) * run) },
+    ...{ place, rank },
+  }));
+}
+
+function meanOf(scores: ArrayLike<number>, { start, end }: TokenRange): number {
+  let sum = 0;
+  for (let at = start; at < end; at++) sum += scores[at]!;
+  return sum / (end - start);
+}
+
+/** An order that the ids of all blocks decide. */
+function orderOf(blocks: readonly SelectableBlock[]): SeededRandom {
+  const ids = Int32Array.from(blocks.flatMap(({ tokenIds }) => Array.from(tokenIds)));
+  return new SeededRandom(createHash('sha256').update(ids).digest().readInt32LE(0));
+}
+
+/** Pieces from the front, until one does not fit; one wherever there is a budget. */
+function takenWhole(pieces: readonly Piece[], budget: number): TokenRange[] {
   const taken: TokenRange[] = [];
   let left = budget;
-  for (const span of [...spans].sort((a, b) => a.rank - b.rank)) {
-    const tokens = span.end - span.start;
+  for (const piece of pieces) {
+    const tokens = piece.end - piece.start;
     if (left <= 0 || (taken.length > 0 && tokens > left)) break;
-    taken.push(span);
+    taken.push(piece);
     left -= tokens;
   }
   return taken;
-}
-
-/** The tokens of the spans that come first, in one span those of the largest scores, of equal ones the earlier. */
-function largest(
-  spans: readonly Span[],
-  budget: number,
-  scores: ArrayLike<number>,
-  turnOf: (span: Span) => number,
-): TokenRange[] {
-  const places = spans.flatMap((span) =>
-    Array.from({ length: span.end - span.start }, (_, index) => ({ at: span.start + index, turn: turnOf(span) })),
-  );
-  const byScore = (a: (typeof places)[number], b: (typeof places)[number]): number =>
-    a.turn - b.turn || scores[b.at]! - scores[a.at]! || a.at - b.at;
-  const chosen = budget < places.length ? places.sort(byScore).slice(0, budget) : places;
-  return merged(chosen.map(({ at }) => ({ start: at, end: at + 1 })));
-}
-
-function countOf(
-  { share, asMany }: Extract<TokenSelection, { by: 'random' }>,
-  blocks: readonly SelectableBlock[],
-): number {
-  if (asMany === undefined) return budgetOf(share, blocks);
-  return selectTokens({ by: asMany, share }, blocks).reduce((sum, { start, end }) => sum + end - start, 0);
-}
-
-/** Tokens behind the first block in an order that its ids decide, the first `count` of them. */
-function drawn(from: number, blocks: readonly SelectableBlock[], count: number): TokenRange[] {
-  const ids = Int32Array.from(blocks.flatMap(({ tokenIds }) => Array.from(tokenIds)));
-  const random = new SeededRandom(createHash('sha256').update(ids).digest().readInt32LE(0));
-  const places = Array.from({ length: ids.length - from }, (_, index) => from + index);
-  return merged(
-    random
-      .shuffled(places)
-      .slice(0, count)
-      .map((start) => ({ start, end: start + 1 })),
-  );
 }
 
 /** In order, neighbours as one range, without empty ones. */

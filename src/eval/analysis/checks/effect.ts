@@ -50,6 +50,9 @@ function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: readonly
     sink: () => !makesAlike(arm, nearest) && most > 0,
     positions: () => !makesAlike(arm, nearest) && most > 1,
     temperature: () => !makesAlike(arm, nearest) && most > 0,
+    run: () => !makesAlike(arm, nearest) && most > 1,
+    // The same cells, at another moment.
+    built: () => false,
   };
   return differingSettings(arm, nearest).some((name) => could[name]());
 }

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
 import { type CellMaker, expectedCells } from './expected-cells.ts';
 import { type PlainCell, plainCells, stateOf } from './plain-cells.ts';
-import type { ScoredParts, TokenScores } from './token-scores.ts';
+import { mean, type ScoredParts, type TokenScores } from './token-scores.ts';
 
 /**
  * ln of the attention that the question pays to each memory token in the middle layer, averaged over its tokens and over heads:
@@ -42,6 +42,7 @@ export async function attentionOfQuestion(
     scores: attention.map((share) => Math.log(share)),
     // A product of two rounded vectors is off by twice the rounding, ln of a softmax by twice that, each of two scores once.
     tolerance: (2 * 2 * 2 * rounding * longest(queries) * longest(keys.flat())) / root,
+    ofRun: (logarithms) => Math.log(mean(logarithms.map(Math.exp))),
   };
 }
 

@@ -9,4 +9,10 @@ export interface TokenScores {
   readonly scores: readonly number[];
   /** Scores that lie no further apart may have been found in the other order. */
   readonly tolerance: number;
+  /** Gives the score of a run by those of its tokens. Default: their mean. */
+  readonly ofRun?: (scores: readonly number[]) => number;
+}
+
+export function mean(scores: readonly number[]): number {
+  return scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }

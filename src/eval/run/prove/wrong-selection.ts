@@ -3,7 +3,7 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { attentionOfQuestion } from './plain-attention.ts';
-import type { ScoredParts, TokenScores } from './token-scores.ts';
+import { mean, type ScoredParts, type TokenScores } from './token-scores.ts';
 import type { PlainCell } from './plain-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
@@ -20,7 +20,7 @@ const RANK_APART = 1e6;
  */
 export async function wrongSelection(
   maker: CellMaker,
-  { by, share }: MeasuredSelection,
+  { by, share, run = 1 }: MeasuredSelection,
   parts: ScoredParts,
   claimed: readonly TokenRange[],
   rounding: number,
@@ -38,15 +38,35 @@ export async function wrongSelection(
   const selected = positionsIn(claimed);
   const outside = [...selected].find((position) => position < begin || position >= end);
   if (outside !== undefined) return `position ${outside} was recomputed, which no rule may select`;
-  if (selected.size !== budget) return `${selected.size} tokens were selected in place of ${budget}`;
+  const runs = runsOf(lines, run, begin);
+  const cut = runs.find((places) => new Set(places.map((place) => selected.has(place))).size > 1);
+  if (cut !== undefined) return `of the run at position ${cut[0]} a part was selected`;
+  const [fewest, most] = budget > 0 ? [Math.max(1, budget - run + 1), Math.max(budget, run)] : [0, 0];
+  if (selected.size < fewest || selected.size > most) {
+    return `${selected.size} tokens were selected in place of ${budget}`;
+  }
   if (budget === 0 || budget === end - begin) return null;
-  const { scores, tolerance } = await measured[by](maker, parts, rounding, options);
-  const places = Array.from({ length: end - begin }, (_, index) => begin + index);
-  const least = Math.min(...places.filter((place) => selected.has(place)).map((place) => scores[place]!));
-  const missed = places.find((place) => !selected.has(place) && scores[place]! > least + tolerance);
+  const { scores, tolerance, ofRun = mean } = await measured[by](maker, parts, rounding, options);
+  const scoreOf = (places: readonly number[]): number => ofRun(places.map((place) => scores[place]!));
+  const isSelected = ([place]: readonly number[]): boolean => selected.has(place!);
+  const least = Math.min(...runs.filter(isSelected).map(scoreOf));
+  const missed = runs.find((places) => !isSelected(places) && scoreOf(places) > least + tolerance);
   return missed === undefined
     ? null
-    : `position ${missed} was not selected, and scores ${scores[missed]!.toFixed(3)} where one that was scores ${least.toFixed(3)}`;
+    : `position ${missed[0]} was not selected, and scores ${scoreOf(missed).toFixed(3)} where one that was scores ${least.toFixed(3)}`;
+}
+
+/** The positions of the lines behind the first, so many neighbours of a line together, the last of each perhaps fewer. */
+function runsOf(lines: ExpectedParts['lines'], run: number, begin: number): (readonly number[])[] {
+  const runs: number[][] = [];
+  let position = begin;
+  for (const line of lines.slice(1)) {
+    for (const [place] of [...line].entries()) {
+      if (place % run === 0) runs.push([]);
+      runs.at(-1)!.push(position++);
+    }
+  }
+  return runs;
 }
 
 const measured: Readonly<

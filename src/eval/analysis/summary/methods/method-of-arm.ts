@@ -3,7 +3,7 @@ import type { MethodResults } from '../../../../records/results.ts';
 
 type Method = Pick<MethodResults, 'method' | 'kind' | 'budget'>;
 
-/** A rule and its number, as traits name what an arm recomputes or drops: `random:ranked:.3`, `knorm:.5`, `link:4`. */
+/** A rule and its number, as traits name what an arm recomputes or drops: `random:ranked:.3`, `first/16:.3`, `knorm:.5`, `link:4`. */
 const RULE_AND_NUMBER = /^(?<rule>.+):(?<number>all|[.\d]+)$/;
 
 interface Rule {
@@ -40,12 +40,19 @@ export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits
   const { rule, number } = found;
   const leavesNothing = ['0', '1', 'all'].includes(number);
   if (leavesNothing || rule.startsWith('random') || rule === 'link') return undefined;
-  // Whole blocks are seldom as many tokens as the share allows.
-  const wanted = rule === 'ranked' ? `random:ranked:${number}` : `random:${number}`;
+  // Whole blocks are seldom as many tokens as the share allows; they are runs already, of whichever length.
+  const isRanked = rule === 'ranked';
+  const wanted = `${isRanked ? 'random:ranked' : 'random'}:${number}`;
+  const settingsOf = ({ settings: { run, ...others } }: ArmTraits): string =>
+    JSON.stringify(isRanked ? others : { ...others, run });
   return arms.find(
     (other) =>
-      (arm.evict === undefined ? other.evict === undefined && other.prefill === wanted : other.evict === wanted) &&
+      (arm.evict === undefined ? other.evict === undefined && withoutRun(other) === wanted : other.evict === wanted) &&
       (arm.evict === undefined || other.prefill === arm.prefill) &&
-      JSON.stringify(other.settings) === JSON.stringify(arm.settings),
+      settingsOf(other) === settingsOf(arm),
   );
+}
+
+function withoutRun({ prefill }: ArmTraits): string | undefined {
+  return prefill?.replace(/\/\d+/, '');
 }

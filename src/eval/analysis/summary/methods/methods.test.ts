@@ -19,6 +19,7 @@ describe('the method of an arm', () => {
     ['dki-first:.15', 'dki-first', 'recomputed', '.15'],
     ['dki-random:ranked:.3', 'dki-random:ranked', 'recomputed', '.3'],
     ['dki-first:.15@alpha=0.5', 'dki-first@alpha=0.5', 'recomputed', '.15'],
+    ['dki-random:ranked:.15@run=16', 'dki-random:ranked@run=16', 'recomputed', '.15'],
     ['dki-blocks-evict-knorm:.5', 'dki-blocks-evict-knorm', 'evicted', '.5'],
     ['dki-blocks@store=q4_0', 'dki-blocks@store', 'quantised', 'q4_0'],
     ['dki-blocks@store=f16', 'dki-blocks@store=f16', 'reference', null],
@@ -29,8 +30,9 @@ describe('the method of an arm', () => {
 
   it('is tested against as many tokens drawn at random, of the same blocks and by the same settings', () => {
     const random = ['dki-random:.15', 'dki-random:.3', 'dki-random:ranked:.3', 'dki-random:.3@context=previous'];
+    const runs = ['dki-random:.3@run=16', 'dki-random:ranked:.3@run=16@budget=all'];
     const evicting = ['dki-evict-random:.5', 'dki-blocks-evict-random:.5'];
-    const controls = traitsOf(...random, ...evicting);
+    const controls = traitsOf(...random, ...runs, ...evicting);
     const control = (name: string): string | undefined => {
       const [arm] = traitsOf(name);
       return controlOf(arm!, [arm!, ...controls])?.name;
@@ -38,6 +40,9 @@ describe('the method of an arm', () => {
     expect(control('dki-first:.3')).toBe('dki-random:.3');
     expect(control('dki-ranked:.3')).toBe('dki-random:ranked:.3');
     expect(control('dki-first:.3@context=previous')).toBe('dki-random:.3@context=previous');
+    expect(control('dki-cacheblend:.3@run=16')).toBe('dki-random:.3@run=16');
+    expect(control('dki-cacheblend:.3@run=8')).toBeUndefined();
+    expect(control('dki-ranked:.3@budget=all')).toBe('dki-random:ranked:.3@run=16@budget=all');
     expect(control('dki-evict-knorm:.5')).toBe('dki-evict-random:.5');
     expect(control('dki-blocks-evict-knorm:.5')).toBe('dki-blocks-evict-random:.5');
     for (const name of ['rag', 'dki-blocks', 'dki-link:4', 'dki-first:1', 'dki-first:.5', ...random, ...evicting]) {
