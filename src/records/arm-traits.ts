@@ -14,6 +14,12 @@ const markShapes = [
   'triangle-right',
   'cross',
   'stroke',
+  'hourglass',
+  'bow-tie',
+  'pentagon',
+  'star',
+  'half-disc',
+  'chevron',
 ] as const;
 
 /** The colour, shape and line of an arm in every figure; `dash` are the lengths of strokes and gaps of its lines, px. */

@@ -1,13 +1,35 @@
-import type { RunResults } from '../../records/results.ts';
-import { primaryMetric } from '../shown-metric.ts';
+import type { Comparison, RunResults } from '../../records/results.ts';
+import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';
-import { isContender } from './arm-style.ts';
+import { isContender, namedArmEncoding } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
+import { lossText, sortedDifferences } from './finding.ts';
 
 /** Leaves space for the longest name of an arm. */
 const WIDTH = 190;
 const HEIGHT_AN_ARM = 20;
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
+
+/** `of 16 arms, 5 lose exact match against rag, most dki-gated, 62.2 [52.3, 71.2] points; …; no difference is shown with 10` */
+function ablationFinding(compared: readonly Comparison[], against: string, quality: ShownMetric): string {
+  const others = compared.filter(({ verdict }) => verdict !== 'identical');
+  const { lower, higher, none } = sortedDifferences(others);
+  if (others.length === 0) return `Nothing changes an answer of ${against}`;
+  const clause = (verb: string, some: readonly Comparison[]): string[] => {
+    const [first, ...rest] = some;
+    if (first === undefined) return [];
+    const most = rest.reduce((a, b) => (Math.abs(b.delta) > Math.abs(a.delta) ? b : a), first);
+    const which = rest.length === 0 ? most.a : `most ${most.a}`;
+    return [`${some.length} ${verb} ${quality.label}, ${which}, ${lossText(most, quality)}`];
+  };
+  const parts = [
+    ...clause(lower.length === 1 ? 'loses' : 'lose', lower),
+    ...clause(higher.length === 1 ? 'gains' : 'gain', higher),
+    ...(none.length === 0 ? [] : [`${none.length} show${none.length === 1 ? 's' : ''} no difference`]),
+  ];
+  const arms = others.length === 1 ? 'one other arm' : `${others.length} other arms`;
+  return `Of ${arms} against ${against}, by their 95 % intervals: ${parts.join('; ')}`;
+}
 
 /**
  * Figure 3: the change of the primary metric for each part that is off or different, against `rag`, which is also the difference
@@ -21,6 +43,7 @@ export function ablationFigure(results: RunResults): Figure | undefined {
   });
   if (compared.length === 0) return undefined;
   const same = compared.some(({ a, verdict }) => a === primary && verdict === 'identical');
+  const against = same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!;
   const data = compared.map(({ a, delta, low, high }) => ({
     arm: a,
     ...estimateFields({ mean: delta, low, high }, quality.scale),
@@ -42,10 +65,15 @@ export function ablationFigure(results: RunResults): Figure | undefined {
     sort: data.map(({ arm }) => arm),
     axis: { title: null, grid: true, labelLimit: 0 },
   };
+  const marks = namedArmEncoding(
+    results,
+    data.map(({ arm }) => arm),
+  );
   const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, unit)}`);
   return figureOf(results, {
     id: 'ablation',
-    title: `Figure 3. Each part off in turn, against ${same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!}`,
+    title: `Figure 3. ${ablationFinding(compared, against, quality)}`,
+    key: 'Points are differences, lines their 95 % intervals.',
     description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
     data,
     spec: {
@@ -60,10 +88,10 @@ export function ablationFigure(results: RunResults): Figure | undefined {
         },
         {
           transform: [{ filter: 'isValid(datum.low)' }],
-          mark: { type: 'rule', color: '#d95f0e' },
-          encoding: { y, x: { ...x, field: 'low' }, x2: { field: 'high' } },
+          mark: { type: 'rule' },
+          encoding: { y, x: { ...x, field: 'low' }, x2: { field: 'high' }, color: marks.color },
         },
-        { mark: { type: 'point', color: '#d95f0e' }, encoding: { y, x: { ...x, field: 'value' } } },
+        { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
       ],
     },
   });

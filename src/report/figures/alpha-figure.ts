@@ -1,15 +1,37 @@
-import type { RunResults } from '../../records/results.ts';
-import { primaryMetric } from '../shown-metric.ts';
+import type { Comparison, RunResults } from '../../records/results.ts';
+import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { formatNumber } from '../table.ts';
 import { baselineOf } from '../verdict.ts';
 import { armEncoding } from './arm-style.ts';
-import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
+import { estimateFields, type Figure, figureOf, inlineData, MEANS } from './figure.ts';
+import { listed, lossText, sortedDifferences } from './finding.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
 const more = [
   { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
   { metric: 'freeLogProbability', panel: 'Own answer, ln p a token', scale: 1 },
 ] as const;
+
+/** `against rag, exact match is lower at α = 0 (89.0 [81.7, 93.6] points), 0.2 and 0.4; the same bit by bit at 1; …` */
+function alphaFinding({ arms, comparisons }: RunResults, quality: ShownMetric): string {
+  const baseline = baselineOf(arms)?.arm;
+  const alphas = new Map(arms.map(({ arm, traits }) => [arm, traits.settings.alpha]));
+  const compared = comparisons
+    .filter(({ a, b, metric }) => metric === quality.name && b === baseline && alphas.get(a) !== undefined)
+    .sort((one, other) => alphas.get(one.a)! - alphas.get(other.a)!);
+  if (compared.length === 0) return `${quality.title} by α; no difference was tested, as the baseline did not run`;
+  const { identical, lower, higher, none } = sortedDifferences(compared);
+  const at = (some: readonly Comparison[]): string => listed(some.map(({ a }) => String(alphas.get(a)!)));
+  const sized = ([first, ...rest]: readonly Comparison[]): string =>
+    `α = ${listed([`${alphas.get(first!.a)!} (by ${lossText(first!, quality)})`, ...rest.map(({ a }) => String(alphas.get(a)!))])}`;
+  const parts = [
+    ...(lower.length === 0 ? [] : [`lower at ${sized(lower)}`]),
+    ...(higher.length === 0 ? [] : [`higher at ${sized(higher)}`]),
+    ...(identical.length === 0 ? [] : [`the same bit by bit at ${at(identical)}`]),
+    ...(none.length === 0 ? [] : [`not shown to differ at ${at(none)}`]),
+  ];
+  return `Against ${baseline!}, ${quality.label} is ${parts.join('; ')}`;
+}
 
 /** Figure 4: recall and fluency by α; undefined without arms that vary it, and if quality is unknown. */
 export function alphaFigure(results: RunResults): Figure | undefined {
@@ -50,7 +72,8 @@ export function alphaFigure(results: RunResults): Figure | undefined {
   const y = { field: 'value', type: 'quantitative' as const, axis: { title: null, tickCount: 4 } };
   return figureOf(results, {
     id: 'alpha',
-    title: 'Figure 4. Recall and fluency by α',
+    title: `Figure 4. ${alphaFinding(results, primary)}`,
+    key: `${MEANS} The dashed line is rag.`,
     description: `By α, with 95 % intervals; the dashed line is rag. ${words.join('; ')}.`,
     data,
     spec: {

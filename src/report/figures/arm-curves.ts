@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from 'vega-lite';
 import type { RunResults } from '../../records/results.ts';
-import { armEncoding } from './arm-style.ts';
+import { asLines, curveEncoding } from './arm-style.ts';
 import { type FigureRow, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
@@ -32,7 +32,7 @@ export function armCurves(
   const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
   const arms = distinct(points.map(({ arm }) => arm));
   const panels = distinct(points.map(({ panel }) => panel));
-  const { color, shape, strokeDash } = armEncoding(results, arms);
+  const { color, shape, strokeDash } = curveEncoding(results, arms);
   const steps = distinct(points.map(({ at }) => at));
   const x = {
     field: 'x',
@@ -67,7 +67,7 @@ export function armCurves(
           mark: { type: 'rule', opacity: 0.55 },
           encoding: { y: { ...y, field: 'low' }, y2: { field: 'high' } },
         },
-        { mark: { type: 'line' }, encoding: { y, strokeDash: { ...strokeDash, legend: null } } },
+        { transform: asLines, mark: { type: 'line' }, encoding: { y, strokeDash } },
         { mark: { type: 'point' }, encoding: { y, shape } },
       ],
     },

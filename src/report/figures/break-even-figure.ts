@@ -42,9 +42,14 @@ function crossingRow(ofArm: readonly BreakEven[], turns: number): FigureRow {
   return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing };
 }
 
-/** `at turn 2 against rag` */
-function crossingWords({ against, turn }: BreakEven): string {
-  return `${turn === null ? 'never' : `at turn ${turn}`} against ${against}`;
+/** `by turn 2 [2, 3] against rag`; where the interval holds "never", that it is not shown. */
+function crossingWords(crossing: BreakEven): string {
+  const { against, turn, low, high } = crossing;
+  const text = breakEvenText(crossing);
+  if (turn !== null && high !== null) return `breaks even at ${text} against ${against}`;
+  return turn === null && low === null
+    ? `never breaks even against ${against}`
+    : `is not shown to break even against ${against} (${text})`;
 }
 
 /** Figure 5: the time of text and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
@@ -56,7 +61,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   const data = [...byArm.values()].flatMap((ofArm) => [...rowsOf(ofArm, turns), crossingRow(ofArm, turns)]);
   const panels = [...byArm.keys()];
   const looks = armEncoding(results, [...new Set([...breakEven.map(({ against }) => against), ...panels])]);
-  const legend = { symbolType: 'stroke', symbolStrokeWidth: 2 };
+  const legend = { ...looks.color.legend, symbolType: 'stroke', symbolStrokeWidth: 2, symbolSize: 500 };
   const [color, strokeDash] = [
     { ...looks.color, legend },
     { ...looks.strokeDash, legend },
@@ -68,7 +73,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   };
   const finding = [...byArm.values()]
     .slice(0, NAMED_ARMS)
-    .map((ofArm) => `${ofArm[0]!.arm} ${ofArm.map(crossingWords).join(', ')}`)
+    .map((ofArm) => `${ofArm[0]!.arm} ${ofArm.map(crossingWords).join(' and ')}`)
     .join('; ');
   const words = breakEven.map(
     (one) =>
@@ -77,7 +82,8 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   );
   return figureOf(results, {
     id: 'break-even',
-    title: `Figure 5. Time to first token, summed over turns, breaks even: ${finding}`,
+    title: `Figure 5. Time to first token, summed over turns: ${finding}`,
+    key: 'Lines are sums of means; shaded is the 95 % interval of the break-even turn against the first text, dashed upright the turn itself.',
     description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
     data,
     spec: {
@@ -104,15 +110,10 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
             mark: 'line',
             encoding: {
               x: { ...x, field: 'turn' },
-              y: { field: 'ms', type: 'quantitative', axis: { title: 'ms, summed', tickCount: 4 } },
+              y: { field: 'ms', type: 'quantitative', axis: { title: 'Time, ms, summed', tickCount: 4 } },
               color,
               strokeDash,
             },
-          },
-          {
-            transform: [{ filter: 'isValid(datum.crossing)' }],
-            mark: { type: 'text', align: 'right', baseline: 'bottom', x: 'width', y: 'height', dx: -3, dy: -3 },
-            encoding: { text: { field: 'crossing', type: 'nominal' } },
           },
         ],
       },

@@ -12,6 +12,8 @@ export interface Figure {
   readonly title: string;
   /** The content in words, for readers who do not see it. */
   readonly description: string;
+  /** The meaning of its marks, below it: `points: means; lines: 95 % intervals`. */
+  readonly key: string;
   /** The drawn data, and no others. */
   readonly data: readonly FigureRow[];
   /** Vega-Lite with the data inside, without the theme that all figures share. */
@@ -22,6 +24,9 @@ export interface Figure {
 export function figureOf(results: RunResults, figure: Figure): Figure {
   return { ...figure, title: captionOf(figure.title, results) };
 }
+
+/** The key of figures whose points have intervals. */
+export const MEANS = 'Points are means, lines their 95 % intervals.';
 
 /** The data of a figure in the form of its specification. */
 export function inlineData(rows: readonly FigureRow[]): { readonly values: FigureRow[] } {

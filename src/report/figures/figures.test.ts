@@ -1,134 +1,14 @@
 import { expect, it } from 'vitest';
 import { compile } from 'vega-lite';
+import { named, of, runs } from '../../../test/fixtures/figure-runs.ts';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { ArmTraits } from '../../records/arm-traits.ts';
-import type { ArmResults, ConditionResults, RetrievalMeasurement, RunResults } from '../../records/results.ts';
+import { armEncoding } from './arm-style.ts';
 import { drawnFigures, figureFiles } from './drawn-figures.ts';
 import { methodMarks } from './method-marks.ts';
 import { reportFigures } from './report-figures.ts';
 
 const [rag, dki] = [runResults.arms[0]!, runResults.arms[1]!];
-
-function conditions(arms: readonly string[], places: readonly ConditionResults['place'][]): ConditionResults[] {
-  return arms.flatMap((arm) =>
-    [1, 20].flatMap((condition) =>
-      places.map((place) => ({
-        ...{
-          arm,
-          condition,
-          place,
-          n: 16,
-          errors: 0,
-          metrics: rag.metrics,
-          phasesMs: rag.costAll!.phasesMs,
-          forced: 0,
-        },
-        ...{
-          tokens: rag.tokens!,
-          memories: { stored: 1, retrieved: 1, kept: 1, dropped: 0, tokens: condition * 16.4 },
-        },
-      })),
-    ),
-  );
-}
-
-const of = (suite: string, more: Partial<RunResults>): RunResults => ({
-  ...runResults,
-  ...more,
-  run: { ...runResults.run, suite },
-});
-
-/** An arm by hand. */
-function named(base: string, suffix: string, changes: Partial<ArmTraits>): ArmResults {
-  const arm = base + suffix;
-  return { ...dki, arm, traits: { ...dki.traits, name: arm, base, comparison: 'exploratory', ...changes } };
-}
-
-const varied = [0, 0.5, 1].map((alpha) => named('dki', `@alpha=${alpha}`, { settings: { alpha } }));
-
-const retrieved = (kind: string): RetrievalMeasurement[] =>
-  ['router', 'salience'].map((strategy, place) => {
-    const recallAt5 = { mean: 0.5 + place / 4, low: 0.4, high: 0.8, n: 48, users: 2 };
-    const metrics = { recallAt1: null, recallAt5, recallAt10: null, mrr: null, ndcgAt10: null };
-    const timingsMs = { embedding: 0.25, search: 0.5, ranking: place, total: 0.75 + place };
-    return { strategy, kind, n: 48, metrics, againstRouter: null, timingsMs, budgetTokens: null };
-  });
-
-const runs: readonly RunResults[] = [
-  of('main', {}),
-  of('latency', {
-    breakEven: [
-      ...(['rag', 'rag-cached'] as const).map((against) => ({
-        ...{ arm: 'dki', against, missMs: 40, hitMs: 10, textMissMs: 24, textHitMs: 24, turn: 3, low: 2, high: null },
-      })),
-      {
-        ...{ arm: 'dki-link:4', against: 'rag', missMs: 60, hitMs: 30, textMissMs: 24, textHitMs: 24 },
-        ...{ turn: null, low: null, high: null },
-      },
-    ],
-  }),
-  of('scaling', {
-    arms: [...runResults.arms, named('rag-twin', '', { control: 'twin' })],
-    conditions: conditions(['rag', 'dki', 'rag-twin'], [null, 'early', 'late']),
-  }),
-  of('context', {
-    arms: [rag, ...['rag', 'dki-parallel'].map((base) => named(base, '@budget=all', { settings: { budget: 'all' } }))],
-    conditions: conditions(['rag', 'rag@budget=all', 'dki-parallel@budget=all'], [null]),
-  }),
-  of('coreference', { conditions: conditions(['rag', 'dki'], [null]) }),
-  methodsRun,
-  of('coherence', { conditions: conditions(['rag', 'dki'], [null]) }),
-  of('alpha', { arms: [rag, ...varied] }),
-  of('ablation', {}),
-  of('retrieval', {
-    measured: { retrieval: { users: 2, memories: 9, stats: {}, rows: [...retrieved('all'), ...retrieved('recent')] } },
-  }),
-  of('storage', {
-    measured: {
-      storage: (['text', 'memory', 'disk'] as const).map((tier) => ({
-        ...{ kvType: tier === 'text' ? 'UTF-8' : 'F16', tier, tokens: 64, bytesPerToken: tier === 'text' ? 2.5 : 1536 },
-        ...{ saveMs: null, loadMs: null, evaluateMs: null },
-      })),
-    },
-  }),
-  of('isolation', {
-    measured: {
-      leaks: [
-        {
-          arm: 'rag',
-          users: ['1', '2'],
-          answers: 2,
-          said: [
-            [1, 0],
-            [0, 1],
-          ],
-          upperBound: 0.07,
-        },
-        {
-          arm: 'dki',
-          users: ['1', '2'],
-          answers: 2,
-          said: [
-            [0, 0],
-            [0, 0],
-          ],
-          upperBound: 0.07,
-        },
-        {
-          arm: 'dki-blocks',
-          users: ['1', '2'],
-          answers: 2,
-          said: [
-            [1, 2],
-            [0, 1],
-          ],
-          upperBound: 0.6,
-        },
-      ],
-    },
-  }),
-];
 
 const figure = (suite: string, id: string) =>
   reportFigures(runs.find(({ run }) => run.suite === suite)!).find((one) => one.id === id)!;
@@ -168,16 +48,34 @@ it('draws the same bytes for the same data, and every arm in its colour', async 
     for (const { svg } of once) expect(svg).not.toMatch(/NaN|undefined|clip-path/);
   }
   const [drawn] = await drawnFigures(runs[0]!);
-  expect(drawn!.svg.match(/fill="#3f78c1"/g)!.length).toBeGreaterThan(1);
-  expect(drawn!.svg.match(/fill="#d95f0e"/g)!.length).toBeGreaterThan(1);
+  for (const { traits } of [rag, dki]) {
+    expect(drawn!.svg.split(`fill="${traits.mark.colour}"`).length).toBeGreaterThan(2);
+  }
 });
 
 it('leaves controls out, and marks what is not proven', () => {
   expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
   const failed = of('main', { checks: [{ check: 'numerical parity', status: 'failed', evidence: '' }] });
   expect(reportFigures(failed)[0]!.title).toBe(
-    'Figure F1. Against rag, dki gives its answers bit by bit in 0.41 of its time (NOT PROVEN: check numerical parity failed)',
+    'Figure F1. Against rag, dki gives its answers bit by bit in 0.41 [0.40, 0.42] of its time (NOT PROVEN: check numerical parity failed)',
   );
+});
+
+it('explains its marks in a legend or by the names of an axis, and in a line below', async () => {
+  for (const run of runs) {
+    for (const { figure: one, svg } of await drawnFigures(run)) {
+      expect([one.id, one.key.endsWith('.'), svg.includes(one.key.split(' ')[0]!)]).toEqual([one.id, true, true]);
+      const named = ['ablation', 'coreference', 'retrieval'].includes(one.id);
+      expect([one.id, svg.includes('role-legend')]).toEqual([one.id, !named]);
+    }
+  }
+});
+
+it('gives arms of one family one colour, and no two arms one shape', () => {
+  const links = ['1', '2', '4'].map((k) => named(`dki-link:${k}`, '', {}));
+  const { color, shape } = armEncoding({ arms: [rag, ...links] }, ['rag', ...links.map(({ arm }) => arm)]);
+  expect(new Set(color.scale.range).size).toBe(2);
+  expect(new Set(shape.scale.range).size).toBe(4);
 });
 
 it('sums time by turn: rag and the arm cross at the break-even', () => {
@@ -205,10 +103,12 @@ it('stacks phases to the time to the first token', () => {
 it('shows what each part changes against rag, in points, and says what dki is', () => {
   const { data, title, description } = figure('ablation', 'ablation');
   expect(data).toEqual([{ arm: 'dki', value: 0, low: 0, high: 0 }]);
-  expect(title).toContain('against dki with all parts on, which equals rag bit by bit');
+  expect(title).toBe('Figure 3. Nothing changes an answer of dki with all parts on, which equals rag bit by bit');
   expect(description).toContain('dki 0.0 [0.0, 0.0] points');
   const other = runResults.comparisons.map((one) => ({ ...one, verdict: 'kept' as const }));
-  expect(reportFigures(of('ablation', { comparisons: other }))[0]!.title).toContain('off in turn, against rag');
+  expect(reportFigures(of('ablation', { comparisons: other }))[0]!.title).toBe(
+    'Figure 3. Of one other arm against rag, by their 95 % intervals: 1 shows no difference',
+  );
 });
 
 it('shows recall over all questions beside the time of one', () => {

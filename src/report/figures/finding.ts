@@ -1,40 +1,89 @@
-import type { Comparison, RunResults } from '../../records/results.ts';
-import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import type { Comparison, Estimate } from '../../records/results.ts';
+import type { ShownMetric } from '../shown-metric.ts';
 import { formatNumber } from '../table.ts';
-import { baselineOf, primaryOf } from '../verdict.ts';
 
-/** The quality of an arm against the baseline: `loses 16.7 points of contains`. */
-function qualityWords(compared: Comparison, metric: ShownMetric): string {
+type Bounds = Pick<Estimate, 'low' | 'high'>;
+
+/** A value with its interval, or one that stands for itself. */
+type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };
+
+const isBounded = ({ low, high }: Measured): boolean => Number.isFinite(low) && Number.isFinite(high);
+
+/** True where an interval of a difference holds 0, so that no difference is shown. */
+export function holdsZero({ low, high }: Bounds): boolean {
+  return !(low > 0 || high < 0);
+}
+
+/** `14.7 [7.0, 23.4]`: the size of a difference, with its interval, of whichever sign. */
+function sizeText(delta: number, { low, high }: Bounds, digits: number): string {
+  const [from, to] = delta < 0 ? [-high, -low] : [low, high];
+  return `${formatNumber(Math.abs(delta), digits)} [${formatNumber(from, digits)}, ${formatNumber(to, digits)}]`;
+}
+
+/** `14.7 [7.0, 23.4] points` */
+export function lossText({ delta, low, high }: Comparison, metric: ShownMetric): string {
+  const scaled = { low: low * metric.scale, high: high * metric.scale };
+  return `${sizeText(delta * metric.scale, scaled, metric.digits)} ${metric.differenceUnit}`;
+}
+
+/** Quality of an arm against the baseline, no more than the interval allows: `loses 14.7 [7.0, 23.4] points of contains`. */
+export function qualityFinding(compared: Comparison, metric: ShownMetric): string {
   const { verdict, delta } = compared;
-  const size = `${formatNumber(Math.abs(delta * metric.scale), metric.digits)} ${metric.differenceUnit} of ${metric.label}`;
-  switch (verdict) {
-    case 'identical':
-      return 'gives its answers bit by bit';
-    case 'kept':
-      return `keeps its ${metric.label}`;
-    case 'lost':
-      return `loses ${size}`;
-    default:
-      return `differs by ${delta < 0 ? '−' : ''}${size}, undecided`;
-  }
+  if (verdict === 'identical') return 'gives its answers bit by bit';
+  const size = `${lossText(compared, metric)} of ${metric.label}`;
+  if (verdict === 'kept') return `keeps its ${metric.label} within the margin`;
+  if (holdsZero(compared)) return `shows no difference in ${metric.label}`;
+  const words = `${delta < 0 ? 'loses' : 'gains'} ${size}`;
+  return verdict === 'undecided' ? `${words}, which the tests of all arms leave undecided` : words;
+}
+
+/** `in 0.23 [0.22, 0.24] of its time`; of a ratio whose interval holds 1, that no difference is shown. */
+export function timeFinding({ delta, low, high }: Comparison): string {
+  if (holdsZero({ low, high })) return 'with no difference in time shown';
+  const [ratio, from, to] = [delta, low, high].map((part) => formatNumber(Math.exp(part), 2));
+  return `in ${ratio!} [${from!}, ${to!}] of its time`;
 }
 
 /**
- * The finding of quality against time in a sentence: the primary arm, and the first planned one that injects, beside the baseline.
- * Undefined where nothing was compared.
+ * A value under two conditions: `falls from 95.8 [83.4, 99.1] to 60.4 [45.0, 74.0] %`; where the intervals meet, that no change
+ * is shown. These are of different questions, whose difference has no interval: intervals that do not meet say less than a test.
  */
-export function frontierFinding(results: RunResults): string | undefined {
-  const { arms, comparisons, run } = results;
-  const baseline = baselineOf(arms)?.arm;
-  const metric = primaryMetric(run);
-  const joined = arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'memories');
-  const clauses = [primaryOf(arms), joined].flatMap((arm) => {
-    const against = (name: string) =>
-      comparisons.find((one) => one.metric === name && one.a === arm?.arm && one.b === baseline);
-    const [quality, time] = [against(metric.name), against('ttftLogRatio')];
-    if (arm === undefined || quality === undefined) return [];
-    const ratio = time === undefined ? '' : ` in ${formatNumber(Math.exp(time.delta), 2)} of its time`;
-    return [`${arm.arm} ${qualityWords(quality, metric)}${ratio}`];
-  });
-  return clauses.length === 0 ? undefined : `Against ${baseline!}, ${clauses.join('; ')}`;
+export function changeFinding(from: Measured, to: Measured, unit: string): string {
+  const text = ({ mean, low, high }: Measured): string =>
+    `${formatNumber(mean, 1)} [${formatNumber(low!, 1)}, ${formatNumber(high!, 1)}]`;
+  const bounded = isBounded(from) && isBounded(to);
+  const falls = bounded && to.high! < from.low!;
+  if (falls || (bounded && to.low! > from.high!)) {
+    return `${falls ? 'falls' : 'rises'} from ${text(from)} to ${text(to)} ${unit}`;
+  }
+  return `shows no change (${formatNumber(from.mean, 1)} and ${formatNumber(to.mean, 1)} ${unit})`;
 }
+
+/** `a`, `a and b`, `a, b and c` */
+export function listed(words: readonly string[]): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
+}
+
+/** Differences to the baseline by what their intervals allow to say. */
+export interface SortedDifferences {
+  readonly identical: readonly Comparison[];
+  readonly lower: readonly Comparison[];
+  readonly higher: readonly Comparison[];
+  /** Those whose interval holds 0. */
+  readonly none: readonly Comparison[];
+}
+
+/** Sorts differences by the sign of their intervals. */
+export function sortedDifferences(compared: readonly Comparison[]): SortedDifferences {
+  const others = compared.filter(({ verdict }) => verdict !== 'identical');
+  return {
+    identical: compared.filter(({ verdict }) => verdict === 'identical'),
+    lower: others.filter(({ high }) => high < 0),
+    higher: others.filter(({ low }) => low > 0),
+    none: others.filter(holdsZero),
+  };
+}
+
+/** A sentence as a title has it. */
+export const capitalised = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;

@@ -1,9 +1,16 @@
 import type { RunResults } from '../../records/results.ts';
-import { primaryMetric } from '../shown-metric.ts';
+import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { formatNumber } from '../table.ts';
 import { armEncoding, isContender } from './arm-style.ts';
-import { estimateFields, type Figure, figureOf, inWords, inlineData } from './figure.ts';
-import { frontierFinding } from './finding.ts';
+import { estimateFields, type Figure, figureOf, inWords, inlineData, MEANS } from './figure.ts';
+import { frontierFinding } from './frontier-finding.ts';
 import { PANEL_WIDTH } from './theme.ts';
+
+/** The finding where no arm was held against another. */
+function uncompared(values: readonly number[], { title, unit, digits }: ShownMetric): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, digits));
+  return `${title} is ${least!} to ${most!} ${unit} by arm; no difference was tested, as the baseline did not run`;
+}
 
 /** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
 export function frontierFigure(results: RunResults): Figure | undefined {
@@ -36,7 +43,14 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   );
   return figureOf(results, {
     id: 'frontier',
-    title: `Figure F1. ${frontierFinding(results) ?? 'Quality against time to the first token, by arm'}`,
+    title: `Figure F1. ${
+      frontierFinding(results) ??
+      uncompared(
+        points.map(({ quality }) => quality.value),
+        primary,
+      )
+    }`,
+    key: MEANS,
     description: `${primary.title}, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {
@@ -63,12 +77,15 @@ export function frontierFigure(results: RunResults): Figure | undefined {
           mark: { type: 'point', size: 80 },
           encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, shape },
         },
-        {
-          // Arms of one family share colour and mark: the number of dki-link:4 tells them apart.
-          transform: [{ calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' }],
-          mark: { type: 'text', dy: -11, fontSize: 10 },
+        // Arms of one family share a colour: the number of dki-link:4 tells them apart at a glance, above or below its mark.
+        ...[-11, 12].map((dy, side) => ({
+          transform: [
+            { calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' },
+            { filter: `indexof(${JSON.stringify(data.map(({ arm }) => arm))}, datum.arm) % 2 == ${side}` },
+          ],
+          mark: { type: 'text' as const, dy, fontSize: 10 },
           encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, text: { field: 'argument' } },
-        },
+        })),
       ],
     },
   });

@@ -1,10 +1,12 @@
 import type { LeakMatrix, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
+import { listed } from './finding.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';
 
 const OWN = 'own secret';
 const FOREIGN = "another's secret: a leak";
+const MOST_TICKS = 8;
 /** A row of no user, which spans the grid if no secret came out. */
 const GRID = 'grid';
 
@@ -27,16 +29,28 @@ function rowsOf(matrix: LeakMatrix): FigureRow[] {
   return found.length > 0 ? found : [{ panel: heading(matrix), asker: 1, owner: 1, secret: GRID, answers: 0 }];
 }
 
+/** The arms that told secrets, or how often one that told none may tell some at most. */
+function leakFinding(leaks: readonly LeakMatrix[], leaking: readonly LeakMatrix[]): string {
+  if (leaking.length > 0) {
+    const counts = leaking.map((matrix) => `${matrix.arm} (${leaksOf(matrix)} answers)`);
+    return `${listed(counts)} told users another's secret`;
+  }
+  const bound = formatNumber(Math.max(...leaks.map(({ upperBound }) => upperBound)) * 100, 1);
+  return `No arm of ${leaks.length} told a user another's secret: at most ${bound} % of answers do, by the upper 95 % bound`;
+}
+
 /** Figure 9: the matrix of users who asked and owners of the secrets that came out, by arm; undefined if nobody asked. */
 export function leakFigure(results: RunResults): Figure | undefined {
   const leaks = results.measured?.leaks;
   if (leaks === undefined || leaks.length === 0) return undefined;
   const data = leaks.flatMap(rowsOf);
   const users = Math.max(...leaks.map((matrix) => matrix.users.length));
+  const few = Array.from({ length: users }, (_, user) => user + 1);
+  const ticks = users <= MOST_TICKS ? few : [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))];
   const axis = (title: string) => ({
     title,
     grid: true,
-    values: [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))],
+    values: ticks,
     format: 'd',
   });
   const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
@@ -48,7 +62,8 @@ export function leakFigure(results: RunResults): Figure | undefined {
   });
   return figureOf(results, {
     id: 'leaks',
-    title: `Figure 9. ${leaking.length === 0 ? `No arm of ${leaks.length} told a user another's secret` : `${leaking.map(({ arm }) => arm).join(', ')} told users another's secret`}`,
+    title: `Figure 9. ${leakFinding(leaks, leaking)}`,
+    key: 'A cell is filled where a secret of that owner came out to that user.',
     description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
     spec: {
@@ -75,11 +90,16 @@ export function leakFigure(results: RunResults): Figure | undefined {
         encoding: {
           x: { field: 'left', type: 'quantitative', scale, axis: axis('User who asks') },
           x2: { field: 'right' },
-          y: { field: 'below', type: 'quantitative', scale: { ...scale, reverse: true }, axis: axis('Owner') },
+          y: {
+            field: 'below',
+            type: 'quantitative',
+            scale: { ...scale, reverse: true },
+            axis: axis('Owner of the secret'),
+          },
           y2: { field: 'above' },
           color: {
             ...{ field: 'secret', type: 'nominal', title: null },
-            scale: { domain: [OWN, FOREIGN, GRID], range: ['#3f78c1', '#e02b2b', 'transparent'] },
+            scale: { domain: [OWN, FOREIGN, GRID], range: ['#268eea', '#d60022', 'transparent'] },
             legend: { symbolType: 'square', values: [OWN, FOREIGN] },
           },
         },

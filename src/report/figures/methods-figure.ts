@@ -3,7 +3,8 @@ import { evidenceRanks } from '../../records/results/method-results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { rankTitles } from '../tables/methods-by-rank-table.ts';
 import { baselineOf } from '../verdict.ts';
-import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
+import { type Figure, type FigureRow, figureOf, inlineData, MEANS } from './figure.ts';
+import { methodsFinding } from './methods-finding.ts';
 import { methodMarks } from './method-marks.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
@@ -95,7 +96,8 @@ export function methodsFigure(results: RunResults): Figure | undefined {
     .map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);
   return figureOf(results, {
     id: 'methods',
-    title: 'Figure 11. Quality kept against time to the first token, by method',
+    title: `Figure 11. ${methodsFinding(results, text.arm, primary)}`,
+    key: `${MEANS} A thin line joins the budgets of a method.`,
     description: `Shares of the text's ${primary.label}, and time to first token over cache hits beside the question alone: ${words.join('; ')}.`,
     data,
     spec: {

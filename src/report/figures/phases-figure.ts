@@ -1,7 +1,10 @@
 import type { ConditionResults, PhaseMeans, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
+import { baselineOf, primaryOf } from '../verdict.ts';
 import { isContender } from './arm-style.ts';
+import { capitalised, changeFinding } from './finding.ts';
 import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
+import { joinedOf } from './frontier-finding.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';
 
 /** The phases of the time, from the axis upwards; light and dark alternate, for print. */
@@ -22,6 +25,27 @@ const phases: readonly { readonly name: string; readonly colour: string; readonl
 /** Tokens of the memories under a condition, by the first arm: all arms are given the same memories. */
 function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
   return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
+}
+
+/** Growth of the time with the memories: of the baseline, the primary arm, and the first planned one that injects. */
+function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResults[]): string {
+  const usual = [baselineOf(arms), primaryOf(arms), joinedOf(arms)].flatMap((arm) => arm?.arm ?? []);
+  const drawn = [...new Set(conditions.map(({ arm }) => arm))];
+  const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, 1);
+  const steps = conditions.map(({ condition }) => condition);
+  const [first, last] = [Math.min(...steps), Math.max(...steps)];
+  const clauses = named.flatMap((arm) => {
+    const [from, to] = [first, last].map((step) => conditions.find((one) => one.arm === arm && one.condition === step));
+    if (from === undefined || to === undefined) return [];
+    const measured = ({ phasesMs, metrics: { ttftMs } }: ConditionResults) => ({
+      mean: phasesMs.firstToken,
+      low: ttftMs?.low ?? null,
+      high: ttftMs?.high ?? null,
+    });
+    return [`of ${arm} ${changeFinding(measured(from), measured(to), 'ms')}`];
+  });
+  const range = `from ${tokensLabel(conditions, first)} to ${tokensLabel(conditions, last)} memory tokens`;
+  return `${capitalised(range)}, time to the first token ${clauses.join(', ')}`;
 }
 
 /** Figure F2: time to the first token by tokens of memory, stacked by phase; undefined without conditions. */
@@ -49,7 +73,8 @@ export function phasesFigure(results: RunResults): Figure | undefined {
   const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
   return figureOf(results, {
     id: 'phases',
-    title: 'Figure F2. Time to the first token by tokens of memory, stacked by phase',
+    title: `Figure F2. ${phasesFinding(results, conditions)}`,
+    key: 'Bars are means over all turns, the line the 95 % interval of the whole.',
     description:
       `Means over all turns, cache hits and misses, from ${tokensLabel(conditions, first)} to ` +
       `${tokensLabel(conditions, last)} memory tokens: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
@@ -67,14 +92,14 @@ export function phasesFigure(results: RunResults): Figure | undefined {
             field: 'memoryTokens',
             type: 'ordinal',
             sort: steps.map((step) => tokensLabel(conditions, step)),
-            axis: { title: 'Memory tokens', labelAngle: 0 },
+            axis: { title: 'Memory tokens', labelAngle: 0, labelSeparation: 1 },
           },
         },
         layer: [
           {
             mark: { type: 'bar', stroke: 'currentColor', strokeWidth: 0.3 },
             encoding: {
-              y: { field: 'ms', type: 'quantitative', axis: { title: 'ms', tickCount: 4 } },
+              y: { field: 'ms', type: 'quantitative', axis: { title: 'Time, ms', tickCount: 4 } },
               color: {
                 field: 'phase',
                 type: 'nominal',

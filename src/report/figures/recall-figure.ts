@@ -1,8 +1,10 @@
 import type { RunResults } from '../../records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
+import { curvesFinding } from './curve-finding.ts';
+import { capitalised } from './finding.ts';
 import { isContender } from './arm-style.ts';
-import { estimateFields, type Figure, figureOf } from './figure.ts';
+import { estimateFields, type Figure, figureOf, MEANS } from './figure.ts';
 
 const panels = [
   { place: null, panel: 'All evidence' },
@@ -26,9 +28,16 @@ export function recallFigure(results: RunResults): Figure | undefined {
   );
   if (data.length === 0) return undefined;
   const overall = data.filter(({ panel }) => panel === panels[0].panel).map((point) => ({ ...point, panel: '' }));
+  const finding = curvesFinding(results, {
+    conditions: results.conditions.filter(({ arm, place }) => place === null && isContender(results, arm)),
+    quality: (metrics) => primary.of(metrics),
+    ...{ scale: primary.scale, label: primary.label, unit: primary.unit },
+    range: (first, last) => `from ${first} to ${last} memories`,
+  });
   return figureOf(results, {
     id: 'recall',
-    title: 'Figure F3. Recall by number of memories and place of the evidence',
+    title: `Figure F3. ${capitalised(finding)}`,
+    key: MEANS,
     description: `${primary.title} with 95 % intervals, by number of memories. ${curvesInWords(overall, primary.unit)}.`,
     data,
     spec: armCurves(results, data, { x: 'Memories', y: `${primary.title}, ${primary.unit}` }),

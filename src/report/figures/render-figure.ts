@@ -5,17 +5,32 @@ import { theme } from './theme.ts';
 
 const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json';
 
-/** Width of a text by its characters, em: near to the system fonts, and the same on every machine. */
+/** Width of a text by its characters, em: that of a wide system font, so that nothing is cut, and the same on every machine. */
 function widthEm(text: string): number {
   let width = 0;
   for (const character of text)
-    width += /[\u1100-\uffff]/u.test(character) ? 1 : /[ilj.,:;'|[\]() ]/.test(character) ? 0.32 : 0.56;
+    width += /[\u1100-\uffff]/u.test(character) ? 1 : /[ilj.,:;'|[\]() ]/.test(character) ? 0.36 : 0.62;
   return width;
 }
 
 /** The whole specification of a figure: Vega-Lite with its data inside and the theme of all figures. */
-function specificationOf({ title, description, spec }: Figure): TopLevelSpec {
-  return { $schema: SCHEMA, description, usermeta: { title }, ...spec, config: theme };
+function specificationOf({ title, description, key, spec }: Figure): TopLevelSpec {
+  const below = { text: linesOf(key), orient: 'bottom' as const };
+  return { $schema: SCHEMA, description, usermeta: { title }, title: below, ...spec, config: theme };
+}
+
+/** Characters of a line below a figure, as wide as the narrowest. */
+const LINE = 46;
+
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  // A number and its sign stay together.
+  for (const word of text.replaceAll(/(\d) %/g, '$1\u00a0%').split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + word.length < LINE) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** The specification as a file. */

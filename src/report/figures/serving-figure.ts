@@ -1,7 +1,17 @@
-import type { RunResults } from '../../records/results.ts';
+import { groupBy } from '../../config/group-by.ts';
+import type { RunResults, ServedLoad } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
-import { armEncoding } from './arm-style.ts';
+import { asLines, curveEncoding } from './arm-style.ts';
 import { type Figure, figureOf, inlineData } from './figure.ts';
+
+/** The highest of the rates that each arm kept up with. */
+function servingFinding(loads: readonly ServedLoad[]): string {
+  const clauses = [...groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
+    const served = ofArm.filter(({ saturated }) => !saturated).map(({ offered }) => offered);
+    return `${arm} with ${served.length === 0 ? 'none' : `${formatNumber(Math.max(...served), 2)}/s`}`;
+  });
+  return `Of the rates of arrival that were tried, arms keep up: ${clauses.join(', ')}`;
+}
 
 /** Figure 12: the median time to first token over the rate of arrival, both on logarithmic scales; undefined if not measured. */
 export function servingFigure(results: RunResults): Figure | undefined {
@@ -14,7 +24,7 @@ export function servingFigure(results: RunResults): Figure | undefined {
     p95: ttftMs!.p95 ?? null,
     saturated: saturated ? 1 : 0,
   }));
-  const looks = armEncoding(results, [...new Set(data.map(({ arm }) => arm))]);
+  const looks = curveEncoding(results, [...new Set(data.map(({ arm }) => arm))]);
   const words = data.map(
     ({ arm, offered, p50, saturated }) =>
       `${arm} at ${formatNumber(offered, 2)}/s ${formatNumber(p50, 0)} ms${saturated === 1 ? ', saturated' : ''}`,
@@ -33,7 +43,8 @@ export function servingFigure(results: RunResults): Figure | undefined {
   };
   return figureOf(results, {
     id: 'serving',
-    title: 'Figure 12. Time to first token by rate of arrival',
+    title: `Figure 12. ${servingFinding(loads)}`,
+    key: 'Points are medians from the planned arrival of a turn; hollow where the queue still grew.',
     description: `Medians from the planned arrival; hollow where the queue still grew. ${words.join('; ')}.`,
     data,
     spec: {
@@ -42,7 +53,7 @@ export function servingFigure(results: RunResults): Figure | undefined {
       height: 200,
       encoding: { x, y },
       layer: [
-        { mark: 'line', encoding: { color: looks.color, strokeDash: looks.strokeDash } },
+        { transform: asLines, mark: 'line', encoding: { color: looks.color, strokeDash: looks.strokeDash } },
         {
           transform: [{ filter: 'datum.saturated == 0' }],
           mark: { type: 'point', filled: true, size: 50 },

@@ -10,6 +10,22 @@ const POWERS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 const label = ({ tier, kvType }: StorageMeasurement): string =>
   tier === 'text' ? `text, ${kvType}` : `K/V, ${kvType}`;
 
+const grouped = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+
+/** `a memory token takes 2.3 bytes as text; K/V in F16 takes 2,048 in memory, 893 times as many; …` */
+function storageFinding(storage: readonly StorageMeasurement[], tokens: number): string {
+  const longest = storage.filter((row) => row.tokens === tokens);
+  const text = longest.find(({ tier }) => tier === 'text')?.bytesPerToken;
+  const kept = longest
+    .filter(({ tier }) => tier === 'memory')
+    .map(({ kvType, bytesPerToken }) => {
+      const times = text === undefined ? '' : `, ${grouped(bytesPerToken / text)} times the text`;
+      return `${grouped(bytesPerToken)} as K/V in ${kvType}${times}`;
+    });
+  const asText = text === undefined ? [] : [`${formatNumber(text, 1)} as text`];
+  return `Bytes of a memory token: ${[...asText, ...kept].join('; ')}`;
+}
+
 /** Figure 8: bytes a token by tier and type of K/V, on a logarithmic scale; undefined if not measured. */
 export function storageFigure(results: RunResults): Figure | undefined {
   const storage = results.measured?.storage;
@@ -28,7 +44,8 @@ export function storageFigure(results: RunResults): Figure | undefined {
     });
   return figureOf(results, {
     id: 'storage',
-    title: 'Figure 8. Bytes of a memory token, by tier and type',
+    title: `Figure 8. ${storageFinding(storage, largest)}`,
+    key: 'A mark for each length of memory; the number is that of the longest.',
     description: `Bytes a token, logarithmic, one mark a length of memory; at ${largest} tokens: ${words.join('; ')}.`,
     data,
     spec: {
@@ -56,7 +73,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
           encoding: {
             color: {
               ...{ field: 'tier', type: 'nominal', title: null },
-              scale: { domain: [...tiers], range: ['#808080', '#d95f0e', '#3f78c1'] },
+              scale: { domain: [...tiers], range: ['#6b6f71', '#ad420a', '#268eea'] },
             },
             shape: {
               ...{ field: 'tier', type: 'nominal', title: null },

@@ -1,7 +1,7 @@
 import { BenchError } from '../../config/bench-error.ts';
 import { didYouMean } from '../../config/nearest-name.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
-import type { ArmSettings, ArmTraits } from '../../records/arm-traits.ts';
+import type { ArmSettings, ArmTraits, Mark } from '../../records/arm-traits.ts';
 import type { BenchSystem } from '../contracts.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../system-parts.ts';
@@ -57,6 +57,12 @@ export class ArmRegistry {
       const definition = this.#definitions.find((candidate) => exampleName(candidate) === name)!;
       return { name, summary: definition.traits(definition.argument?.example ?? null, 1, {}).summary };
     });
+  }
+
+  /** The mark of an arm in figures; undefined for a name that no arm has. */
+  mark(name: string): Mark | undefined {
+    const found = this.#find(name);
+    return found?.definition.traits(found.parsed.argument, 1, {}).mark;
   }
 
   /** True for the name of an arm, with settings that there are. */

@@ -12,40 +12,39 @@ const RATIO = /^(0|\.\d{1,3})$/;
 interface Rule {
   /** The tokens that go, in words. */
   readonly drops: string;
-  readonly colour: string;
   readonly shape: Mark['shape'];
 }
 
 const rules: Readonly<Record<EvictionRule, Rule>> = {
   random: {
     drops: 'at random, the control of every rule',
-    colour: '#777777',
-    shape: 'stroke',
+    shape: 'cross',
   },
   streaming: {
     drops: 'all but the most recent, the header being the sink (StreamingLLM)',
-    colour: '#4a6fa5',
+
     shape: 'square',
   },
-  knorm: { drops: 'those with the longest keys (Knorm)', colour: '#a5694f', shape: 'circle' },
-  keydiff: { drops: 'those with keys most like the mean (KeyDiff)', colour: '#6b8e23', shape: 'diamond' },
+  knorm: { drops: 'those with the longest keys (Knorm)', shape: 'circle' },
+  keydiff: { drops: 'those with keys most like the mean (KeyDiff)', shape: 'diamond' },
   lagkv: {
     drops: 'those that vary least by the range of the next ones (LagKV)',
-    colour: '#8b5a8c',
+
     shape: 'triangle-down',
   },
 };
 
 /** An arm whose memories keep some of their tokens, in each head of each layer its own. */
 function evicting(by: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefinition {
-  const { drops, colour, shape } = rules[by];
+  const { drops, shape } = rules[by];
   const isPrefix = prefill === 'prefix';
   const nameOf = (ratio: string | null): EvictionName => `${by}:${ratio}` as EvictionName;
   const traits = {
     summary: isPrefix
       ? `as dki, a fraction of the memory tokens dropped: ${drops}`
       : `as dki-blocks, a fraction of each block dropped: ${drops}`,
-    mark: { colour, shape, dash: isPrefix ? [1, 3] : [5, 3] },
+    // Of all rules: shapes tell them apart.
+    mark: { colour: isPrefix ? '#d60022' : '#757f2b', shape, dash: isPrefix ? [1, 3] : [5, 3] },
   };
   const needs: readonly CapabilityName[] = ['cells'];
   const definition = injecting(`dki-${isPrefix ? '' : 'blocks-'}evict-${by}`, traits, needs, (_, ratio) => ({

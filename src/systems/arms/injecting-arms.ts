@@ -45,7 +45,7 @@ export const injectingArms: readonly ArmDefinition[] = [
       {
         comparison: 'primary',
         summary: 'header and retrieved memories as one exact K/V prefix, computed once for a set of memories',
-        mark: { colour: '#d95f0e', shape: 'triangle-up', dash: [1, 0] },
+        mark: { colour: '#ad420a', shape: 'triangle-up', dash: [12, 3] },
       },
       ['checkpoints'],
     ),
@@ -56,7 +56,7 @@ export const injectingArms: readonly ArmDefinition[] = [
       {
         keepsSession: true,
         summary: 'as dki, the prefix left in the session from turn to turn, so that it is not even loaded',
-        mark: { colour: '#808080', shape: 'circle', dash: [4, 4] },
+        mark: { colour: '#9f8089', shape: 'triangle-left', dash: [12, 3, 2, 3] },
       },
       ['checkpoints'],
       () => ({ keepsSession: true }),
@@ -68,7 +68,7 @@ export const injectingArms: readonly ArmDefinition[] = [
       equivalence: 'tokens',
       comparison: 'planned',
       summary: 'each memory as a K/V block computed once, blocks joined at contiguous positions, keys re-rotated',
-      mark: { colour: '#2b8c4b', shape: 'diamond', dash: [6, 3] },
+      mark: { colour: '#10774d', shape: 'diamond', dash: [3, 2] },
     },
     ['cells'],
     () => 'blocks',
@@ -82,7 +82,7 @@ export const injectingArms: readonly ArmDefinition[] = [
           equivalence: 'tokens',
           summary:
             'as dki-blocks, the first K tokens (or all) of every block recomputed in sight of what precedes it (LegoLink)',
-          mark: { colour: '#b8458a', shape: 'triangle-down', dash: [2, 2] },
+          mark: { colour: '#c40d61', shape: 'triangle-down', dash: [1, 2] },
         },
         ['cells'],
         (argument) => `link:${argument}` as RecipeName,
@@ -96,7 +96,7 @@ export const injectingArms: readonly ArmDefinition[] = [
     {
       comparison: 'planned',
       summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
-      mark: { colour: '#9c7c14', shape: 'cross', dash: [8, 3, 2, 3] },
+      mark: { colour: '#ab8f68', shape: 'cross', dash: [8, 3, 2, 3] },
     },
     ['cells'],
     () => 'parallel',
@@ -107,7 +107,7 @@ export const injectingArms: readonly ArmDefinition[] = [
     {
       injects: 'preferences',
       summary: "the user's preferences as K/V, all else that is retrieved as text behind them",
-      mark: { colour: '#8a63d2', shape: 'triangle-right', dash: [4, 2] },
+      mark: { colour: '#7e8b91', shape: 'bow-tie', dash: [4, 4, 1, 4] },
     },
     ['checkpoints'],
     () => ({ preferencesOnly: true }),
@@ -118,7 +118,7 @@ export const injectingArms: readonly ArmDefinition[] = [
         'dki-gated',
         {
           summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty',
-          mark: { colour: '#c0504d', shape: 'triangle-left', dash: [2, 3] },
+          mark: { colour: '#b86b1a', shape: 'hourglass', dash: [2, 3] },
         },
         ['checkpoints', 'cells', 'fullDistribution'],
         ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
@@ -132,7 +132,7 @@ export const injectingArms: readonly ArmDefinition[] = [
       retrieves: 'donor',
       control: 'negative',
       summary: "as dki, with another user's memories in place of those retrieved: a control that must not answer",
-      mark: { colour: '#808080', shape: 'circle', dash: [4, 4] },
+      mark: { colour: '#6b6f71', shape: 'circle', dash: [4, 4] },
     },
     ['checkpoints'],
     () => ({ retrieves: 'donor' }),

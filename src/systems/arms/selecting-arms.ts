@@ -18,20 +18,23 @@ function selecting(
   };
 }
 
+/** Of all selections: in a figure of many methods shapes tell them apart, and their control has a colour of its own. */
+const colour = '#856773';
+
 /** Arms that recompute a share of the memory tokens, and their control. */
 export const selectingArms: readonly ArmDefinition[] = [
   selecting('first', SHARE, {
     summary: 'as dki-blocks, a share of the memory tokens recomputed: the first of every block',
-    mark: { colour: '#7f5aa2', shape: 'triangle-left', dash: [3, 1] },
+    mark: { colour, shape: 'chevron', dash: [3, 1] },
   }),
   selecting('random', `(ranked:)?${SHARE}`, {
     summary:
       'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
-    mark: { colour: '#6b6b6b', shape: 'square', dash: [1, 2] },
+    mark: { colour: '#928786', shape: 'circle', dash: [1, 2] },
   }),
   selecting('ranked', SHARE, {
     summary: 'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
-    mark: { colour: '#2f6f9f', shape: 'triangle-up', dash: [5, 2] },
+    mark: { colour, shape: 'star', dash: [5, 2] },
   }),
   selecting(
     'cacheblend',
@@ -39,7 +42,7 @@ export const selectingArms: readonly ArmDefinition[] = [
     {
       summary:
         'as dki-first, tokens whose K/V in the second layer deviates most from a full prefill of it (CacheBlend)',
-      mark: { colour: '#b5651d', shape: 'cross', dash: [6, 2] },
+      mark: { colour, shape: 'hourglass', dash: [6, 2] },
     },
     ['firstLayers'],
   ),
@@ -47,7 +50,7 @@ export const selectingArms: readonly ArmDefinition[] = [
     deployable: false,
     summary:
       'as dki-first, tokens whose K/V deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
-    mark: { colour: '#9a5a3c', shape: 'cross', dash: [1, 3] },
+    mark: { colour, shape: 'bow-tie', dash: [1, 3] },
   }),
   selecting(
     'informative',
@@ -55,7 +58,7 @@ export const selectingArms: readonly ArmDefinition[] = [
     {
       summary:
         'as dki-first, tokens that the words before them in their own block make least likely: those with values',
-      mark: { colour: '#4f8f7b', shape: 'diamond', dash: [2, 4] },
+      mark: { colour, shape: 'pentagon', dash: [2, 4] },
     },
     ['logProbabilities'],
   ),
@@ -64,7 +67,7 @@ export const selectingArms: readonly ArmDefinition[] = [
     SHARE,
     {
       summary: 'as dki-informative, of the best retrieved block first, then of the next',
-      mark: { colour: '#1f6f6f', shape: 'triangle-up', dash: [2, 2, 6, 2] },
+      mark: { colour, shape: 'half-disc', dash: [2, 2, 6, 2] },
     },
     ['logProbabilities'],
   ),
@@ -73,7 +76,7 @@ export const selectingArms: readonly ArmDefinition[] = [
     SHARE,
     {
       summary: 'as dki-first, tokens that the question attends to most in the middle layer (ProphetKV, in one layer)',
-      mark: { colour: '#3b6ea8', shape: 'square', dash: [7, 2, 2, 2] },
+      mark: { colour, shape: 'triangle-left', dash: [7, 2, 2, 2] },
     },
     ['queries'],
   ),

@@ -21,7 +21,7 @@ export const textArms: readonly ArmDefinition[] = [
       retrieves: 'nothing',
       control: 'negative',
       summary: 'the same prompt without any memory: the lower bound',
-      mark: { colour: '#808080', shape: 'stroke', dash: [2, 4] },
+      mark: { colour: '#6b6f71', shape: 'half-disc', dash: [2, 4] },
     }),
     open: (parts) => new RAGSystem({ ...parts, retrieves: 'nothing', injectionMode: 'none' }),
   },
@@ -32,7 +32,7 @@ export const textArms: readonly ArmDefinition[] = [
       retrieves: 'evidence',
       deployable: false,
       summary: 'the evidence memories and no others as text, in order of creation: the upper bound of retrieval',
-      mark: { colour: '#7a7f2a', shape: 'square', dash: [3, 3] },
+      mark: { colour: '#8c85ad', shape: 'star', dash: [3, 3] },
     }),
     open: (parts) =>
       new RAGSystem({
@@ -48,7 +48,7 @@ export const textArms: readonly ArmDefinition[] = [
       ...text,
       retrieves: 'all',
       summary: "all of the user's memories as text, as many of the newest as the budget takes, in order of creation",
-      mark: { colour: '#a0644a', shape: 'diamond', dash: [5, 5] },
+      mark: { colour: '#857925', shape: 'pentagon', dash: [5, 5] },
     }),
     open: (parts) =>
       new RAGSystem({
@@ -65,7 +65,7 @@ export const textArms: readonly ArmDefinition[] = [
       equivalence: 'bitwise',
       comparison: 'baseline',
       summary: 'retrieved memories as text, evaluated from the first token: the baseline',
-      mark: { colour: '#3f78c1', shape: 'circle', dash: [1, 0] },
+      mark: { colour: '#268eea', shape: 'circle', dash: [1, 0] },
     }),
     open: (parts) => new RAGSystem({ ...parts, injectionMode: 'rag' }),
   },
@@ -76,7 +76,7 @@ export const textArms: readonly ArmDefinition[] = [
       equivalence: 'bitwise',
       comparison: 'planned',
       summary: 'as rag, reusing the longest prefix that any earlier prompt of the user shares (prefix caching)',
-      mark: { colour: '#1b93a8', shape: 'square', dash: [6, 3] },
+      mark: { colour: '#157b91', shape: 'square', dash: [6, 3] },
     }),
     requires: () => ['promptCache'],
     open: (parts) => new RAGSystem({ ...parts, prefixCache: parts.openStore, injectionMode: 'rag-cached' }),
@@ -88,7 +88,7 @@ export const textArms: readonly ArmDefinition[] = [
       equivalence: 'bitwise',
       control: 'twin',
       summary: 'rag again: its difference to rag is the noise of the measurement (A/A)',
-      mark: { colour: '#5b7fa6', shape: 'circle', dash: [1, 2] },
+      mark: { colour: '#6b6f71', shape: 'circle', dash: [1, 2] },
     }),
     open: (parts) => new RAGSystem({ ...parts, injectionMode: 'rag-twin' }),
   },
@@ -97,7 +97,7 @@ export const textArms: readonly ArmDefinition[] = [
     traits: () => ({
       ...text,
       summary: "the retriever's own summary in place of the memories: Markdown, with the relevance of each record",
-      mark: { colour: '#4b7b4f', shape: 'triangle-up', dash: [1, 3] },
+      mark: { colour: '#2b787f', shape: 'chevron', dash: [1, 3] },
     }),
     readsSummary: true,
     open: (parts) =>

@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { conditions, named, of, runs } from '../../../test/fixtures/figure-runs.ts';
+import { runResults } from '../../../test/fixtures/run-results.ts';
+import type { Comparison, RunResults } from '../../records/results.ts';
+import { changeFinding, qualityFinding, timeFinding } from './finding.ts';
+import { reportFigures } from './report-figures.ts';
+import { primaryMetric } from '../shown-metric.ts';
+
+const metric = primaryMetric(runResults.run);
+const compared = (delta: number, half: number, verdict: Comparison['verdict'] = 'not judged', a = 'dki-blocks') => ({
+  ...runResults.comparisons[0]!,
+  ...{ a, b: 'rag', metric: 'exactMatch', delta, low: delta - half, high: delta + half, verdict },
+});
+
+const titleOf = (results: RunResults, id: string): string =>
+  reportFigures(results).find((figure) => figure.id === id)!.title;
+const runOf = (suite: string): RunResults => runs.find(({ run }) => run.suite === suite)!;
+
+it('quality is lost or gained only where the interval leaves 0 out', () => {
+  expect(qualityFinding(compared(-0.1, 0.02, 'lost'), metric)).toBe('loses 10.0 [8.0, 12.0] points of exact match');
+  expect(qualityFinding(compared(0.1, 0.02), metric)).toBe('gains 10.0 [8.0, 12.0] points of exact match');
+  expect(qualityFinding(compared(-0.1, 0.1, 'undecided'), metric)).toBe('shows no difference in exact match');
+  expect(qualityFinding(compared(-0.1, Infinity), metric)).toBe('shows no difference in exact match');
+  expect(qualityFinding(compared(-0.01, 0.005, 'kept'), metric)).toBe('keeps its exact match within the margin');
+  expect(qualityFinding(compared(-0.1, 0.09, 'undecided'), metric)).toContain('leave undecided');
+  expect(qualityFinding(compared(0, 0, 'identical'), metric)).toBe('gives its answers bit by bit');
+});
+
+it('time differs only where the interval of the ratio leaves 1 out', () => {
+  expect(timeFinding(compared(Math.log(0.5), 0.1))).toBe('in 0.50 [0.45, 0.55] of its time');
+  expect(timeFinding(compared(Math.log(0.5), 1))).toBe('with no difference in time shown');
+});
+
+it('a value changes from condition to condition only where the intervals do not meet', () => {
+  const at = (mean: number, half: number) => ({ mean, low: mean - half, high: mean + half });
+  expect(changeFinding(at(90, 5), at(60, 5), '%')).toBe('falls from 90.0 [85.0, 95.0] to 60.0 [55.0, 65.0] %');
+  expect(changeFinding(at(60, 5), at(90, 5), '%')).toBe('rises from 60.0 [55.0, 65.0] to 90.0 [85.0, 95.0] %');
+  expect(changeFinding(at(90, 15), at(60, 15), '%')).toBe('shows no change (90.0 and 60.0 %)');
+  expect(changeFinding({ mean: 90, low: null, high: null }, at(60, 5), '%')).toBe('shows no change (90.0 and 60.0 %)');
+});
+
+it('curves tell the baseline and the joined arm, from the first condition to the last', () => {
+  const joined = named('dki-blocks', '', { comparison: 'planned', injects: 'memories' });
+  const rows = conditions(['rag', 'dki-blocks'], [null]).map((row) => {
+    const lost = row.arm === 'dki-blocks' && row.condition === 20;
+    const exactMatch = { mean: 0.5, low: 0.4, high: 0.6, n: 16, users: 2 };
+    return lost ? { ...row, metrics: { ...row.metrics, exactMatch } } : row;
+  });
+  const results = of('coherence', { arms: [...runResults.arms, joined], conditions: rows });
+  expect(titleOf(results, 'coherence')).toBe(
+    'Figure 6. From turn 1 to turn 20 of the conversation, exact match of rag shows no change (97.2 and 97.2 %), ' +
+      'of dki-blocks falls from 97.2 [95.4, 99.0] to 50.0 [40.0, 60.0] %',
+  );
+  const main = { ...results, run: { ...results.run, suite: 'scaling' } };
+  expect(titleOf(main, 'recall')).toMatch(/^Figure F3\. From 1 to 20 memories, exact match of rag shows no change/);
+  expect(titleOf(main, 'phases')).toMatch(/^Figure F2\. From 16 to 328 memory tokens, time to the first token of rag /);
+});
+
+it('a figure of differences counts those whose interval leaves 0 out, and names the largest', () => {
+  const comparisons = [
+    compared(0, 0, 'identical', 'dki'),
+    compared(-0.2, 0.1, 'not judged', 'dki-parallel'),
+    compared(-0.4, 0.1, 'not judged', 'dki-gated'),
+    compared(-0.1, 0.2, 'undecided', 'dki-blocks'),
+  ];
+  expect(titleOf(of('ablation', { comparisons }), 'ablation')).toBe(
+    'Figure 3. Of 3 other arms against dki with all parts on, which equals rag bit by bit, by their 95 % intervals: ' +
+      '2 lose exact match, most dki-gated, 40.0 [30.0, 50.0] points; 1 shows no difference',
+  );
+  const { arms } = runOf('alpha');
+  const byAlpha = [compared(-0.8, 0.1, 'not judged', 'dki@alpha=0'), compared(-0.1, 0.2, 'not judged', 'dki@alpha=0.5'), compared(0, 0, 'identical', 'dki@alpha=1')]; // prettier-ignore
+  expect(titleOf(of('alpha', { arms, comparisons: byAlpha }), 'alpha')).toBe(
+    'Figure 4. Against rag, exact match is lower at α = 0 (by 80.0 [70.0, 90.0] points); the same bit by bit at 1; not shown to differ at 0.5',
+  );
+});
+
+it('a break-even whose interval holds "never" is not shown', () => {
+  expect(titleOf(runOf('latency'), 'break-even')).toBe(
+    'Figure 5. Time to first token, summed over turns: dki is not shown to break even against rag (turn 3 [2, never]) and ' +
+      'is not shown to break even against rag-cached (turn 3 [2, never]); dki-link:4 never breaks even against rag',
+  );
+  const { breakEven } = runOf('latency');
+  const bounded = breakEven.slice(0, 1).map((one) => ({ ...one, high: 5 }));
+  expect(titleOf(of('latency', { breakEven: bounded }), 'break-even')).toContain(
+    'dki breaks even at turn 3 [2, 5] against rag',
+  );
+});
+
+it('retrieval is held against the router', () => {
+  const { measured } = runOf('retrieval');
+  const retrieval = measured!.retrieval!;
+  const rows = retrieval.rows.map((row, place) =>
+    place === 1 ? { ...row, againstRouter: { delta: 0.1, low: 0.05, high: 0.15, p: 0.01 } } : row,
+  );
+  expect(titleOf(of('retrieval', { measured: { retrieval: { ...retrieval, rows } } }), 'retrieval')).toBe(
+    'Figure 7. Against router (50.0 %), recall@5 is higher with salience (by 10.0 [5.0, 15.0] points)',
+  );
+});
+
+it('bytes, leaks, methods and loads are told with the numbers of the figure', () => {
+  expect(titleOf(runOf('storage'), 'storage')).toBe(
+    'Figure 8. Bytes of a memory token: 2.5 as text; 1,536 as K/V in F16, 614 times the text',
+  );
+  expect(titleOf(runOf('isolation'), 'leaks')).toBe("Figure 9. dki-blocks (2 answers) told users another's secret");
+  const tight = runOf('isolation').measured!.leaks!.slice(0, 2);
+  expect(titleOf(of('isolation', { measured: { leaks: tight } }), 'leaks')).toBe(
+    "Figure 9. No arm of 2 told a user another's secret: at most 7.0 % of answers do, by the upper 95 % bound",
+  );
+  expect(titleOf(runOf('methods'), 'methods')).toBe(
+    'Figure 11. 2 of 3 methods lose exact match against rag by their 95 % intervals, most dki-random:.3, 30.0 [20.0, 40.0] points; ' +
+      '1 of 1 is better than tokens drawn at random: dki-first:.3',
+  );
+  const load = { turns: 9, errors: 0, answered: 1, evaluatedTokens: 1, reusedTokens: 0, movedBytes: 0, hits: null, sameAsText: null, meter: null }; // prettier-ignore
+  const loads = [[1, false], [4, true]].map(([offered, saturated]) => ({ ...load, arm: 'rag', offered: offered as number, saturated: saturated as boolean, ttftMs: { p50: 9 } })); // prettier-ignore
+  const serving = { sessions: 1, conversations: 1, recurrence: 0, capacity: {}, loads };
+  expect(titleOf(of('serving', { measured: { serving } }), 'serving')).toBe(
+    'Figure 12. Of the rates of arrival that were tried, arms keep up: rag with 1.00/s',
+  );
+});
