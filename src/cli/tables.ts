@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BenchError } from '../config/bench-error.ts';
+import { flagOf } from '../config/config-options.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { RunUserRepository } from '../db/run-user-repository.ts';
@@ -31,6 +32,7 @@ interface TablesFlags {
   readonly format: keyof typeof renderers;
   readonly check?: true;
   readonly write?: true;
+  readonly report?: string;
 }
 
 /** Declares `tables`. */
@@ -43,12 +45,46 @@ export function declareTables(command: Command): void {
     .addOption(new Option('--per-turn <format>', 'a line a turn in place of tables').choices(turnFormats))
     .option('--check', 'compare with the report that the run wrote')
     .option('--write', 'write the report again')
+    .option('--report <path>', 'folder of reports, or a file of one, to draw from in place of a database')
     .action(async (flags: TablesFlags) => {
       process.exitCode = await tables(flags);
     });
 }
 
-async function tables({ run, out, db, table, format, perTurn, check, write }: TablesFlags): Promise<number> {
+async function tables({ report, ...flags }: TablesFlags): Promise<number> {
+  return report === undefined ? await ofDatabase(flags) : await ofReports({ ...flags, report });
+}
+
+/** Draws stored reports; options of databases are refused. */
+async function ofReports({
+  report,
+  table,
+  format,
+  check,
+  write,
+  ...others
+}: TablesFlags & { readonly report: string }) {
+  const [named] = Object.keys(others);
+  if (named !== undefined) {
+    const what = `${flagOf(named)} has no effect with --report, which opens no database`;
+    throw new BenchError('bad-option', what, 'drop it');
+  }
+  const { checkReports, redrawReports, storedReports } = await import('./stored-reports.ts');
+  if (check === true) return await checkReports(report);
+  if (write === true) return await redrawReports(report);
+  return printed(storedReports(report), table, format);
+}
+
+async function ofDatabase({
+  run,
+  out,
+  db,
+  table,
+  format,
+  perTurn,
+  check,
+  write,
+}: Omit<TablesFlags, 'report'>): Promise<number> {
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db);
   if (perTurn !== undefined) {
@@ -59,7 +95,11 @@ async function tables({ run, out, db, table, format, perTurn, check, write }: Ta
   if (check === true) return await checked(database, config.out, resultsOfRuns(database, run));
   if (write === true) return await written(database, config.out, resultsOfRuns(database, run));
   const runs = storedSoFar(database, run);
-  if (runs.length === 0) return exitCodes.ok;
+  return runs.length === 0 ? exitCodes.ok : printed(runs, table, format);
+}
+
+/** Prints tables of runs. @returns the exit code */
+function printed(runs: readonly RunResults[], table: string | undefined, format: TablesFlags['format']): number {
   const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
   if (format === 'json' && chosen.length > 1) process.stdout.write(printableJson(chosen.map(tableAsJson)));
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));

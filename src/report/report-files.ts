@@ -20,20 +20,30 @@ export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv,
 /** The file of a report with the outcomes of its turns. */
 export const OUTCOMES_FILE = 'outcomes.jsonl';
 
-/** Renders the files of a report, by their paths within its folder: all for one run, `report.html` alone for several. */
-async function filesOf(runs: readonly RunResults[], outcomes: string | undefined): Promise<Map<string, string>> {
+/** Renders what is drawn from results, by paths within the folder of the report: all for one run, `report.html` alone for several. */
+async function drawingsOf(runs: readonly RunResults[]): Promise<Map<string, string>> {
   const page = ['report.html', await renderReport(runs)] as const;
   const [results] = runs;
   if (results === undefined || runs.length > 1) return new Map([page]);
   const tables = [...reportTables(results).values(), ...comparisonsTables(results), checksTable(results)];
   return new Map([
-    ['results.json', printableJson(results)],
-    ...(outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const]),
     ...tables.flatMap((table) =>
       Object.entries(renderers).map(([suffix, render]) => [`tables/${table.id}.${suffix}`, render(table)] as const),
     ),
     ...(await figureFiles(results)),
     page,
+  ]);
+}
+
+/** As `drawingsOf`, of one run with what they are drawn from. */
+async function filesOf(runs: readonly RunResults[], outcomes: string | undefined): Promise<Map<string, string>> {
+  const drawings = await drawingsOf(runs);
+  const [results] = runs;
+  if (results === undefined || runs.length > 1) return drawings;
+  return new Map([
+    ['results.json', printableJson(results)],
+    ...(outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const]),
+    ...drawings,
   ]);
 }
 
@@ -46,7 +56,16 @@ async function filesOf(runs: readonly RunResults[], outcomes: string | undefined
  * @throws BenchError `disk` if the folder cannot be written
  */
 export async function writeReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<void> {
-  for (const [name, content] of await filesOf(runs, outcomes)) {
+  writeFiles(folder, await filesOf(runs, outcomes));
+}
+
+/** Draws a report again from its results: tables, figures and `report.html`. @throws BenchError as `writeReport` */
+export async function redrawReport(folder: string, runs: readonly RunResults[]): Promise<void> {
+  writeFiles(folder, await drawingsOf(runs));
+}
+
+function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
+  for (const [name, content] of files) {
     const path = join(folder, name);
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
@@ -79,7 +98,16 @@ function differingPaths(a: unknown, b: unknown, path = ''): string[] {
  * @throws BenchError `not-found` without a report
  */
 export async function checkReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<string[]> {
-  return [...(await filesOf(runs, outcomes))].flatMap(([name, expected]) => {
+  return differencesTo(folder, await filesOf(runs, outcomes));
+}
+
+/** Names the files of a report that are not drawn from its results as today. */
+export async function checkDrawings(folder: string, runs: readonly RunResults[]): Promise<string[]> {
+  return differencesTo(folder, await drawingsOf(runs));
+}
+
+function differencesTo(folder: string, files: ReadonlyMap<string, string>): string[] {
+  return [...files].flatMap(([name, expected]) => {
     let found: string;
     try {
       found = readFileSync(join(folder, name), 'utf8');

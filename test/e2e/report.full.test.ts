@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/report/report-files.ts';
@@ -45,6 +45,20 @@ describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it.each(['reference', 'reference/methods', 'smollm2-135m'])('%s, as it is stored', async (name) => {
+    const file = fileURLToPath(new URL(`../../reports/${name}/report.html`, import.meta.url));
+    expect(statSync(file).size).toBeLessThan(2_000_000);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(pathToFileURL(file).href);
+      expect([colorScheme, await seriousFaults(page), await excessWidth(page)]).toEqual([colorScheme, [], 0]);
+    }
+    const links = await page.evaluate<string[]>('[...document.querySelectorAll("a[href]")].map(({ href }) => href)');
+    const files = links.filter((href) => href.startsWith('file:') && !href.includes('#'));
+    expect(files.filter((href) => !existsSync(fileURLToPath(href)))).toEqual([]);
+    expect(faults).toEqual([]);
+  });
 
   it('sorts all blocks of a table by a heading, from the keyboard, and back again', async () => {
     await page.goto(address());

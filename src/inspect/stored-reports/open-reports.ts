@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../../db/database.ts';
-import { readRecord, requireSchemaVersion } from '../../db/read-record.ts';
 import { ReportRepository } from '../../db/report-repository.ts';
-import { runResults } from '../../records/results.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { OUTCOMES_FILE } from '../../report/report-files.ts';
 import { type ReportedRow, readOutcomes } from '../../report/outcomes/read-outcomes.ts';
 import { findReports } from './find-reports.ts';
+import { readReport } from './read-report.ts';
 import { runOfReport } from './report-run.ts';
 
 /** Question and gold of an item. */
@@ -26,15 +24,6 @@ export interface OpenReports {
   readonly database: BenchDatabase;
   /** Names of runs whose reports hold no outcomes of their turns. */
   readonly withoutOutcomes: readonly string[];
-}
-
-function documentOf(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    const hint = 'write the report again: npm run tables -- --run NAME --write';
-    throw new BenchError('bad-data', `${path}: ${(error as Error).message}`, hint, error);
-  }
 }
 
 function withTexts(row: ReportedRow, texts: ReadonlyMap<string, ItemTexts> | null): ReportedRow {
@@ -55,11 +44,8 @@ export async function openReports(path: string, textsOf: TextsOfRun): Promise<Op
   const withoutOutcomes: string[] = [];
   try {
     for (const folder of folders) {
-      const place = join(folder, 'results.json');
-      const document = documentOf(place) as { readonly schemaVersion?: number };
-      requireSchemaVersion(document.schemaVersion ?? 0, place);
-      const results = readRecord(runResults, document, place);
-      const read = runOfReport(results, place);
+      const results = readReport(folder);
+      const read = runOfReport(results, join(folder, 'results.json'));
       // Copies of a report, and reports of two machines, may have one name.
       const name = taken.names.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
       const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };

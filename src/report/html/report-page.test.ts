@@ -44,6 +44,15 @@ it('shows one figure under the verdict, and the others behind the tables', async
   expect(later).toBeGreaterThan(page.indexOf('id="suite-latency"'));
 });
 
+it('holds all tables of a suite alone, and of several leads to the report of each', async () => {
+  const alone = await renderReport([first]);
+  const [, others] = /All other tables of this suite: (\d+)/.exec(alone)!;
+  const page = await renderReport([first, second]);
+  expect(page).not.toContain('All other tables');
+  expect(page).toContain(`<a href="main/report.html">The report of this suite alone</a>, with its ${others!} other tables`);
+  expect(page).toContain('<a href="latency/report.html">');
+});
+
 it('says of a number its interval and n, and leads from each row to its turns in the viewer', async () => {
   const page = await renderReport([first]);
   expect(page).toMatch(/title="[\d.]+, 95 % interval [\d.]+ to [\d.]+, n = 320, 40 users"/);

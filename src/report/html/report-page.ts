@@ -55,7 +55,19 @@ async function figures(results: RunResults, lead: DrawnFigure | undefined): Prom
   return drawn.length === 0 ? '' : html`<div class="figures">${drawn.map(drawing)}</div>`;
 }
 
-/** Section of one run: checks with evidence, the tables and figures of its suite, all other tables collapsed. */
+/** All other tables of a suite, collapsed; of several suites in one page, which they would make too large, a link to its own. */
+function otherTables({ run }: RunResults, others: readonly Html[], several: boolean): Html {
+  if (!several) {
+    return html`<details>
+      <summary>All other tables of this suite: ${others.length}</summary>
+      ${others}
+    </details>`;
+  }
+  const page = `${run.name.slice(groupOf(run.name).length + 1)}/report.html`;
+  return html`<p><a href="${page}">The report of this suite alone</a>, with its ${others.length} other tables.</p>`;
+}
+
+/** Section of one run: checks with evidence, the tables and figures of its suite, and its other tables. */
 async function suite(results: RunResults, several: boolean, lead: DrawnFigure | undefined): Promise<Html> {
   const { run } = results;
   const id = `suite-${run.suite}`;
@@ -70,10 +82,7 @@ async function suite(results: RunResults, several: boolean, lead: DrawnFigure | 
     <h2 id="${id}-heading">${several ? `Suite ${run.suite}` : 'Checks, tables and figures'}</h2>
     ${several ? list(verdictSentences(results)) : ''} ${htmlTable(checksTable(results), run.suite, link)}
     ${drawn(shown)} ${await figures(results, lead)}
-    <details>
-      <summary>All other tables of this suite: ${others.length}</summary>
-      ${drawn(others)}
-    </details>
+    ${otherTables(results, drawn(others), several)}
   </section> `;
 }
 

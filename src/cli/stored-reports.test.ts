@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import type { RunResults } from '../records/results.ts';
+import { writeReport } from '../report/report-files.ts';
+import { checkReports, redrawReports, storedReports } from './stored-reports.ts';
+
+let folder: string;
+let printed: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dki-redrawn-'));
+  printed = '';
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+  return () => {
+    write.mockRestore();
+    rmSync(folder, { recursive: true });
+  };
+});
+
+const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+
+/** Two suites of one name and the page of both, whose arms have a mark of before. */
+async function group(): Promise<void> {
+  const arms = runResults.arms.map((arm) => {
+    const mark = { colour: '#123456', shape: 'square', dash: [1, 0] } as const;
+    return { ...arm, traits: { ...arm.traits, mark } };
+  });
+  const of = (suite: string, startedAt: string): RunResults => ({
+    ...runResults,
+    arms,
+    run: { ...runResults.run, name: `demo/${suite}`, suite, startedAt },
+  });
+  const runs = [of('main', '2026-01-01T10:00:00Z'), of('ablation', '2026-01-01T09:00:00Z')];
+  for (const results of runs) await writeReport(join(folder, results.run.name), [results]);
+  await writeReport(join(folder, 'demo'), runs);
+}
+
+it('draws stored reports again, with the marks of today and no other change of the results', async () => {
+  await group();
+  writeFileSync(join(folder, 'demo/main/figures/frontier.svg'), 'of before');
+  expect([await checkReports(folder), printed.match(/figures\/frontier\.svg: differs/g)]).toEqual([
+    1,
+    expect.anything(),
+  ]);
+  const before = read('demo/main/results.json');
+  expect(await redrawReports(folder)).toBe(0);
+  expect(printed.match(/: drawn$/gm)).toHaveLength(3);
+  const { colour } = runResults.arms[0]!.traits.mark;
+  expect(read('demo/main/figures/frontier.svg')).toContain(`fill="${colour}"`);
+  const [was, is] = [before, read('demo/main/results.json')].map(
+    (text) => JSON.parse(text, (key, value: unknown) => (key === 'mark' ? 'a mark' : value)) as unknown,
+  );
+  expect(is).toEqual(was);
+  expect(read('demo/main/results.json')).not.toContain('#123456');
+  // Suites stand in the order in which they were made.
+  const page = read('demo/report.html');
+  expect(page.indexOf('id="suite-ablation"')).toBeLessThan(page.indexOf('id="suite-main"'));
+  expect(await checkReports(folder)).toBe(0);
+  expect(storedReports(folder).map(({ run }) => run.suite)).toEqual(['ablation', 'main']);
+});
