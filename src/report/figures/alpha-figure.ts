@@ -19,7 +19,7 @@ function alphaFinding({ arms, comparisons }: RunResults, quality: ShownMetric): 
   const compared = comparisons
     .filter(({ a, b, metric }) => metric === quality.name && b === baseline && alphas.get(a) !== undefined)
     .sort((one, other) => alphas.get(one.a)! - alphas.get(other.a)!);
-  if (compared.length === 0) return `${quality.title} by α; no difference was tested, as the baseline did not run`;
+  if (compared.length === 0) return `${quality.title} by α; none is held against another`;
   const { identical, lower, higher, none } = sortedDifferences(compared);
   const at = (some: readonly Comparison[]): string => listed(some.map(({ a }) => String(alphas.get(a)!)));
   const sized = ([first, ...rest]: readonly Comparison[]): string =>

@@ -39,6 +39,18 @@ it('a value changes from condition to condition only where the intervals do not 
   expect(changeFinding({ mean: 90, low: null, high: null }, at(60, 5), '%')).toBe('shows no change (90.0 and 60.0 %)');
 });
 
+it('quality against time tells other arms where no arm injects, and where none is compared, the range', () => {
+  const [rag] = runResults.arms;
+  const cached = named('rag-cached', '', { comparison: 'planned', injects: 'nothing' });
+  const comparisons = [compared(0, 0, 'identical', 'rag-cached')];
+  expect(titleOf(of('main', { arms: [rag!, cached], comparisons }), 'frontier')).toBe(
+    'Figure F1. Against rag, rag-cached gives its answers bit by bit',
+  );
+  expect(titleOf(of('main', { comparisons: [] }), 'frontier')).toBe(
+    'Figure F1. Exact match is 97.2 to 97.2 % by arm; none is held against another',
+  );
+});
+
 it('curves tell the baseline and the joined arm, from the first condition to the last', () => {
   const joined = named('dki-blocks', '', { comparison: 'planned', injects: 'memories' });
   const rows = conditions(['rag', 'dki-blocks'], [null]).map((row) => {

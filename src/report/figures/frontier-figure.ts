@@ -9,7 +9,7 @@ import { PANEL_WIDTH } from './theme.ts';
 /** The finding where no arm was held against another. */
 function uncompared(values: readonly number[], { title, unit, digits }: ShownMetric): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, digits));
-  return `${title} is ${least!} to ${most!} ${unit} by arm; no difference was tested, as the baseline did not run`;
+  return `${title} is ${least!} to ${most!} ${unit} by arm; none is held against another`;
 }
 
 /** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */

@@ -8,19 +8,26 @@ export function joinedOf(arms: readonly ArmResults[]): ArmResults | undefined {
   return arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'memories');
 }
 
+/** Arms that a title names. */
+const NAMED_ARMS = 2;
+
 /**
- * The finding of quality against time in a sentence: the primary arm, and the first planned one that injects, beside the baseline.
- * Undefined where nothing was compared.
+ * The finding of quality against time in a sentence: the primary arm, and the first planned one that injects, or else those
+ * that were planned, or any others, beside the baseline. Undefined where nothing was compared.
  */
 export function frontierFinding(results: RunResults): string | undefined {
   const { arms, comparisons, run } = results;
   const baseline = baselineOf(arms)?.arm;
   const metric = primaryMetric(run);
-  const clauses = [primaryOf(arms), joinedOf(arms)].flatMap((arm) => {
+  const usual = [primaryOf(arms), joinedOf(arms)].filter((arm) => arm !== undefined);
+  const others = arms.filter(({ traits }) => traits.control === null && traits.comparison !== 'baseline');
+  const planned = others.filter(({ traits }) => traits.comparison === 'planned');
+  const named = [usual, planned, others].find(({ length }) => length > 0) ?? [];
+  const clauses = named.slice(0, NAMED_ARMS).flatMap((arm) => {
     const against = (name: string) =>
-      comparisons.find((one) => one.metric === name && one.a === arm?.arm && one.b === baseline);
+      comparisons.find((one) => one.metric === name && one.a === arm.arm && one.b === baseline);
     const [quality, time] = [against(metric.name), against('ttftLogRatio')];
-    if (arm === undefined || quality === undefined) return [];
+    if (quality === undefined) return [];
     return [`${arm.arm} ${qualityFinding(quality, metric)}${time === undefined ? '' : ` ${timeFinding(time)}`}`];
   });
   return clauses.length === 0 ? undefined : `Against ${baseline!}, ${clauses.join('; ')}`;
