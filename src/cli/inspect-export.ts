@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { BenchDatabase } from '../db/database.ts';
+import { RunRepository } from '../db/run-repository.ts';
 import { exportRun, type RunExport } from '../inspect/export/export-run.ts';
+import { exportSite } from '../inspect/export/export-site.ts';
 import type { HiddenTexts } from '../inspect/hidden-texts.ts';
 import { openReports, type TextsOfRun } from '../inspect/stored-reports/open-reports.ts';
 import { viewerScript } from '../inspect/server/viewer-script.ts';
@@ -33,7 +35,7 @@ export async function exportToFolder(
 export interface ReportExport {
   /** A folder of reports, or a file of one. */
   readonly path: string;
-  /** Its run; by default the latest. */
+  /** One of its runs; by default all. */
   readonly run: string | undefined;
   readonly folder: string;
   readonly hidden: HiddenTexts;
@@ -41,34 +43,60 @@ export interface ReportExport {
   readonly quiet: boolean;
 }
 
-/** Exports a stored report, which needs no database. @returns the exit code */
+/** Exports stored reports, which need no database: one, or all of a folder as one site. @returns the exit code */
 export async function exportReports({ path, run, folder, hidden, textsOf, quiet }: ReportExport): Promise<number> {
   using database = (await openReports(path, textsOf)).database;
+  const several = run === undefined && new RunRepository(database).names().length > 1;
+  if (several) return await exportAll(database, { folder, hasTurns: false, hidden }, quiet);
   const { name } = findRun(database, run);
   return await exportNamed(database, { run: name, folder, hasTurns: false, hidden }, quiet);
 }
 
+type Wanted = Pick<RunExport, 'folder' | 'hasTurns' | 'hidden'>;
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+
 async function exportNamed(
   database: BenchDatabase,
-  wanted: Pick<RunExport, 'run' | 'folder' | 'hasTurns' | 'hidden'>,
+  wanted: Wanted & Pick<RunExport, 'run'>,
   quiet: boolean,
+): Promise<number> {
+  return await exported(wanted.folder, quiet, async (options) => {
+    const { files, bytes, items, turns, leftOut } = await exportRun(database, { ...wanted, ...options });
+    const counts = `${items} items, ${turns} turns, ${files} files, ${megabytes(bytes)}`;
+    return [`run ${printable(wanted.run)}, ${counts}`, ...(leftOut === undefined ? [] : [leftOut])];
+  });
+}
+
+async function exportAll(database: BenchDatabase, wanted: Wanted, quiet: boolean): Promise<number> {
+  return await exported(wanted.folder, quiet, async (options) => {
+    const { runs, items, turns, files, bytes, leftOut } = await exportSite(database, { ...wanted, ...options });
+    return [
+      `${runs} runs, ${items} items, ${turns} turns, ${files} files, ${megabytes(bytes)}`,
+      ...leftOut.map(printable),
+    ];
+  });
+}
+
+/** Shows an export as it is written, and prints its lines at the end. @returns the exit code */
+async function exported(
+  folder: string,
+  quiet: boolean,
+  write: (options: Pick<RunExport, 'mostBytes' | 'onProgress' | 'script' | 'signal'>) => Promise<readonly string[]>,
 ): Promise<number> {
   using display = quiet ? undefined : new ProgressDisplay(process.stderr);
   const interruption = new AbortController();
   const onProgress = (done: number, total: number) => display?.show({ phase: 'turns', done, total });
-  const options = { ...wanted, mostBytes, onProgress, script: viewerScript(), signal: interruption.signal };
+  const options = { mostBytes, onProgress, script: viewerScript(), signal: interruption.signal };
   try {
-    const { files, bytes, items, turns, leftOut } = await interruptible(
+    const [first, ...others] = await interruptible(
       interruption,
-      () => exportRun(database, options),
+      () => write(options),
       () => display?.say('stopping'),
       exitCodes.interrupted,
     );
-    const size = `${Math.ceil(bytes / 1e6)} MB`;
-    process.stdout.write(
-      `${printable(shownPath(join(wanted.folder, 'index.html')))}: run ${printable(wanted.run)}, ${items} items, ` +
-        `${turns} turns, ${files} files, ${size}\n${leftOut === undefined ? '' : `${leftOut}\n`}`,
-    );
+    const index = printable(shownPath(join(folder, 'index.html')));
+    process.stdout.write([`${index}: ${first!}`, ...others].map((line) => `${line}\n`).join(''));
     return exitCodes.ok;
   } catch (error) {
     if (!interruption.signal.aborted) throw error;

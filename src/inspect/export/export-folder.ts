@@ -6,8 +6,19 @@ import { BenchError } from '../../config/bench-error.ts';
 /** The folder of all files but the index. */
 export const filesFolder = 'files';
 
+/** A place of pages: the folder of an export, or a folder in it. */
+export interface PagesFolder {
+  /** Of all files in it. */
+  readonly bytes: number;
+  readonly files: number;
+  /** @param path within the folder, made of counters only @throws BenchError `disk` */
+  write(path: string, content: string): Promise<void>;
+  /** Removes files that were written. */
+  remove(paths: readonly string[]): Promise<void>;
+}
+
 /** A folder that is written beside its place and then renamed: a reader never sees half an export. */
-export class ExportFolder implements Disposable {
+export class ExportFolder implements PagesFolder, Disposable {
   readonly #target: string;
   readonly #work: string;
   readonly #sizes = new Map<string, number>();
@@ -24,7 +35,6 @@ export class ExportFolder implements Disposable {
     });
   }
 
-  /** Of all files. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -33,7 +43,6 @@ export class ExportFolder implements Disposable {
     return this.#sizes.size;
   }
 
-  /** @param path within the folder, made of counters only @throws BenchError `disk` */
   async write(path: string, content: string): Promise<void> {
     const size = Buffer.byteLength(content);
     await onDisk(() => writeFile(join(this.#work, path), content));
@@ -41,13 +50,18 @@ export class ExportFolder implements Disposable {
     this.#bytes += size;
   }
 
-  /** Removes files that were written. */
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       await onDisk(() => rm(join(this.#work, path)));
       this.#bytes -= this.#sizes.get(path) ?? 0;
       this.#sizes.delete(path);
     }
+  }
+
+  /** Makes a folder of pages in it. @param name made of counters only @throws BenchError `disk` */
+  part(name: string): PagesFolder {
+    onDisk(() => mkdirSync(join(this.#work, name, filesFolder), { recursive: true }));
+    return new PartFolder(this, name);
   }
 
   /** Renames the folder to its place. @throws BenchError `disk` if the place was taken meanwhile */
@@ -61,6 +75,36 @@ export class ExportFolder implements Disposable {
   /** Deletes what was not finished. */
   [Symbol.dispose](): void {
     rmSync(this.#work, { recursive: true, force: true });
+  }
+}
+
+/** A folder in an export, which counts its own files. */
+class PartFolder implements PagesFolder {
+  readonly #whole: ExportFolder;
+  readonly #name: string;
+  readonly #before: { readonly bytes: number; readonly files: number };
+
+  /** @param whole into which nothing else is written while this folder is */
+  constructor(whole: ExportFolder, name: string) {
+    this.#whole = whole;
+    this.#name = name;
+    this.#before = { bytes: whole.bytes, files: whole.files };
+  }
+
+  get bytes(): number {
+    return this.#whole.bytes - this.#before.bytes;
+  }
+
+  get files(): number {
+    return this.#whole.files - this.#before.files;
+  }
+
+  write(path: string, content: string): Promise<void> {
+    return this.#whole.write(`${this.#name}/${path}`, content);
+  }
+
+  remove(paths: readonly string[]): Promise<void> {
+    return this.#whole.remove(paths.map((path) => `${this.#name}/${path}`));
   }
 }
 

@@ -63,8 +63,16 @@ export class ExportFiles {
   }
 }
 
-/** Links from a page of an export, relative to its own folder. @param opensTurns false for a report, which holds no turns */
-export function exportLinks(files: ExportFiles, from: string, opensTurns = true): Links {
+/** The kind of an export. */
+export interface ExportKind {
+  /** False for a report, which holds no turns. */
+  readonly opensTurns: boolean;
+  /** It is one folder of a site, whose index stands above it. */
+  readonly inSite: boolean;
+}
+
+/** Links from a page of an export, relative to its own folder. */
+export function exportLinks(files: ExportFiles, from: string, { opensTurns, inSite }: ExportKind): Links {
   const inFolder = from.startsWith(`${filesFolder}/`);
   const to = (path: string): string => {
     if (!inFolder) return path;
@@ -73,7 +81,7 @@ export function exportLinks(files: ExportFiles, from: string, opensTurns = true)
   return {
     answered: false,
     opensTurns,
-    runs: () => to(files.index),
+    runs: () => `${inSite ? '../' : ''}${to(files.index)}`,
     run: (_run, query = {}) => to(files.list(query)),
     matrix: (_run, query = {}) => to(files.matrix(query)),
     table: (_run, table) => to(files.table(table)),

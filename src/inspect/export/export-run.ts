@@ -13,9 +13,9 @@ import type { Links } from '../links.ts';
 import { matrixPage } from '../matrix/matrix-page.ts';
 import { readMatrixFile } from '../matrix/read-matrix.ts';
 import { readRunPage, type RunPage } from '../run/read-run-page.ts';
-import { otherTables, runPage, tablePage } from '../run/run-page.ts';
+import { otherTables, runPage, tablePage, withoutOutcomes } from '../run/run-page.ts';
 import { style } from '../style.ts';
-import { ExportFolder } from './export-folder.ts';
+import { ExportFolder, type PagesFolder } from './export-folder.ts';
 import { exportItem } from './export-items.ts';
 import { ExportFiles } from './export-links.ts';
 import { exportList, listPages } from './export-lists.ts';
@@ -25,11 +25,9 @@ import { PageWriter } from './page-writer.ts';
 const bytesOfListedTurn = 3000;
 /** Upper bound of the bytes of the index, which is written last. */
 const bytesOfIndex = 250_000;
-/** Options of an export. */
-export interface RunExport {
+/** Options of the pages of a run. */
+export interface RunPages {
   readonly run: string;
-  /** A new folder, or an empty one. */
-  readonly folder: string;
   /** False for a report, which holds the outcomes of turns and no turns. */
   readonly hasTurns: boolean;
   /** The rule of texts; by default that of reports. */
@@ -40,6 +38,14 @@ export interface RunExport {
   readonly mostBytes: number;
   readonly onProgress: (doneTurns: number, turns: number) => void;
   readonly signal: AbortSignal;
+  /** They are a part of a site, whose index stands above them. */
+  readonly inSite?: true;
+}
+
+/** Options of an export. */
+export interface RunExport extends RunPages {
+  /** A new folder, or an empty one. */
+  readonly folder: string;
 }
 
 /** The content of a finished export. */
@@ -58,12 +64,19 @@ export interface ExportedRun {
  * `signal` between two items
  */
 export async function exportRun(database: BenchDatabase, options: RunExport): Promise<ExportedRun> {
-  const { onProgress, signal, mostBytes } = options;
+  using folder = new ExportFolder(options.folder);
+  const made = await writeRun(database, folder, options);
+  folder.finish();
+  return made;
+}
+
+/** Writes the pages of a run into a folder, of which nothing stays where that fails. @throws BenchError as `exportRun` */
+export async function writeRun(database: BenchDatabase, folder: PagesFolder, options: RunPages): Promise<ExportedRun> {
+  const { onProgress, signal, mostBytes, hasTurns, inSite = false } = options;
   const { hidden = hiddenInReports } = options;
   const model = readRunPage(database, options.run, {}, hidden);
   const rows = turnsOf(database, model.name, hidden);
-  using folder = new ExportFolder(options.folder);
-  const writer = new PageWriter(folder, new ExportFiles(), options.hasTurns);
+  const writer = new PageWriter(folder, new ExportFiles(), hasTurns, inSite);
   await folder.write(writer.files.style, style);
   await folder.write(writer.files.script, options.script);
   await exportResults(writer, model);
@@ -84,7 +97,6 @@ export async function exportRun(database: BenchDatabase, options: RunExport): Pr
   const leftOut = leftOutInWords(rows, kept, mostBytes);
   await exportIndex(writer, model, turnsOfItems(rows, kept), leftOut);
   const { files, bytes } = folder;
-  folder.finish();
   return { files, bytes, items: kept.length, turns, leftOut };
 }
 
@@ -156,16 +168,17 @@ async function exportIndex(
   }
   const note = (links: Links): Html =>
     html`<p class="note">
-      Exported from the viewer: filters of turns, comparisons and differences to arms other than RAG need
-      <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
-      ${
-        disagreeing.length === 0
-          ? ''
-          : html`<a href="${links.run(model.name, { disagreeing: true })}"
-              >${disagreeing.length} turns of items on which arms disagree</a
-            >`
-      }
-    </p>`;
+        Exported from the viewer: filters of turns, comparisons and differences to arms other than RAG need
+        <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
+        ${
+          disagreeing.length === 0
+            ? ''
+            : html`<a href="${links.run(model.name, { disagreeing: true })}"
+                >${disagreeing.length} turns of items on which arms disagree</a
+              >`
+        }
+      </p>
+      ${writer.opensTurns || rows.length > 0 ? '' : withoutOutcomes(model)}`;
   await writer.write({
     ...{ path: writer.files.index, kind: 'run', title: model.name },
     body: (links) => runPage({ ...model, items: first! }, links, note(links)),

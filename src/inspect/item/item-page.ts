@@ -1,17 +1,16 @@
 import { html } from 'hono/html';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
-import { formatNumber } from '../../report/table.ts';
 import type { Links } from '../links.ts';
 import { hiddenNote } from '../hidden-texts.ts';
-import type { InspectedTurn } from '../stored-turn.ts';
+import type { AnsweredTurn, InspectedTurn } from '../stored-turn.ts';
 import { failureInWords, judgementOf, kindsOfItem, scoresInWords } from '../turn/answer-in-words.ts';
 import { refOf } from '../turn/read-turn.ts';
 import { leftOut, shownText } from '../turn/shown-text.ts';
 import { cacheInWords } from '../turn/timings-part.ts';
+import { type ArmColumn, armsTable, countColumn, timeColumn } from './arms-table.ts';
 import type { ItemModel } from './read-item-page.ts';
 
-const MOST_TURNS = 80;
 const MOST_EVIDENCE = 40;
 const MOST_MESSAGES = 40;
 const MOST_BYTES = 400;
@@ -93,59 +92,40 @@ function evidence({ evidence: memories, evidenceCount, sample }: ItemModel): Htm
 }
 
 function arms({ run, turns }: ItemModel, links: Links): Html {
-  const several = new Set(turns.map(({ repeat, turn }) => `${repeat}/${turn}`)).size > 1;
   return html`<section aria-labelledby="arms">
     <h2 id="arms">Arms</h2>
-    <div class="scroll" role="region" aria-label="Table of the arms" tabindex="0">
-      <table class="list arms">
-        <thead>
-          <tr>
-            <th scope="col">arm</th>
-            ${several ? html`<th scope="col">repeat / turn</th>` : ''}
-            <th scope="col">answer</th>
-            <th scope="col">verdict</th>
-            <th scope="col" class="right">prompt</th>
-            <th scope="col" class="right">K/V resident</th>
-            <th scope="col" class="right">evaluated</th>
-            <th scope="col" class="right">generated</th>
-            <th scope="col" class="right">positions</th>
-            <th scope="col" class="right">TTFT, ms</th>
-            <th scope="col" class="right">total, ms</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${turns.slice(0, MOST_TURNS).map((turn) => row(turn, links.turn(refOf(run, turn)), several))}
-        </tbody>
-      </table>
-    </div>
-    ${turns.length <= MOST_TURNS ? '' : html`<p class="note">… ${turns.length - MOST_TURNS} more turns, all in the list of the run.</p>`}
+    ${armsTable<InspectedTurn>({
+      turns,
+      name: (turn) => html`<a data-open href="${links.turn(refOf(run, turn))}">${printable(turn.arm)}</a>`,
+      columns: columns.map(({ cell, ...column }) => ({
+        ...column,
+        cell: (turn) => (turn.state === 'answered' ? cell(turn) : ''),
+      })),
+      failure: (turn) =>
+        turn.state === 'failed' ? html`failed: ${shownText(failureInWords(turn), MOST_BYTES)}` : undefined,
+      elsewhere: ', all in the list of the run',
+    })}
   </section>`;
 }
 
-function row(turn: InspectedTurn, href: string, several: boolean): Html {
-  const name = html`<th scope="row"><a data-open href="${href}">${printable(turn.arm)}</a></th>
-    ${several ? html`<td>${turn.repeat} / ${turn.turn}</td>` : ''}`;
-  if (turn.state === 'failed') {
-    return html`<tr>
-      ${name}
-      <td class="cut bad" colspan="9">failed: ${shownText(failureInWords(turn), MOST_BYTES)}</td>
-    </tr> `;
-  }
-  const { answer, tokens, timings, scores, account, unknownQuality } = turn;
+const columns: readonly ArmColumn<AnsweredTurn>[] = [
+  { heading: 'answer', look: 'cut', cell: ({ answer }) => shownText(answer.text, MOST_BYTES) },
+  { heading: 'verdict', look: 'cut', cell: verdict },
+  countColumn('prompt', ({ tokens }) => tokens.prompt),
+  countColumn('K/V resident', ({ tokens }) => tokens.kvResident),
+  countColumn('evaluated', ({ tokens }) => tokens.evaluated),
+  countColumn('generated', ({ tokens }) => tokens.generated),
+  countColumn('positions', ({ tokens }) => tokens.positions),
+  timeColumn('TTFT', ({ timings }) => timings.firstToken),
+  timeColumn('total', ({ timings }) => timings.total),
+];
+
+function verdict(turn: AnsweredTurn): Html {
+  const { scores, account, unknownQuality } = turn;
   const right = scores.taskSuccess === 1;
   const look = unknownQuality !== null ? 'soft' : right ? 'good' : 'bad';
   const mark = unknownQuality !== null ? '' : right ? '✓ ' : '✗ ';
-  const counts = [tokens.prompt, tokens.kvResident, tokens.evaluated, tokens.generated, tokens.positions];
-  return html`<tr>
-    ${name}
-    <td class="cut">${shownText(answer.text, MOST_BYTES)}</td>
-    <td class="cut">
-      <span class="${look}">${mark}${printable(judgementOf(turn))}</span><br /><small class="soft"
-        >${scoresInWords(turn)}${account.cache === 'bypass' ? '' : ` · ${cacheInWords(turn)}`}</small
-      >
-    </td>
-    ${counts.map((count) => html`<td class="right">${count}</td>`)}
-    <td class="right">${formatNumber(timings.firstToken, 1)}</td>
-    <td class="right">${formatNumber(timings.total, 1)}</td>
-  </tr> `;
+  return html`<span class="${look}">${mark}${printable(judgementOf(turn))}</span><br /><small class="soft"
+      >${scoresInWords(turn)}${account.cache === 'bypass' ? '' : ` · ${cacheInWords(turn)}`}</small
+    >`;
 }

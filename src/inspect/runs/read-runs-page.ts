@@ -67,8 +67,8 @@ function verdictOfResults(results: RunResults): Verdict {
   };
 }
 
-/** Reads the runs, the latest first. */
-export function readRunsPage(database: BenchDatabase, query: RunsQuery): RunsPage {
+/** Reads the runs, the latest first. @param size rows of a page */
+export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = pageSize): RunsPage {
   const wanted = query.text?.toLowerCase();
   const all = new RunRepository(database).heads().reverse();
   const matching = all.filter((run) =>
@@ -76,14 +76,14 @@ export function readRunsPage(database: BenchDatabase, query: RunsQuery): RunsPag
       ? true
       : [run.name, run.suite, run.status, run.model, run.dataset].some((text) => text.toLowerCase().includes(wanted)),
   );
-  const pages = Math.max(1, Math.ceil(matching.length / pageSize));
+  const pages = Math.max(1, Math.ceil(matching.length / size));
   const page = Math.min(query.page ?? 1, pages);
   return {
     query,
     matching: matching.length,
     page,
     pages,
-    runs: matching.slice((page - 1) * pageSize, page * pageSize).map((run) => ({
+    runs: matching.slice((page - 1) * size, page * size).map((run) => ({
       name: run.name,
       suite: run.suite,
       status: run.status,
