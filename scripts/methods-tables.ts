@@ -55,7 +55,9 @@ export function cheapestThatKeeps(results: RunResults): string {
   if (best === undefined) return `> On ${users}, no way of joining blocks keeps ${KEPT} % of the text's score.`;
   const { delta, low, high } = best.quality;
   const [mean, least, most] = [delta, low, high].map((part) => formatNumber(part * primary.scale, primary.digits));
-  const [times, from, to] = [best.time.delta, best.time.low, best.time.high].map((part) => formatNumber(Math.exp(part), 2));
+  const [times, from, to] = [best.time.delta, best.time.low, best.time.high].map((part) =>
+    formatNumber(Math.exp(part), 2),
+  );
   return [
     `> Of ${candidates.length} ways to join blocks, on ${users}, \`${best.name}\` is the cheapest that keeps ${KEPT} % of the text's score`,
     `> (${primary.label}): ${formatNumber(best.kept, 0)} %, ${mean!} [${least!}, ${most!}] ${primary.differenceUnit} to \`${rag}\`, in ${times!} [${from!}, ${to!}] of its time`,

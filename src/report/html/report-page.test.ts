@@ -49,7 +49,9 @@ it('holds all tables of a suite alone, and of several leads to the report of eac
   const [, others] = /All other tables of this suite: (\d+)/.exec(alone)!;
   const page = await renderReport([first, second]);
   expect(page).not.toContain('All other tables');
-  expect(page).toContain(`<a href="main/report.html">The report of this suite alone</a>, with its ${others!} other tables`);
+  expect(page).toContain(
+    `<a href="main/report.html">The report of this suite alone</a>, with its ${others!} other tables`,
+  );
   expect(page).toContain('<a href="latency/report.html">');
 });
 

@@ -81,8 +81,7 @@ async function suite(results: RunResults, several: boolean, lead: DrawnFigure | 
   return html`<section id="${id}" aria-labelledby="${id}-heading">
     <h2 id="${id}-heading">${several ? `Suite ${run.suite}` : 'Checks, tables and figures'}</h2>
     ${several ? list(verdictSentences(results)) : ''} ${htmlTable(checksTable(results), run.suite, link)}
-    ${drawn(shown)} ${await figures(results, lead)}
-    ${otherTables(results, drawn(others), several)}
+    ${drawn(shown)} ${await figures(results, lead)} ${otherTables(results, drawn(others), several)}
   </section> `;
 }
 
