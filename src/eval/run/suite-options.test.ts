@@ -3,7 +3,7 @@ import { loadBenchConfig } from '../../config/load-config.ts';
 import { suiteOptions } from './suite-options.ts';
 
 const alphaSuite = { defaults: { limit: 200 } };
-const mainSuite = { shippedLimit: 300 };
+const mainSuite = { shipped: { limit: 100, users: 20 } };
 
 test('a suite sets what the user does not', () => {
   expect(suiteOptions(loadBenchConfig(), alphaSuite).limit).toBe(200);
@@ -11,7 +11,12 @@ test('a suite sets what the user does not', () => {
 });
 
 test('a suite may ask a part of the data that ship, and all of those that the user names', () => {
-  expect(suiteOptions(loadBenchConfig(), mainSuite).limit).toBe(300);
-  expect(suiteOptions(loadBenchConfig({ flags: { limit: '400' } }), mainSuite).limit).toBe(400);
-  expect(suiteOptions(loadBenchConfig({ flags: { dataset: './mine.jsonl' } }), mainSuite).limit).toBeUndefined();
+  const asked = (flags: Readonly<Record<string, string>> = {}) => {
+    const { limit, users } = suiteOptions(loadBenchConfig({ flags }), mainSuite);
+    return { limit, users };
+  };
+  expect(asked()).toEqual({ limit: 100, users: 20 });
+  expect(asked({ users: '12' })).toEqual({ limit: 100, users: 12 });
+  expect(asked({ limit: '400' })).toEqual({ limit: 400, users: undefined });
+  expect(asked({ dataset: './mine.jsonl' })).toEqual({ limit: undefined, users: undefined });
 });

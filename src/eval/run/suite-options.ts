@@ -4,9 +4,11 @@ import type { Suite } from './suite.ts';
 /** The options of a run: those of the suite where the user gave none. */
 export function suiteOptions(
   config: BenchConfig,
-  { defaults = {}, shippedLimit: limit }: Pick<Suite, 'defaults' | 'shippedLimit'>,
+  { defaults = {}, shipped = {} }: Pick<Suite, 'defaults' | 'shipped'>,
 ): BenchConfig {
-  const preset = limit === undefined || config.given.includes('dataset') ? defaults : { limit, ...defaults };
-  const open = Object.entries(preset).filter(([key]) => !config.given.includes(key));
+  const isGiven = (option: keyof BenchConfig): boolean => config.given.includes(option);
+  // A number of users goes with the number of questions that are divided among them.
+  const part = isGiven('dataset') || isGiven('limit') ? {} : shipped;
+  const open = Object.entries({ ...part, ...defaults }).filter(([key]) => !config.given.includes(key));
   return { ...config, ...Object.fromEntries(open) };
 }

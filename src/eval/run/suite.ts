@@ -53,8 +53,8 @@ export interface Suite {
   readonly data?: readonly DatasetGenerator[];
   /** Defaults of options. */
   readonly defaults?: Partial<Pick<BenchConfig, 'topK' | 'limit' | 'repeats'>>;
-  /** Default number of questions of the data that ship. */
-  readonly shippedLimit?: number;
+  /** The part of the data that ship which is asked by default. */
+  readonly shipped?: Partial<Pick<BenchConfig, 'limit' | 'users'>>;
   /** Cells for each position of the window, where arms may share positions. Default 1. */
   readonly cellsPerPosition?: number;
   /** The metric that its verdicts are on, whatever its data name. */

@@ -23,5 +23,5 @@ export const methodsSuite: Suite = {
     ...['dki', 'dki-blocks'].flatMap((arm) => [`${arm}@store=q8_0`, `${arm}@store=q4_0`]),
   ],
   // Of the data that ship, so that a small model answers all of it within three minutes.
-  shippedLimit: 20,
+  shipped: { limit: 20 },
 };

@@ -18,5 +18,5 @@ export const placementSuite: Suite = {
     'dki-parallel@temperature=0.9',
   ],
   // Of the data that ship, so that a small model answers within a minute.
-  shippedLimit: 24,
+  shipped: { limit: 24 },
 };
