@@ -53,7 +53,10 @@ export function declareInspect(command: Command): void {
       "your own file of a data set that is others', which shows its texts: a path, or NAME=FILE, comma-separated (default: where the run had it)",
     )
     .option('--report <path>', 'folder of reports, or a file of one, to open in place of a database')
-    .option('--export <dir>', 'new folder to write the run to, or all reports of --report, as pages that open from disk')
+    .option(
+      '--export <dir>',
+      'new folder to write the run to, or all reports of --report, as pages that open from disk',
+    )
     .action(inspect);
 }
 

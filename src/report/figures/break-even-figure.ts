@@ -42,7 +42,7 @@ function crossingRow(ofArm: readonly BreakEven[], turns: number): FigureRow {
   return { panel: one.arm, arm: one.arm, turn: one.turn, ms: null, from, to, crossing };
 }
 
-/** `by turn 2 [2, 3] against rag`; where the interval holds "never", that it is not shown. */
+/** `breaks even at turn 2 [2, 3] against rag`; where the interval holds "never", that it is not shown. */
 function crossingWords(crossing: BreakEven): string {
   const { against, turn, low, high } = crossing;
   const text = breakEvenText(crossing);

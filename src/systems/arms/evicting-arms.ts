@@ -22,14 +22,12 @@ const rules: Readonly<Record<EvictionRule, Rule>> = {
   },
   streaming: {
     drops: 'all but the most recent, the header being the sink (StreamingLLM)',
-
     shape: 'square',
   },
   knorm: { drops: 'those with the longest keys (Knorm)', shape: 'circle' },
   keydiff: { drops: 'those with keys most like the mean (KeyDiff)', shape: 'diamond' },
   lagkv: {
     drops: 'those that vary least by the range of the next ones (LagKV)',
-
     shape: 'triangle-down',
   },
 };
