@@ -53,6 +53,17 @@ it('draws the same bytes for the same data, and every arm in its colour', async 
   }
 });
 
+it('keeps times on a scale of decades, though an interval of few users reaches 0', async () => {
+  const arms = [rag, dki].map((one) => ({
+    ...one,
+    metrics: { ...one.metrics, ttftMs: { ...one.metrics.ttftMs!, low: 0 } },
+  }));
+  const [drawn] = await drawnFigures(of('main', { arms }));
+  const shown = [...drawn!.svg.matchAll(/>([\d,.]+)<\/text>/g)].map(([, text]) => text!);
+  expect(drawn!.svg).not.toMatch(/NaN|Infinity/);
+  expect(shown).toEqual(expect.arrayContaining(['10', '30', '100']));
+});
+
 it('leaves controls out, and marks what is not proven', () => {
   expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
   const failed = of('main', { checks: [{ check: 'numerical parity', status: 'failed', evidence: '' }] });

@@ -12,6 +12,20 @@ function uncompared(values: readonly number[], { title, unit, digits }: ShownMet
   return `${title} is ${least!} to ${most!} ${unit} by arm; none is held against another`;
 }
 
+/** The scale and axis of times: decades around them, each of two steps. An interval that reaches 0, which has no place, ends at the edge. */
+function logarithmic(times: readonly number[]) {
+  const decades = times.filter((time) => time > 0).map(Math.log10);
+  const first = Math.floor(Math.min(...decades));
+  const last = Math.max(first + 1, Math.ceil(Math.max(...decades)));
+  const domain = [10 ** first, 10 ** last];
+  const steps = Array.from({ length: last - first }, (_, step) => [10 ** (first + step), 3 * 10 ** (first + step)]);
+  const title = 'Time to first token, ms, logarithmic (further left is better)';
+  return {
+    scale: { type: 'log' as const, domain, clamp: true },
+    axis: { title, grid: true, values: [...steps.flat(), 10 ** last] },
+  };
+}
+
 /** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
 export function frontierFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
@@ -34,8 +48,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const x = {
     type: 'quantitative' as const,
     // Arms differ by factors: a linear axis would crowd all but the slowest.
-    scale: { type: 'log' as const, nice: true },
-    axis: { title: 'Time to first token, ms, logarithmic (further left is better)', grid: true, tickCount: 6 },
+    ...logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value])),
   };
   const y = { type: 'quantitative' as const, axis: { title: `${primary.title}, ${primary.unit}`, tickCount: 5 } };
   const words = points.map(
