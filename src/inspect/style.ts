@@ -73,6 +73,15 @@ dialog dd { margin: 0; }
   form.filters { padding: 0.6rem; }
   form.filters label { flex: 1 1 8rem; }
   .list .cut { min-width: 11rem; }
+  /* A run in a few lines: its verdict would lie far to the right. */
+  .runs thead { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
+  .runs, .runs tbody { display: block; }
+  .runs tbody tr { display: flex; flex-wrap: wrap; column-gap: 0.7rem; padding: 0.4rem 0; border-bottom: 1px solid var(--line); }
+  .runs tbody th, .runs tbody td, .runs td.name, .runs td.sentence { min-width: 0; padding: 0.05rem 0; border: 0; }
+  .runs tbody th, .runs td.sentence { flex: 1 1 100%; max-width: none; }
+  .runs td.right::after { content: " items"; }
+  .runs td.mark:nth-of-type(1)::before { content: "A "; }
+  .runs td.mark:nth-of-type(2)::before { content: "B "; }
 }
 html[data-page="error"] main p::first-letter { text-transform: uppercase; }
 @media print {

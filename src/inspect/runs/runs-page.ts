@@ -66,7 +66,7 @@ function filter({ query, matching, page, pages }: RunsPage): Html {
 /** The page of all runs; two of them can be marked and compared. */
 export function runsPage(model: RunsPage, links: Links): Html {
   const table = html`<div class="scroll" role="region" aria-label="Runs" tabindex="0">
-    <table class="list">
+    <table class="list runs">
       <thead>
         <tr>
           <th scope="col">run</th>
