@@ -52,6 +52,7 @@ describe.skipIf(!hasChromium)('several reports as one static site', () => {
     await page.waitForURL(/report-\d+\/index\.html$/);
     expect(await page.textContent('h1')).toBe('smollm2-135m-vllm');
     await page.getByRole('link', { name: 'Items and arms', exact: true }).click();
+    await page.waitForURL(/report-\d+\/files\/[^/]+\.html$/);
     await page.keyboard.press('Escape');
     await page.waitForURL(/report-\d+\/index\.html$/);
     await page.keyboard.press('Escape');
