@@ -126,6 +126,7 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
   return {
     runs: () => links.runs(),
     run: () => ofRun({}),
+    progress: () => links.watch(longRunName),
     'run, sorted, anywhere': () => ofRun({ sort: random.pick(sorts), ...truth(), after: random.int(1, last) }),
     'run, filtered': () =>
       ofRun({
