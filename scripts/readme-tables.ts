@@ -16,6 +16,7 @@ import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { embedderTable } from './embedder-table.ts';
+import { methodsInBrief } from './methods-tables.ts';
 import {
   type BareTable,
   costTable,
@@ -141,6 +142,9 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     cost: () => bareTableOf(costTable, REAL_MODEL),
     musique: () => bareTableOf(publicSetTable, `${REAL_MODEL}-musique`),
     locomo: () => bareTableOf(publicSetTable, `${REAL_MODEL}-locomo`),
+  },
+  'docs/methods/README.md': {
+    variants: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
   },
   'docs/models.md': {
     embedders: () => bareTableOf(embedderTable, `${REAL_MODEL}-retrieval`),
