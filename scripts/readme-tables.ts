@@ -145,6 +145,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   },
   'docs/methods/README.md': {
     variants: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
+    placement: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
   },
   'docs/models.md': {
     embedders: () => bareTableOf(embedderTable, `${REAL_MODEL}-retrieval`),
