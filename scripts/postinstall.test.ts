@@ -11,7 +11,7 @@ test('without faiss-node and without a compiler it says in one line what is used
   // A package root without node_modules, so that whatever is installed here cannot be found.
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dki-bench-install-')));
   try {
-    for (const part of ['postinstall.mjs', 'faiss'])
+    for (const part of ['postinstall.mjs', 'run-program.mjs', 'faiss'])
       cpSync(join(scripts, part), join(root, 'scripts', part), { recursive: true });
     const { code, stdout } = await runProcess([process.execPath, join(root, 'scripts', 'postinstall.mjs')], {
       environment: { CXX: join(root, 'no-compiler'), NODE_PATH: '' },
