@@ -16,15 +16,18 @@ import type { Rotary } from '../src/engine/rotary.ts';
 import type { SequenceState } from '../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
+import { chooseMovingKernels } from '../src/kv/choose-moving-kernels.ts';
 import { cutCells } from '../src/kv/cut-cells.ts';
 import { firstCells } from '../src/kv/first-cells.ts';
 import { KeptCells } from '../src/kv/kept-cells.ts';
+import type { MovingKernels } from '../src/kv/moving-kernels.ts';
 import { kvBytes, ownedState } from '../src/kv/owned-state.ts';
 import { placeValues } from '../src/kv/place-values.ts';
 import { readQuantised, writeQuantised } from '../src/kv/quantised-file.ts';
 import { replaceCells } from '../src/kv/replace-cells.ts';
 import { keyRotation, rotateKeys } from '../src/kv/rotate-keys.ts';
 import { RotatedKeys } from '../src/kv/rotated-keys.ts';
+import { wasmMovingKernels } from '../src/kv/wasm-moving-kernels.ts';
 import { quantisedTypes } from '../src/records/store-type.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
@@ -62,6 +65,10 @@ function syntheticBlock(layout: KvLayout, tokens: number): SequenceState {
     values: tensors(valueRowBytes(layout)),
   });
 }
+
+/** The kernels that were chosen first, and those in WebAssembly where others were. */
+const { kernels: chosen, passedOver } = chooseMovingKernels();
+const allKernels: readonly MovingKernels[] = chosen === wasmMovingKernels ? [chosen] : [chosen, wasmMovingKernels];
 
 interface Step {
   readonly name: string;
@@ -149,7 +156,10 @@ async function benchShape(
   const steps: Step[] = [
     { name: 'copy the same bytes, allocation included', run: () => copyBlocks(Buffer.allocUnsafeSlow(sizeBytes)) },
     { name: 'copy them into memory that is there', run: () => copyBlocks(inUse) },
-    { name: 'join, offsets never seen', run: () => join(keptHeader, placements) },
+    ...allKernels.map((kernels) => ({
+      name: `join, offsets never seen: ${kernels.name}`,
+      run: () => join(keptHeader, placements, { kernels }),
+    })),
     {
       name: 'join, offsets never seen, noted',
       before: () => rotated.clear(),
@@ -166,33 +176,33 @@ async function benchShape(
     { name: 'join, offsets seen and kept', run: () => join(keptHeader, placements, { rotated: warm }) },
     { name: 'join, offsets never seen, blocks elsewhere', run: () => join(header, elsewhere) },
     { name: 'join, offsets never seen, alpha 0.5', run: () => join(keptHeader, scaled) },
-    {
-      name: 'of it: rotate the keys',
+    ...allKernels.map((kernels) => ({
+      name: `of it: rotate the keys: ${kernels.name}`,
       run: () =>
         kept.forEach((block, index) => {
           const rowBytes = keyRowBytes(layout);
           const start = (HEADER_TOKENS + index * block.positions.length) * rowBytes;
           rotateKeys(
-            block.place!.keysAt,
-            joined.keys.map(({ byteOffset }) => byteOffset + start),
-            block.positions.length * rowBytes,
-            keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS),
+            {
+              sources: block.place!.keysAt,
+              targets: joined.keys.map(({ byteOffset }) => byteOffset + start),
+              sizeBytes: block.positions.length * rowBytes,
+            },
+            keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS, kernels),
           );
         }),
-    },
-    {
-      name: 'of it: place the values',
+    })),
+    ...allKernels.map((kernels) => ({
+      name: `of it: place the values: ${kernels.name}`,
       run: () => {
-        const { values } = joined;
-        kept.forEach((block, index) => {
-          const start = HEADER_TOKENS + index * block.positions.length;
-          block.place!.valuesAt.forEach((source, layer) => {
-            const target = { address: values[layer]!.byteOffset, cells: joined.positions.length };
-            placeValues(source, block.positions.length, target, start, layout);
-          });
+        const addresses = joined.values.map(({ byteOffset }) => byteOffset);
+        const cells = joined.positions.length;
+        kept.forEach(({ place, positions: { length } }, index) => {
+          const start = HEADER_TOKENS + index * length;
+          placeValues(place!.valuesAt, length, { addresses, cells, start }, layout, kernels);
         });
       },
-    },
+    })),
     ...quantisedTypes.map((type): Step => {
       const stored = all.map((block) => writeQuantised(block, type));
       return { name: `restore the blocks from ${type}`, run: () => stored.forEach((bytes) => readQuantised(bytes)) };
@@ -230,6 +240,7 @@ async function benchShape(
   const cells = joined.positions.length;
   console.log(`${name}: ${blocks} blocks, ${cells} cells of ${cellBytes(layout)} bytes, ${sizeBytes} bytes`);
   console.log(table.toString());
+  if (passedOver !== null) console.log(`no native kernels: ${passedOver}`);
   console.log(`the first join of this size, its memory still to be made: ${firstMs.toFixed(2)} ms`);
 }
 

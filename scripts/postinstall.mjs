@@ -3,8 +3,12 @@
  * another way says so; nothing fails the install.
  */
 import { prepareFaiss } from './faiss/prepare-faiss.mjs';
+import { prepareKvKernels } from './kv-kernels/prepare-kv-kernels.mjs';
 
-const parts = [[prepareFaiss, 'exact vector search by usearch instead of FAISS']];
+const parts = [
+  [prepareFaiss, 'exact vector search by usearch instead of FAISS'],
+  [prepareKvKernels, 'K/V blocks are moved by WebAssembly instead of native kernels'],
+];
 
 for (const [prepare, otherwise] of parts) {
   let reason;

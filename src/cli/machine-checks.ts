@@ -9,6 +9,7 @@ import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { readAskedData } from '../data/asked-data.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
+import { chooseMovingKernels } from '../kv/choose-moving-kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
@@ -87,6 +88,17 @@ function vectors(): Finding {
     state: 'warning',
     found: `${found} in place of FAISS (${reasons})`,
     advice: 'results are the same; for FAISS: apt-get install libfaiss-dev libopenblas-dev g++, then npm rebuild',
+  };
+}
+
+function kernels(): Finding {
+  const { passedOver } = chooseMovingKernels();
+  if (passedOver === null) return { state: 'works', found: 'native kernels move K/V blocks and passed their test' };
+  return {
+    state: 'warning',
+    found: `WebAssembly moves K/V blocks in place of native kernels (${passedOver})`,
+    advice:
+      'results are the same, joins take half as long again; for native kernels: apt-get install gcc libc6-dev, then npm rebuild',
   };
 }
 
@@ -187,6 +199,7 @@ export const checks: readonly Check[] = [
   { name: 'reports', run: reports },
   { name: 'database', run: database },
   { name: 'vectors', run: vectors },
+  { name: 'kernels', run: kernels },
   { name: 'dataset', run: dataset },
   { name: 'embedder', run: embedder },
   { name: 'model', run: model },

@@ -21,6 +21,7 @@ import { languageModelNamed } from './models/registry.ts';
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */
 const otherVariables: readonly string[] = [
+  'DKI_BENCH_KV_KERNELS',
   'DKI_BENCH_VECTOR_BACKEND',
   'DKI_BENCH_ONNX_RUNTIME',
   cacheVariable,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, rotateHead } from '../../test/fixtures/plain-keys.ts';
 import {
   copyOf,
@@ -59,8 +60,11 @@ describe.each<[string, Partial<KvLayout>]>([
   const layout = { ...smallLayout, ...change };
   const [head, others] = [plainState(layout, headerIds), blocksOf(layout)];
 
-  test.each(['norm', 'neox'] as const)('a join is what plain arithmetic gives, with %s pairs', (pairing) => {
-    using joined = joinBlocks(head, contiguous(0.4, others), { rotary: { ...rotary, pairing } });
+  const ways = bothKernels.flatMap((kernels) =>
+    (['norm', 'neox'] as const).map((pairing) => ({ kernels, name: kernels.name, pairing })),
+  );
+  test.each(ways)('a join is what plain arithmetic gives, $pairing pairs, $name kernels', ({ kernels, pairing }) => {
+    using joined = joinBlocks(head, contiguous(0.4, others), { rotary: { ...rotary, pairing }, kernels });
     expect([...joined.tokenIds]).toEqual([...headerIds, ...lines.flat()]);
     expect([...joined.positions]).toEqual([...joined.tokenIds.keys()]);
     const alpha = Math.fround(0.4);

@@ -5,6 +5,7 @@ import type { SequenceState } from '../engine/sequence-state.ts';
 import { JoinedState } from './joined-state.ts';
 import { memoryAt, wholeMemory } from './kernel-memory.ts';
 import type { KernelPlace } from './kept-cells.ts';
+import type { MovingKernels } from './moving-kernels.ts';
 import { placeValues } from './place-values.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';
 import type { RotatedKeys } from './rotated-keys.ts';
@@ -31,6 +32,8 @@ export interface JoinOptions {
   readonly rotary: Rotary;
   /** A cache of rotated keys; without it every block is rotated anew. */
   readonly rotated?: RotatedKeys;
+  /** Default: those that were chosen for this process. */
+  readonly kernels?: MovingKernels;
 }
 
 /** Positions for blocks, one behind the other from `start` on. */
@@ -94,7 +97,7 @@ function fill(
   for (const [index, part] of parts.entries()) {
     placeBlockKeys(part, sources[index]!, joined, cell, options);
     divideKeys(part, joined, cell, scratch);
-    placeBlockValues(part, sources[index]!, joined, cell, scratch);
+    placeBlockValues(part, sources[index]!, joined, cell, scratch, options.kernels);
     cell += part.block.positions.length;
   }
 }
@@ -153,7 +156,7 @@ function placeBlockKeys(
   source: KernelPlace,
   target: KernelPlace,
   start: number,
-  { rotary, rotated }: JoinOptions,
+  { rotary, rotated, kernels }: JoinOptions,
 ): void {
   const { block } = part;
   const rowBytes = keyRowBytes(block.layout);
@@ -170,7 +173,7 @@ function placeBlockKeys(
     known.forEach((keys, layer) => memory.set(keys, targets[layer]));
     return;
   }
-  rotateKeys(source.keysAt, targets, sizeBytes, keyRotation(rotary, block.layout, distance));
+  rotateKeys({ sources: source.keysAt, targets, sizeBytes }, keyRotation(rotary, block.layout, distance, kernels));
   rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
 
@@ -202,15 +205,19 @@ function placeBlockValues(
   target: JoinedState,
   start: number,
   scratch: number,
+  kernels?: MovingKernels,
 ): void {
   const { layout, positions } = block;
+  const place = (sources: readonly number[], addresses: readonly number[]): void =>
+    placeValues(sources, positions.length, { addresses, cells: target.positions.length, start }, layout, kernels);
+  if (alpha === 1) {
+    place(source.valuesAt, target.valuesAt);
+    return;
+  }
   const sizeBytes = layerValueBytes(block);
   source.valuesAt.forEach((from, layer) => {
-    if (alpha !== 1) {
-      wholeMemory().copyWithin(scratch, from, from + sizeBytes);
-      scaleNumbers(scratch, sizeBytes, layout.valueType, alpha, 'values');
-    }
-    const values = { address: target.valuesAt[layer]!, cells: target.positions.length };
-    placeValues(alpha === 1 ? from : scratch, positions.length, values, start, layout);
+    wholeMemory().copyWithin(scratch, from, from + sizeBytes);
+    scaleNumbers(scratch, sizeBytes, layout.valueType, alpha, 'values');
+    place([scratch], [target.valuesAt[layer]!]);
   });
 }

@@ -1,33 +1,41 @@
 import { type KvLayout, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
+import { movingKernels } from './choose-moving-kernels.ts';
 import { wholeMemory } from './kernel-memory.ts';
-import { HALF_VECTOR_BYTES, kernels } from './vector-kernels.ts';
-import { VECTOR_BYTES } from './wasm-assembler.ts';
+import type { MovingKernels } from './moving-kernels.ts';
 
-/** Values of all cells of a state in one layer, in the memory of the kernels. */
-export interface StateValues {
-  readonly address: number;
+/** The place of a block's values among those of a state. */
+export interface ValuePlace {
+  /** Addresses of the values of all cells of the state, one a layer. */
+  readonly addresses: readonly number[];
+  /** Of the state. */
   readonly cells: number;
+  /** The cell of the state at which the block begins. */
+  readonly start: number;
 }
 
 /**
  * Puts the values of a block beside those of the others, as the layout has them: behind one another, or, transposed, a
  * piece in the row of each dimension.
- * @param source address of the values of `cells` cells in one layer, in the memory of the kernels
- * @param start the cell of the state at which the block begins
+ * @param sources addresses of the values of `cells` cells, one a layer, in the memory of the kernels
  */
-export function placeValues(source: number, cells: number, target: StateValues, start: number, layout: KvLayout): void {
+export function placeValues(
+  sources: readonly number[],
+  cells: number,
+  { addresses, cells: stateCells, start }: ValuePlace,
+  layout: KvLayout,
+  kernels: MovingKernels = movingKernels(),
+): void {
   const cellBytes = valueRowBytes(layout);
-  const end = source + cells * cellBytes;
+  const sizeBytes = cells * cellBytes;
   if (!layout.valuesTransposed) {
-    wholeMemory().copyWithin(target.address + start * cellBytes, source, end);
+    const memory = wholeMemory();
+    addresses.forEach((address, layer) => {
+      const source = sources[layer]!;
+      memory.copyWithin(address + start * cellBytes, source, source + sizeBytes);
+    });
     return;
   }
   const elementBytes = numberBytes(layout.valueType);
-  const rowBytes = cells * elementBytes;
-  spreadOf(rowBytes)(source, end, rowBytes, target.address + start * elementBytes, target.cells * elementBytes);
-}
-
-function spreadOf(rowBytes: number): typeof kernels.spreadRows {
-  if (rowBytes >= VECTOR_BYTES) return kernels.spreadRows;
-  return rowBytes >= HALF_VECTOR_BYTES ? kernels.spreadMediumRows : kernels.spreadShortRows;
+  const targets = addresses.map((address) => address + start * elementBytes);
+  kernels.spreadRows({ sources, targets, sizeBytes }, cells * elementBytes, stateCells * elementBytes);
 }

@@ -44,9 +44,12 @@ function replaceJoinedValues(state: JoinedState, cells: SequenceState, at: numbe
   const { layout, positions } = state;
   const count = cells.positions.length;
   using work = new WorkMemory();
-  const source = work.take(count * valueRowBytes(layout));
-  cells.values.forEach((values, layer) => {
-    wholeMemory().set(values, source);
-    placeValues(source, count, { address: state.valuesAt[layer]!, cells: positions.length }, at, layout);
+  const layerBytes = count * valueRowBytes(layout);
+  const source = work.take(layout.layers * layerBytes);
+  const sources = cells.values.map((values, layer) => {
+    const address = source + layer * layerBytes;
+    wholeMemory().set(values, address);
+    return address;
   });
+  placeValues(sources, count, { addresses: state.valuesAt, cells: positions.length, start: at }, layout);
 }

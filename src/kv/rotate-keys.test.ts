@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtures/plain-keys.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import type { Rotary } from '../engine/rotary.ts';
@@ -12,7 +13,11 @@ function rotaryOf(pairing: Rotary['pairing'], change: Partial<Rotary> = {}): Rot
   return { base: 10_000, scale: 1, dimensions: 64, pairing, factors: null, ...change };
 }
 
-describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
+const pairingsByKernels = bothKernels.flatMap((kernels) =>
+  (['norm', 'neox'] as const).map((pairing) => ({ pairing, name: kernels.name, kernels })),
+);
+
+describe.each(pairingsByKernels)('$pairing pairs, $name kernels,', ({ pairing, kernels }) => {
   const rotations: [string, Rotary, headDimension: number][] = [
     ['a whole head', rotaryOf(pairing), 64],
     ['a part of a head', rotaryOf(pairing, { dimensions: 24 }), 64],
@@ -27,7 +32,7 @@ describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
       // All exponents below that of 32768, subnormal numbers among them.
       return Math.floor(scattered(index) * 0x7800) | (index % 3 === 0 ? 0x8000 : 0);
     });
-    const rotated = rotatedKeys(bytesOf(numbers), keyRotation(rotary, { headDimension, keyType: 'F16' }, 137));
+    const rotated = rotatedKeys(bytesOf(numbers), keyRotation(rotary, { headDimension, keyType: 'F16' }, 137, kernels));
     const expected = new Uint16Array(numbers.length);
     for (let start = 0; start < numbers.length; start += headDimension) {
       const head = [...numbers.subarray(start, start + headDimension)].map(decodeHalf);
@@ -40,7 +45,7 @@ describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
   test('are rotated in 32-bit floats as well', () => {
     const rotary = rotaryOf(pairing);
     const numbers = Float32Array.from({ length: 640 }, (_, index) => scattered(index) - 0.5);
-    const rotated = new Float32Array(rotatedKeys(bytesOf(numbers), keyRotation(rotary, single, -9)).buffer);
+    const rotated = new Float32Array(rotatedKeys(bytesOf(numbers), keyRotation(rotary, single, -9, kernels)).buffer);
     for (let start = 0; start < numbers.length; start += 64) {
       const head = [...numbers.subarray(start, start + 64)];
       expect([...rotated.subarray(start, start + 64)]).toEqual(rotateHead(head, rotary, -9));
@@ -51,40 +56,45 @@ describe.each(['norm', 'neox'] as const)('%s pairs', (pairing) => {
     const rotary = rotaryOf(pairing);
     const original = Array.from({ length: 6_400 }, (_, index) => decodeHalf(encodeHalf(4 * (scattered(index) - 0.5))));
     const numbers = Uint16Array.from(original, encodeHalf);
-    const there = rotatedKeys(bytesOf(numbers), keyRotation(rotary, half, 700));
-    const back = new Uint16Array(rotatedKeys(there, keyRotation(rotary, half, -700)).buffer);
+    const there = rotatedKeys(bytesOf(numbers), keyRotation(rotary, half, 700, kernels));
+    const back = new Uint16Array(rotatedKeys(there, keyRotation(rotary, half, -700, kernels)).buffer);
     const largest = original.reduce((most, x, index) => Math.max(most, Math.abs(x - decodeHalf(back[index]!))), 0);
     expect(largest).toBeLessThan(2 * 2 ** -9);
   });
 });
 
-test('every finite half-precision number that can be rotated survives a rotation by nothing', () => {
-  const numbers = Uint16Array.from({ length: 0x79a8 * 2 }, (_, bits) => (bits >> 1) | ((bits & 1) << 15));
-  const rotation = keyRotation(rotaryOf('norm', { dimensions: 16 }), { ...half, headDimension: 16 }, 0);
-  const rotated = new Uint16Array(rotatedKeys(bytesOf(numbers), rotation).buffer);
-  // Only the sign of zero may change: 0 − 0 is 0.
-  const differing = [...numbers.keys()].filter((index) => rotated[index] !== numbers[index]);
-  expect(differing.map((index) => numbers[index]! & 0x7fff).filter((magnitude) => magnitude !== 0)).toEqual([]);
-});
+test.each(bothKernels)(
+  'every finite half-precision number that can be rotated survives a rotation by nothing: $name',
+  (kernels) => {
+    const numbers = Uint16Array.from({ length: 0x79a8 * 2 }, (_, bits) => (bits >> 1) | ((bits & 1) << 15));
+    const rotation = keyRotation(rotaryOf('norm', { dimensions: 16 }), { ...half, headDimension: 16 }, 0, kernels);
+    const rotated = new Uint16Array(rotatedKeys(bytesOf(numbers), rotation).buffer);
+    // Only the sign of zero may change: 0 − 0 is 0.
+    const differing = [...numbers.keys()].filter((index) => rotated[index] !== numbers[index]);
+    expect(differing.map((index) => numbers[index]! & 0x7fff).filter((magnitude) => magnitude !== 0)).toEqual([]);
+  },
+);
 
 test.each([
   ['infinity', 0x7c00],
   ['NaN', 0xfe01],
   ['a number too large', 0x7bff],
 ])('refuses %s among the keys', (_, bits) => {
-  for (const distance of [0, 3, 40]) {
-    const numbers = new Uint16Array(64).fill(0x3c00);
-    numbers[17] = bits;
-    const rotation = keyRotation(rotaryOf('neox'), half, distance);
-    expect(() => rotatedKeys(bytesOf(numbers), rotation)).toThrow('not finite');
+  for (const kernels of bothKernels) {
+    for (const distance of [0, 3, 40]) {
+      const numbers = new Uint16Array(64).fill(0x3c00);
+      numbers[17] = bits;
+      const rotation = keyRotation(rotaryOf('neox'), half, distance, kernels);
+      expect(() => rotatedKeys(bytesOf(numbers), rotation)).toThrow('not finite');
+    }
+    const singles = new Float32Array(64).fill(NaN, 9, 10);
+    const rotation = keyRotation(rotaryOf('norm'), single, 5, kernels);
+    expect(() => rotatedKeys(bytesOf(singles), rotation)).toThrow('not finite');
   }
-  const singles = new Float32Array(64).fill(NaN, 9, 10);
-  const rotation = keyRotation(rotaryOf('norm'), single, 5);
-  expect(() => rotatedKeys(bytesOf(singles), rotation)).toThrow('not finite');
 });
 
-test('rotates the keys of each layer, at any address, and only them', () => {
-  const rotation = keyRotation(rotaryOf('neox'), half, 41);
+test.each(bothKernels)('rotates the keys of each layer, at any address, and only them: $name', (kernels) => {
+  const rotation = keyRotation(rotaryOf('neox'), half, 41, kernels);
   const numbers = bytesOf(Uint16Array.from({ length: 640 }, (_, index) => Math.floor(scattered(index) * 0x7800)));
   const expected = rotatedKeys(numbers, rotation);
   const sizeBytes = 4 * numbers.length + 256;
@@ -97,9 +107,11 @@ test('rotates the keys of each layer, at any address, and only them', () => {
     memory.set(numbers, numbers.length);
     const places = [2 * numbers.length + offset, 3 * numbers.length + 2 * offset];
     rotateKeys(
-      [start, start + numbers.length],
-      places.map((place) => start + place),
-      numbers.length,
+      {
+        sources: [start, start + numbers.length],
+        targets: places.map((place) => start + place),
+        sizeBytes: numbers.length,
+      },
       rotation,
     );
     const rest = [...memory.subarray(2 * numbers.length)];
@@ -113,7 +125,9 @@ test('rotates the keys of each layer, at any address, and only them', () => {
 });
 
 test('refuses keys that are no whole heads', () => {
-  expect(() => rotateKeys([0], [0], 100, keyRotation(rotaryOf('neox'), half, 1))).toThrow('no multiple of a head');
+  expect(() =>
+    rotateKeys({ sources: [0], targets: [0], sizeBytes: 100 }, keyRotation(rotaryOf('neox'), half, 1)),
+  ).toThrow('no multiple of a head');
 });
 
 test.each([8, 20])('refuses a rotation of %i dimensions', (dimensions) => {

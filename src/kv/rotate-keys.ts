@@ -1,9 +1,9 @@
 import { BenchError } from '../config/bench-error.ts';
 import { type KvLayout, numberBytes } from '../engine/kv-layout.ts';
 import type { Rotary } from '../engine/rotary.ts';
+import { movingKernels } from './choose-moving-kernels.ts';
 import { PARAMETERS_AT, wholeMemory } from './kernel-memory.ts';
-import { NUMBER_UNIT } from './number-code.ts';
-import { type Rotate, rotationKernel } from './rotation-kernel.ts';
+import type { LayerMoves, MovingKernels, RotationKernel } from './moving-kernels.ts';
 import { unusableNumbers } from './scale-numbers.ts';
 
 /** Dimensions that are rotated come in multiples of this: as many are read and stored at once. */
@@ -21,7 +21,7 @@ export interface KeyRotation {
   readonly isWhole: boolean;
   /** Cosines and sines in the order in which the kernel reads them. */
   readonly angles: Uint8Array;
-  readonly kernel: Rotate;
+  readonly kernel: RotationKernel;
 }
 
 /**
@@ -30,7 +30,12 @@ export interface KeyRotation {
  * @throws BenchError `bad-model` for a number of dimensions that is no multiple of 8, or less than 16
  * @see RoFormer, arXiv 2104.09864
  */
-export function keyRotation(rotary: Rotary, head: HeadKeys, distance: number): KeyRotation {
+export function keyRotation(
+  rotary: Rotary,
+  head: HeadKeys,
+  distance: number,
+  kernels: MovingKernels = movingKernels(),
+): KeyRotation {
   const { dimensions, pairing } = rotary;
   const { headDimension, keyType: type } = head;
   if (dimensions % DIMENSION_STEP !== 0 || dimensions < LEAST_DIMENSIONS || dimensions > headDimension) {
@@ -42,11 +47,11 @@ export function keyRotation(rotary: Rotary, head: HeadKeys, distance: number): K
   }
   const pairs = dimensions / 2;
   const angles = new Float32Array(pairing === 'norm' ? 2 * dimensions : dimensions);
-  const unit = NUMBER_UNIT[type];
+  const kernel = kernels.rotation({ pairing, type, dimensions, headDimension });
   const frequencies = frequenciesOf(rotary);
   for (let pair = 0; pair < pairs; pair++) {
     const angle = distance * frequencies[pair]!;
-    const [cosine, sine] = [unit * Math.cos(angle), unit * Math.sin(angle)];
+    const [cosine, sine] = [kernel.unit * Math.cos(angle), kernel.unit * Math.sin(angle)];
     if (pairing === 'neox') {
       angles[pair] = cosine;
       angles[pairs + pair] = sine;
@@ -60,7 +65,7 @@ export function keyRotation(rotary: Rotary, head: HeadKeys, distance: number): K
     vectorBytes: headDimension * numberBytes(type),
     isWhole: dimensions === headDimension,
     angles: new Uint8Array(angles.buffer),
-    kernel: rotationKernel({ pairing, type, dimensions, headDimension }),
+    kernel,
   };
 }
 
@@ -82,26 +87,19 @@ function frequenciesOf(rotary: Rotary): Float64Array {
 /**
  * Rotates the keys of some layers from one place into another, with one rounding. Start from the original keys always:
  * a second rounding costs about 0.01 logit in half precision.
- * @param sources addresses of keys as [cell][head][dimension], one a layer, in the memory of the kernels
- * @param targets as many addresses; none of them among the sources @param sizeBytes of the keys of each layer
+ * @param moves of keys as [cell][head][dimension]
  * @throws BenchError `bad-state` for keys that are not finite numbers, which an engine may load without a word
  */
-export function rotateKeys(
-  sources: readonly number[],
-  targets: readonly number[],
-  sizeBytes: number,
-  { vectorBytes, isWhole, angles, kernel }: KeyRotation,
-): void {
+export function rotateKeys(moves: LayerMoves, { vectorBytes, isWhole, angles, kernel }: KeyRotation): void {
+  const { sources, targets, sizeBytes } = moves;
   if (sizeBytes % vectorBytes !== 0) {
     throw new RangeError(`${sizeBytes} bytes of keys are no multiple of a head of ${vectorBytes} bytes`);
   }
   const memory = wholeMemory();
   memory.set(angles, PARAMETERS_AT);
-  sources.forEach((source, layer) => {
-    const target = targets[layer]!;
-    const end = source + sizeBytes;
+  if (!isWhole) {
     // The kernel leaves alone what is not rotated.
-    if (!isWhole) memory.copyWithin(target, source, end);
-    if (kernel(source, end, target, PARAMETERS_AT) !== 0) throw unusableNumbers('keys');
-  });
+    sources.forEach((source, layer) => memory.copyWithin(targets[layer]!, source, source + sizeBytes));
+  }
+  if (!kernel.rotate(moves, PARAMETERS_AT)) throw unusableNumbers('keys');
 }

@@ -1,5 +1,6 @@
 import type { GatingCalibration } from '../../embedding/gating-threshold.ts';
 import type { RunRecord } from '../../records/run-record.ts';
+import { chooseMovingKernels } from '../../kv/choose-moving-kernels.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { storesTexts } from '../analysis/texts/withheld-texts.ts';
 import type { BenchParts } from './bench-parts.ts';
@@ -35,6 +36,7 @@ function processNotes(parts: BenchParts, stores: KvFolder, { environment: { gitD
     ...(parts.backend.backend.name.startsWith('faiss')
       ? []
       : parts.backend.passedOver.map(({ name, reason }) => `vector backend ${name} passed over: ${reason}`)),
+    ...kernelNotes(),
     ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
     ...(stores.shared
       ? [
@@ -43,4 +45,9 @@ function processNotes(parts: BenchParts, stores: KvFolder, { environment: { gitD
         ]
       : []),
   ];
+}
+
+function kernelNotes(): string[] {
+  const { passedOver } = chooseMovingKernels();
+  return passedOver === null ? [] : [`K/V blocks moved by WebAssembly, native kernels passed over: ${passedOver}`];
 }
