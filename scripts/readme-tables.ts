@@ -16,7 +16,7 @@ import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { embedderTable } from './embedder-table.ts';
-import { methodsInBrief } from './methods-tables.ts';
+import { chosenMethod, methodsInBrief } from './methods-tables.ts';
 import {
   type BareTable,
   costTable,
@@ -134,6 +134,8 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   'README.md': {
     finding: () => finding(resultsOf(REAL_MODEL)),
     headline: () => bareTableOf(headlineTable, REAL_MODEL),
+    'chosen method': () =>
+      chosenMethod(resultsOf(`${REAL_MODEL}-methods-dev-placement`), resultsOf(`${REAL_MODEL}-methods`)),
     shipped: () => bareTableOf(headlineTable, 'reference/main'),
     server: () => bareTableOf(serverTable, `${REAL_MODEL}-llama-server`),
   },
@@ -144,6 +146,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     locomo: () => bareTableOf(publicSetTable, `${REAL_MODEL}-locomo`),
   },
   'docs/methods/README.md': {
+    methods: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods`),
     variants: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
     placement: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
   },
