@@ -1,4 +1,6 @@
 import type { Comparison, RunResults } from '../src/records/results.ts';
+import { comparisonOf } from '../src/report/comparison-of.ts';
+import { intervalText, ratioText } from '../src/report/interval-text.ts';
 import { primaryMetric } from '../src/report/shown-metric.ts';
 import { formatNumber } from '../src/report/table.ts';
 import { keptOf, methodsTable } from '../src/report/tables/methods-table.ts';
@@ -12,17 +14,13 @@ const SHOWN = ['kept', 'difference', 'recomputed', 'evaluated', 'timesRag', 'aga
 export function methodsInBrief(results: RunResults): BareTable {
   const table = methodsTable(results);
   if (table === undefined) throw new Error(`${results.run.name}: a run of suite methods is needed`);
-  const columns = table.blocks.flatMap((block) => block.columns);
-  const heading = (key: string): string | undefined => (key === 'againstRandom' ? 'to random tokens' : undefined);
+  const columns = new Map(table.blocks.flatMap((block) => block.columns).map((column) => [column.key, column]));
+  const shown = SHOWN.map((key) => columns.get(key)!);
   return {
-    rowHeading: 'arm',
+    rowHeading: table.rowHeading,
+    // Its block says in a title what a difference is to.
     blocks: [
-      {
-        columns: SHOWN.map((key) => {
-          const column = columns.find((one) => one.key === key)!;
-          return { ...column, heading: heading(key) ?? column.heading };
-        }),
-      },
+      { columns: shown.map((one) => (one.key === 'againstRandom' ? { ...one, heading: 'to random tokens' } : one)) },
     ],
     rows: table.rows,
   };
@@ -30,6 +28,7 @@ export function methodsInBrief(results: RunResults): BareTable {
 
 /** Least share of the text's score that counts as kept, %. */
 const KEPT = 95;
+/** A share that is this one may be a little less in binary. */
 const ROUNDING = 1e-9;
 
 /** A way to join blocks that can be deployed and leaves some tokens as they were, beside the text. */
@@ -44,16 +43,15 @@ interface JoinedMethod {
 }
 
 function joinedMethods(results: RunResults): JoinedMethod[] {
-  const { arms, comparisons, methods = [], run } = results;
+  const { arms, methods = [], run } = results;
   const rag = baselineOf(arms)?.arm;
-  const compared = (arm: string, metric: string): Comparison | undefined =>
-    comparisons.find(({ a, b, metric: by }) => a === arm && b === rag && by === metric);
   return methods.flatMap(({ arm: name, budget }) => {
     const arm = arms.find((one) => one.arm === name)!;
     const { prefill, deployable } = arm.traits;
-    const quality = compared(name, primaryMetric(run).name);
+    const quality = comparisonOf(results, name, rag, primaryMetric(run).name);
     // Without hits and misses of `dki` to tell apart there is one time, that over all turns.
-    const time = compared(name, 'ttftLogRatioAll') ?? compared(name, 'ttftLogRatio');
+    const time =
+      comparisonOf(results, name, rag, 'ttftLogRatioAll') ?? comparisonOf(results, name, rag, 'ttftLogRatio');
     const kept = keptOf(results, arm);
     const joins = prefill !== undefined && prefill !== 'prefix' && budget !== '1';
     if (!joins || deployable === false || kept === undefined || quality === undefined || time === undefined) return [];
@@ -71,16 +69,13 @@ export function chosenMethod(development: RunResults, test: RunResults): string 
   const [chosen] = candidates.filter(({ kept }) => kept > KEPT - ROUNDING).sort((a, b) => a.time.delta - b.time.delta);
   const reported = joinedMethods(test).find(({ name }) => name === chosen?.name);
   if (chosen === undefined || reported === undefined) throw new Error(`${test.run.name}: nothing was chosen, or asked`);
-  const primary = primaryMetric(test.run);
+  const { label, scale, digits, differenceUnit } = primaryMetric(test.run);
   const { dataset } = test.run;
+  const { delta, low, high } = reported.quality;
   return [
     `> \`${chosen.name}\`, on ${development.run.dataset.items} questions of development users the cheapest of ${candidates.length} that keeps ${KEPT} % of the`,
-    `> text's score (${primary.label}), keeps **${formatNumber(reported.kept, 0)} %** on ${dataset.items} questions of ${dataset.users} test users:`,
-    `> ${intervalText(reported.quality, (part) => formatNumber(part * primary.scale, primary.digits))} ${primary.differenceUnit} to \`rag\`, in`,
-    `> **${intervalText(reported.time, (part) => formatNumber(Math.exp(part), 2))} of its time** to the first token over all turns.`,
+    `> text's score (${label}), keeps **${formatNumber(reported.kept, 0)} %** on ${dataset.items} questions of ${dataset.users} test users:`,
+    `> ${intervalText([delta * scale, low * scale, high * scale], digits)} ${differenceUnit} to \`rag\`, in`,
+    `> **${ratioText(reported.time)} of its time** to the first token over all turns.`,
   ].join('\n');
-}
-
-function intervalText({ delta, low, high }: Comparison, text: (part: number) => string): string {
-  return `${text(delta)} [${text(low)}, ${text(high)}]`;
 }

@@ -1,4 +1,6 @@
 import { primaryMetric, type ShownMetric, metricNamed } from '../src/report/shown-metric.ts';
+import { comparisonOf } from '../src/report/comparison-of.ts';
+import { intervalText, ratioText } from '../src/report/interval-text.ts';
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/records/results.ts';
 import { type Cell, type Column, formatNumber, meanCell, none, type Table, textCell } from '../src/report/table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
@@ -25,10 +27,6 @@ function realRun(results: RunResults): RealRun {
   return { results, rag, cached, dki, primary: primaryMetric(results.run) };
 }
 
-function comparisonOf({ results }: RealRun, a: string, b: string, metric: string): Comparison | undefined {
-  return results.comparisons.find((one) => one.a === a && one.b === b && one.metric === metric);
-}
-
 /** A difference to `rag` in the unit of its metric; empty for `rag` itself. */
 function differenceCell(metric: ShownMetric, compared: Comparison | undefined): Cell {
   if (compared === undefined) return none;
@@ -50,10 +48,8 @@ export function headlineTable(results: RunResults): BareTable {
     { key: 'cached', heading: `÷ ${cached.arm}, hits`, align: 'right' },
     { key: 'all', heading: `÷ ${cached.arm}, all turns`, align: 'right' },
   ];
-  const ratio = (arm: string, other: string, metric: CostName): Cell => {
-    const text = ratioText(comparisonOf(run, arm, other, metric));
-    return text === undefined ? none : textCell(text);
-  };
+  const ratio = (arm: string, other: string, metric: CostName): Cell =>
+    ratioCell(comparisonOf(results, arm, other, metric));
   const shown = HEADLINE.flatMap((name) => results.arms.filter(({ arm }) => arm === name));
   return {
     rowHeading: 'arm',
@@ -64,7 +60,7 @@ export function headlineTable(results: RunResults): BareTable {
         label: arm,
         cells: {
           [primary.name]: primary.cell(metrics),
-          difference: differenceCell(primary, comparisonOf(run, arm, rag.arm, primary.name)),
+          difference: differenceCell(primary, comparisonOf(results, arm, rag.arm, primary.name)),
           tokens: meanCell(costHit?.tokens.evaluated),
           rag: isTimed ? ratio(arm, rag.arm, 'ttftLogRatio') : none,
           cached: isTimed ? ratio(arm, cached.arm, 'ttftLogRatio') : none,
@@ -73,6 +69,11 @@ export function headlineTable(results: RunResults): BareTable {
       };
     }),
   };
+}
+
+/** A ratio of times; empty where none was compared. */
+function ratioCell(compared: Comparison | undefined): Cell {
+  return compared === undefined ? none : textCell(ratioText(compared));
 }
 
 /** The share that each arm keeps of the answers that text gives: the primary metric, its difference to `rag` and verdict, gold answers in nats. */
@@ -90,14 +91,14 @@ export function keptTable(results: RunResults): BareTable {
     rowHeading: 'arm',
     blocks: [{ columns }],
     rows: results.arms.map(({ arm, metrics }) => {
-      const compared = comparisonOf(run, arm, rag.arm, primary.name);
+      const compared = comparisonOf(results, arm, rag.arm, primary.name);
       return {
         label: arm,
         cells: {
           [primary.name]: primary.cell(metrics),
           difference: differenceCell(primary, compared),
           verdict: compared === undefined ? none : textCell(verdictText(compared)),
-          gold: differenceCell(gold, comparisonOf(run, arm, rag.arm, gold.name)),
+          gold: differenceCell(gold, comparisonOf(results, arm, rag.arm, gold.name)),
         },
       };
     }),
@@ -122,15 +123,6 @@ export function publicSetTable(results: RunResults): BareTable {
       },
     })),
   };
-}
-
-/** `0.21 [0.20, 0.22]`: the time to the first token ÷ that of another arm, geometric mean over the same turns. */
-function ratioText(compared: Comparison | undefined): string | undefined {
-  if (compared === undefined) return undefined;
-  const [ratio, low, high] = [compared.delta, compared.low, compared.high].map((part) =>
-    formatNumber(Math.exp(part), 2),
-  );
-  return `${ratio!} [${low!}, ${high!}]`;
 }
 
 /** The cost of each arm: tokens evaluated, and the time to the first token ÷ that of `rag` and of `rag-cached`. */
@@ -171,10 +163,7 @@ export function costTable(results: RunResults): BareTable {
         tokensHit: meanCell(costHit?.tokens.evaluated),
         tokensAll: meanCell(costAll?.tokens.evaluated),
         ...Object.fromEntries(
-          over.map(({ key, metric, arm: other }) => {
-            const text = ratioText(comparisonOf(run, arm, other, metric));
-            return [key, text === undefined ? none : textCell(text)];
-          }),
+          over.map(({ key, metric, arm: other }) => [key, ratioCell(comparisonOf(results, arm, other, metric))]),
         ),
       },
     })),
@@ -203,8 +192,8 @@ export function serverTable(results: RunResults): BareTable {
 
 /** `13.7 [6.4, 21.6]`, in points. */
 function lossText({ primary }: RealRun, { delta, low, high }: Comparison): string {
-  const [loss, least, most] = [-delta, -high, -low].map((part) => formatNumber(part * primary.scale, primary.digits));
-  return `${loss!} [${least!}, ${most!}]`;
+  const { scale, digits } = primary;
+  return intervalText([-delta * scale, -high * scale, -low * scale], digits);
 }
 
 /** Of an arm of `dki-link`, the tokens of each block that it recomputes. */
@@ -215,9 +204,9 @@ export function finding(results: RunResults): string {
   const run = realRun(results);
   const { rag, cached, dki, primary } = run;
   const { dataset, model } = results.run;
-  const kept = (arm: string): Comparison => comparisonOf(run, arm, rag.arm, primary.name)!;
+  const kept = (arm: string): Comparison => comparisonOf(results, arm, rag.arm, primary.name)!;
   const time = (other: ArmResults, metric: CostName): string =>
-    ratioText(comparisonOf(run, dki.arm, other.arm, metric))!;
+    ratioText(comparisonOf(results, dki.arm, other.arm, metric)!);
   const exact = kept(dki.arm);
   const none = `none, the same on ${exact.n} of ${exact.n} questions`;
   const unit = primary.differenceUnit;

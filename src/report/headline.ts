@@ -1,3 +1,4 @@
+import { comparisonOf } from './comparison-of.ts';
 import type { ArmTraits } from '../records/arm-traits.ts';
 import type { ArmResults, BreakEven, Comparison, RunResults } from '../records/results.ts';
 import { primaryMetric, type ShownMetric } from './shown-metric.ts';
@@ -69,12 +70,13 @@ function preferring(runs: readonly RunResults[], suite: string): RunResults[] {
  */
 export function headline(runs: readonly RunResults[]): string[] {
   return subjects.flatMap(({ name, matches }) => {
-    for (const { arms, comparisons, run } of preferring(runs, 'main')) {
+    for (const results of preferring(runs, 'main')) {
+      const { arms, run } = results;
       const [rag, own] = [baselineOf(arms), arms.find(({ traits }) => matches(traits))];
       if (rag === undefined || own === undefined || rag.n === 0 || own.n === 0) continue;
       const { arm } = own;
       const primary = primaryMetric(run);
-      const compared = comparisons.find(({ metric, a, b }) => metric === primary.name && a === arm && b === rag.arm);
+      const compared = comparisonOf(results, arm, rag.arm, primary.name);
       const breakEven = preferring(runs, 'latency')
         .map((one) => one.breakEven.filter((it) => it.arm === arm))
         .find(({ length }) => length > 0);

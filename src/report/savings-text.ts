@@ -1,4 +1,6 @@
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../records/results.ts';
+import { comparisonOf } from './comparison-of.ts';
+import { ratioText } from './interval-text.ts';
 import { formatNumber } from './table.ts';
 
 /** `turn 3 [2, 5]`, or `never [8, never]` */
@@ -21,24 +23,19 @@ function tokensText(compared: Comparison): string | undefined {
 
 /** `its first token took 0.37 [0.35, 0.40] of the time, 11.2 ms against 30.1 ms (faster)`: geometric means, as the ratio is. */
 function timeText(compared: Comparison): string | undefined {
-  const { means, delta, low, high } = compared;
+  const { means } = compared;
   if (means === undefined) return undefined;
-  const [ratio, ...bounds] = [delta, low, high].map((part) => formatNumber(Math.exp(part), 2));
   const times = `${formatNumber(means.a, 1)} ms against ${formatNumber(means.b, 1)} ms`;
-  return `its first token took ${ratio!} [${bounds.join(', ')}] of the time, ${times}${inBrackets(compared)}`;
+  return `its first token took ${ratioText(compared)} of the time, ${times}${inBrackets(compared)}`;
 }
 
 /**
  * Savings of an arm that injects against one of text, in a sentence or two: over cache hits, and over all turns with the hit rate;
  * then the break-even. None without a comparison.
  */
-export function savingsSentences(
-  { arm, hitRate }: ArmResults,
-  opponent: string,
-  { comparisons, breakEven }: RunResults,
-): string[] {
+export function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, results: RunResults): string[] {
   const text = (metric: CostName): string | undefined => {
-    const compared = comparisons.find((one) => one.metric === metric && one.a === arm && one.b === opponent);
+    const compared = comparisonOf(results, arm, opponent, metric);
     if (compared === undefined) return undefined;
     return metric.startsWith('ttft') ? timeText(compared) : tokensText(compared);
   };
@@ -49,7 +46,7 @@ export function savingsSentences(
   const hits = both(text('evaluatedTokens'), text('ttftLogRatio'));
   const all = both(text('evaluatedTokensAll'), text('ttftLogRatioAll'));
   const rate = hitRate === null ? '' : ` (hit rate ${formatNumber(hitRate * 100, 0)} %)`;
-  const crossing = breakEven.find((one) => one.arm === arm && one.against === opponent);
+  const crossing = results.breakEven.find((one) => one.arm === arm && one.against === opponent);
   return [
     ...(hits === undefined ? [] : [`Against ${opponent}, on cache hits: ${hits}.`]),
     ...(all === undefined ? [] : [`Over all turns${rate}: ${all}.`]),

@@ -1,4 +1,5 @@
 import type { Comparison, Estimate } from '../../records/results.ts';
+import { intervalText, ratioText } from '../interval-text.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 import { formatNumber } from '../table.ts';
 
@@ -14,16 +15,20 @@ export function holdsZero({ low, high }: Bounds): boolean {
   return !(low > 0 || high < 0);
 }
 
-/** `14.7 [7.0, 23.4]`: the size of a difference, with its interval, of whichever sign. */
-function sizeText(delta: number, { low, high }: Bounds, digits: number): string {
-  const [from, to] = delta < 0 ? [-high, -low] : [low, high];
-  return `${formatNumber(Math.abs(delta), digits)} [${formatNumber(from, digits)}, ${formatNumber(to, digits)}]`;
+/** `14.7 [7.0, 23.4]`: the size of a difference in a unit, with its interval, of whichever sign. */
+export function sizeText(
+  { delta, low, high }: Bounds & { readonly delta: number },
+  scale: number,
+  digits: number,
+): string {
+  const parts = [delta, low, high].map((part) => part * scale) as [number, number, number];
+  const [value, from, to] = parts;
+  return intervalText(value < 0 ? [-value, -to, -from] : parts, digits);
 }
 
 /** `14.7 [7.0, 23.4] points` */
-export function lossText({ delta, low, high }: Comparison, metric: ShownMetric): string {
-  const scaled = { low: low * metric.scale, high: high * metric.scale };
-  return `${sizeText(delta * metric.scale, scaled, metric.digits)} ${metric.differenceUnit}`;
+export function lossText(compared: Comparison, { scale, digits, differenceUnit }: ShownMetric): string {
+  return `${sizeText(compared, scale, digits)} ${differenceUnit}`;
 }
 
 /** Quality of an arm against the baseline, no more than the interval allows: `loses 14.7 [7.0, 23.4] points of contains`. */
@@ -38,10 +43,8 @@ export function qualityFinding(compared: Comparison, metric: ShownMetric): strin
 }
 
 /** `in 0.23 [0.22, 0.24] of its time`; of a ratio whose interval holds 1, that no difference is shown. */
-export function timeFinding({ delta, low, high }: Comparison): string {
-  if (holdsZero({ low, high })) return 'with no difference in time shown';
-  const [ratio, from, to] = [delta, low, high].map((part) => formatNumber(Math.exp(part), 2));
-  return `in ${ratio!} [${from!}, ${to!}] of its time`;
+export function timeFinding(compared: Comparison): string {
+  return holdsZero(compared) ? 'with no difference in time shown' : `in ${ratioText(compared)} of its time`;
 }
 
 /**
@@ -49,8 +52,7 @@ export function timeFinding({ delta, low, high }: Comparison): string {
  * is shown. These are of different questions, whose difference has no interval: intervals that do not meet say less than a test.
  */
 export function changeFinding(from: Measured, to: Measured, unit: string): string {
-  const text = ({ mean, low, high }: Measured): string =>
-    `${formatNumber(mean, 1)} [${formatNumber(low!, 1)}, ${formatNumber(high!, 1)}]`;
+  const text = ({ mean, low, high }: Measured): string => intervalText([mean, low!, high!], 1);
   const bounded = isBounded(from) && isBounded(to);
   const falls = bounded && to.high! < from.low!;
   if (falls || (bounded && to.low! > from.high!)) {

@@ -1,4 +1,5 @@
 import type { ArmResults, RunResults } from '../../records/results.ts';
+import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';
 import { qualityFinding, timeFinding } from './finding.ts';
@@ -16,7 +17,7 @@ const NAMED_ARMS = 2;
  * that were planned, or any others, beside the baseline. Undefined where nothing was compared.
  */
 export function frontierFinding(results: RunResults): string | undefined {
-  const { arms, comparisons, run } = results;
+  const { arms, run } = results;
   const baseline = baselineOf(arms)?.arm;
   const metric = primaryMetric(run);
   const usual = [primaryOf(arms), joinedOf(arms)].filter((arm) => arm !== undefined);
@@ -24,9 +25,7 @@ export function frontierFinding(results: RunResults): string | undefined {
   const planned = others.filter(({ traits }) => traits.comparison === 'planned');
   const named = [usual, planned, others].find(({ length }) => length > 0) ?? [];
   const clauses = named.slice(0, NAMED_ARMS).flatMap((arm) => {
-    const against = (name: string) =>
-      comparisons.find((one) => one.metric === name && one.a === arm.arm && one.b === baseline);
-    const [quality, time] = [against(metric.name), against('ttftLogRatio')];
+    const [quality, time] = [metric.name, 'ttftLogRatio'].map((name) => comparisonOf(results, arm.arm, baseline, name));
     if (quality === undefined) return [];
     return [`${arm.arm} ${qualityFinding(quality, metric)}${time === undefined ? '' : ` ${timeFinding(time)}`}`];
   });

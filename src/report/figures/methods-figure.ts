@@ -1,5 +1,6 @@
 import type { ArmResults, MethodResults, RunResults } from '../../records/results.ts';
 import { evidenceRanks } from '../../records/results/method-results.ts';
+import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { rankTitles } from '../tables/methods-by-rank-table.ts';
 import { baselineOf } from '../verdict.ts';
@@ -39,11 +40,8 @@ function keptOf(text: number, difference: Difference): Pick<Point, 'kept' | 'low
   };
 }
 
-function pointsOf(
-  { comparisons, methods = [] }: RunResults,
-  { arm: text, metrics }: ArmResults,
-  primary: ShownMetric,
-): Point[] {
+function pointsOf(results: RunResults, { arm: text, metrics }: ArmResults, primary: ShownMetric): Point[] {
+  const { methods = [] } = results;
   const whole = primary.of(metrics)?.mean ?? 0;
   const ranksOfText = methods.find(({ arm }) => arm === text)?.byRank ?? [];
   const same: Difference = { delta: 0, low: 0, high: 0 };
@@ -51,8 +49,7 @@ function pointsOf(
   const of = ({ arm, method, budget, timesQueryOnly, byRank }: MethodResults): Point[] => {
     if (timesQueryOnly === null) return [];
     const point = { method, arm, budget, times: timesQueryOnly.mean };
-    const compared =
-      arm === text ? same : comparisons.find(({ a, b, metric }) => a === arm && b === text && metric === primary.name);
+    const compared = arm === text ? same : comparisonOf(results, arm, text, primary.name);
     const ofAll = compared === undefined || whole === 0 ? [] : [{ panel: ALL, ...point, ...keptOf(whole, compared) }];
     const byPlace = byRank.flatMap(({ rank, difference }) => {
       const there = ranksOfText.find((part) => part.rank === rank)?.quality.mean ?? 0;

@@ -1,7 +1,7 @@
 import type { RetrievalMeasurement, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords, MEANS } from './figure.ts';
-import { holdsZero, listed } from './finding.ts';
+import { holdsZero, listed, sizeText } from './finding.ts';
 import { PANEL_WIDTH } from './theme.ts';
 
 const HEIGHT_A_STRATEGY = 26;
@@ -17,10 +17,7 @@ function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
   const part = (words: string, matches: (delta: number, low: number, high: number) => boolean): string[] => {
     const some = rows.flatMap(({ strategy, againstRouter: difference }) => {
       if (difference === null || !matches(difference.delta, difference.low, difference.high)) return [];
-      const [delta, low, high] = [difference.delta, difference.low, difference.high].map((share) => share * 100);
-      const [least, most] = delta! < 0 ? [-high!, -low!] : [low!, high!];
-      const size = [Math.abs(delta!), least, most].map((value) => formatNumber(value, 1));
-      return [`${strategy} (by ${size[0]!} [${size[1]!}, ${size[2]!}] points)`];
+      return [`${strategy} (by ${sizeText(difference, 100, 1)} points)`];
     });
     return some.length === 0 ? [] : [`${words} with ${listed(some)}`];
   };

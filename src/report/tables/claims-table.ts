@@ -1,5 +1,6 @@
 import type { RunResults } from '../../records/results.ts';
 import { type Claim, claims } from '../claims.ts';
+import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { captionOf, estimateCell, formatCell, formatNumber, none, type Table, textCell } from '../table.ts';
 import { baselineOf } from '../verdict.ts';
@@ -18,7 +19,7 @@ function measuredText(results: RunResults, { arm, as }: Measured): string | unde
     return kept === undefined ? undefined : `${arm}: ${formatNumber(kept, 1)} % of the ${primary.label} of ${text}`;
   }
   const metric = as === 'time' ? 'ttftLogRatio' : primary.name;
-  const compared = results.comparisons.find((one) => one.a === arm && one.b === text && one.metric === metric);
+  const compared = comparisonOf(results, arm, text, metric);
   if (compared === undefined) return undefined;
   const { delta, low, high, verdict } = compared;
   if (as === 'time') {

@@ -1,4 +1,5 @@
 import type { ArmResults, MethodResults, RunResults } from '../../records/results.ts';
+import { comparisonOf } from '../comparison-of.ts';
 import { metricNamed, primaryMetric } from '../shown-metric.ts';
 import {
   type Block,
@@ -58,8 +59,8 @@ function blocksOf(run: RunResults['run']): readonly Block[] {
   ];
 }
 
-function priceCells({ comparisons }: RunResults, method: MethodResults, { tokens }: ArmResults): Record<string, Cell> {
-  const text = comparisons.find(({ a, b, metric }) => a === method.arm && b === 'rag' && metric === 'ttftLogRatio');
+function priceCells(results: RunResults, method: MethodResults, { tokens }: ArmResults): Record<string, Cell> {
+  const text = comparisonOf(results, method.arm, 'rag', 'ttftLogRatio');
   return {
     budget: method.budget === null ? none : textCell(method.budget),
     bytes:
@@ -76,11 +77,9 @@ function priceCells({ comparisons }: RunResults, method: MethodResults, { tokens
 }
 
 function qualityCells(results: RunResults, method: MethodResults, arm: ArmResults): Record<string, Cell> {
-  const { run, comparisons, arms } = results;
+  const { run, arms } = results;
   const primary = primaryMetric(run);
-  const compared = comparisons.find(
-    ({ a, b, metric }) => a === method.arm && b === baselineOf(arms)?.arm && metric === primary.name,
-  );
+  const compared = comparisonOf(results, method.arm, baselineOf(arms)?.arm, primary.name);
   return {
     [primary.name]: primary.cell(arm.metrics),
     difference:
