@@ -16,7 +16,7 @@ import type { Rotary } from '../src/engine/rotary.ts';
 import type { SequenceState } from '../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../src/kv/join-blocks.ts';
-import { chooseMovingKernels } from '../src/kv/choose-moving-kernels.ts';
+import { chosenMovingKernels } from '../src/kv/choose-moving-kernels.ts';
 import { cutCells } from '../src/kv/cut-cells.ts';
 import { firstCells } from '../src/kv/first-cells.ts';
 import { KeptCells } from '../src/kv/kept-cells.ts';
@@ -67,7 +67,7 @@ function syntheticBlock(layout: KvLayout, tokens: number): SequenceState {
 }
 
 /** The kernels that were chosen first, and those in WebAssembly where others were. */
-const { kernels: chosen, passedOver } = chooseMovingKernels();
+const { kernels: chosen, passedOver } = chosenMovingKernels();
 const allKernels: readonly MovingKernels[] = chosen === wasmMovingKernels ? [chosen] : [chosen, wasmMovingKernels];
 
 interface Step {

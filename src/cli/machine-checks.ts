@@ -9,7 +9,7 @@ import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
 import { readAskedData } from '../data/asked-data.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
-import { chooseMovingKernels } from '../kv/choose-moving-kernels.ts';
+import { chosenMovingKernels } from '../kv/choose-moving-kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
@@ -92,7 +92,7 @@ function vectors(): Finding {
 }
 
 function kernels(): Finding {
-  const { passedOver } = chooseMovingKernels();
+  const { passedOver } = chosenMovingKernels();
   if (passedOver === null) return { state: 'works', found: 'native kernels move K/V blocks and passed their test' };
   return {
     state: 'warning',

@@ -45,12 +45,17 @@ function reasonOf({ message }: Error): string {
   return message.split('\n')[0]!.replaceAll(nativeMovingKernelsFile, basename(nativeMovingKernelsFile));
 }
 
-let chosen: MovingKernels | undefined;
+let chosen: MovingKernelsChoice | undefined;
 
-/** The kernels of this process, chosen when they are first needed. */
-export function movingKernels(): MovingKernels {
-  chosen ??= chooseMovingKernels().kernels;
+/** The choice of this process, made when it is first needed. @throws BenchError as `chooseMovingKernels` */
+export function chosenMovingKernels(): MovingKernelsChoice {
+  chosen ??= chooseMovingKernels();
   return chosen;
+}
+
+/** The kernels of this process. */
+export function movingKernels(): MovingKernels {
+  return chosenMovingKernels().kernels;
 }
 
 function isName(name: string): name is MovingKernelsName {
