@@ -1,7 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../config/group-by.ts';
+import { writeText } from '../data/write-lines.ts';
 import { findReports } from '../inspect/stored-reports/find-reports.ts';
 import { readReport, reportDocument } from '../inspect/stored-reports/read-report.ts';
 import type { Mark } from '../records/arm-traits.ts';
@@ -22,15 +23,18 @@ const byAge = (runs: readonly RunResults[]): RunResults[] =>
 
 /** Reports by the folder that they are drawn into: each its own, and those of one folder together where it has a page. */
 function drawnReports(folders: readonly string[]): (readonly [folder: string, runs: readonly RunResults[]])[] {
-  const reports = folders.map((folder) => [folder, [readReport(folder)]] as const);
-  const groups = [...groupBy(folders, (folder) => dirname(folder))].filter(([parent, ofParent]) => {
-    return ofParent.length > 1 && existsSync(join(parent, 'report.html'));
-  });
-  return [...reports, ...groups.map(([parent, ofParent]) => [parent, byAge(ofParent.map(readReport))] as const)];
+  const reports = folders.map((folder) => ({ folder, results: readReport(folder) }));
+  const groups = [...groupBy(reports, ({ folder }) => dirname(folder))].filter(
+    ([parent, ofParent]) => ofParent.length > 1 && existsSync(join(parent, 'report.html')),
+  );
+  return [
+    ...reports.map(({ folder, results }) => [folder, [results]] as const),
+    ...groups.map(([parent, ofParent]) => [parent, byAge(ofParent.map(({ results }) => results))] as const),
+  ];
 }
 
 /** Gives the arms of a report the marks that they have today, and changes nothing else. */
-function renewMarks(folder: string): void {
+async function renewMarks(folder: string): Promise<void> {
   const document = reportDocument(folder) as {
     readonly arms: readonly { readonly arm: string; readonly traits: { mark: Mark } }[];
   };
@@ -40,13 +44,13 @@ function renewMarks(folder: string): void {
   });
   if (differing.length === 0) return;
   for (const { traits, mark } of differing) traits.mark = mark;
-  writeFileSync(join(folder, 'results.json'), printableJson(document));
+  await writeText(join(folder, 'results.json'), printableJson(document));
 }
 
 /** Draws stored reports again from their results, with the marks of today. No number changes. */
 export async function redrawReports(path: string): Promise<number> {
   const folders = findReports(path);
-  folders.forEach(renewMarks);
+  for (const folder of folders) await renewMarks(folder);
   for (const [folder, runs] of drawnReports(folders)) {
     await redrawReport(folder, runs);
     process.stdout.write(`${printable(shownPath(folder))}: drawn\n`);
