@@ -6,9 +6,9 @@ export function suiteOptions(
   config: BenchConfig,
   { defaults = {}, shipped = {} }: Pick<Suite, 'defaults' | 'shipped'>,
 ): BenchConfig {
-  const isGiven = (option: keyof BenchConfig): boolean => config.given.includes(option);
+  const isGiven = (option: string): boolean => config.given.includes(option);
   // A number of users goes with the number of questions that are divided among them.
   const part = isGiven('dataset') || isGiven('limit') ? {} : shipped;
-  const open = Object.entries({ ...part, ...defaults }).filter(([key]) => !config.given.includes(key));
+  const open = Object.entries({ ...part, ...defaults }).filter(([key]) => !isGiven(key));
   return { ...config, ...Object.fromEntries(open) };
 }
