@@ -21,7 +21,7 @@ test('without faiss-node and without compilers it says in a line for each part w
   // A package root without node_modules, so that whatever is installed here cannot be found.
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dki-bench-install-')));
   try {
-    for (const part of ['postinstall.mjs', 'run-program.mjs', 'faiss', 'kv-kernels'])
+    for (const part of ['postinstall.mjs', 'native-addon.mjs', 'faiss', 'kv-kernels'])
       cpSync(join(scripts, part), join(root, 'scripts', part), { recursive: true });
     const { code, stdout } = await runProcess([process.execPath, join(root, 'scripts', 'postinstall.mjs')], {
       environment: { CC: join(root, 'no-c'), CXX: join(root, 'no-compiler'), NODE_PATH: '' },
@@ -39,7 +39,7 @@ test('without faiss-node and without compilers it says in a line for each part w
 test('what does not rotate a key, and what older sources were compiled to, is compiled again', async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dki-bench-install-')));
   try {
-    for (const part of ['run-program.mjs', 'kv-kernels']) {
+    for (const part of ['native-addon.mjs', 'kv-kernels']) {
       cpSync(join(scripts, part), join(root, 'scripts', part), { recursive: true });
     }
     symlinkSync(join(scripts, '..', 'node_modules'), join(root, 'node_modules'));

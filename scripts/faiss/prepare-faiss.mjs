@@ -3,12 +3,11 @@
  * into build/faiss/. It believes no binary that has not answered a search.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { reasonOf, run } from '../run-program.mjs';
+import { answers, compileAddon, isInstalled, run } from '../native-addon.mjs';
 
 const version = '0.5.1';
 // Of the package in the registry, as in package-lock.json: nothing else is compiled.
@@ -18,22 +17,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
 const output = join(root, 'build', 'faiss');
 const addon = join(output, 'faiss-node.node');
+const versions = join(output, 'version.json');
 
-/** Searches three vectors, in a process of its own, since a bad binary takes its process with it. */
-function answers(moduleName) {
-  const proof = `
-    const { IndexFlatIP } = require(process.argv[1]);
-    const index = new IndexFlatIP(2);
-    index.add([1, 0, 0.6, 0.8, 0, 1]);
-    const { labels, distances } = index.search([0, 1], 2);
-    process.exit(labels.join() === '2,1' && Math.abs(distances[1] - 0.8) < 1e-6 ? 0 : 1);`;
-  try {
-    run(process.execPath, ['-e', proof, moduleName], { cwd: root });
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Searches three vectors. */
+const proof = `
+  const { IndexFlatIP } = require(process.argv[1]);
+  const index = new IndexFlatIP(2);
+  index.add([1, 0, 0.6, 0.8, 0, 1]);
+  const { labels, distances } = index.search([0, 1], 2);
+  process.exit(labels.join() === '2,1' && Math.abs(distances[1] - 0.8) < 1e-6 ? 0 : 1);`;
+
+const works = (moduleName) => answers(proof, moduleName, { cwd: root });
 
 function packageFolder(name) {
   return dirname(require.resolve(`${name}/package.json`));
@@ -67,45 +61,33 @@ function faissVersion(header) {
 }
 
 function compile(compiler, header) {
-  const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-faiss-'));
-  try {
-    const built = join(scratch, 'faiss-node.node');
-    run(compiler, [
+  compileAddon(compiler, {
+    addon,
+    proof,
+    argumentsOf: (scratch) => [
       ...['-O2', '-fPIC', '-shared', '-std=c++17', '-fopenmp', '-DNAPI_VERSION=6'],
       ...['-include', join(root, 'scripts', 'faiss', 'compat.h')],
       ...[join(packageFolder('node-api-headers'), 'include'), packageFolder('node-addon-api')].map(
         (path) => `-I${path}`,
       ),
-      ...[source(scratch), '-o', built, '-lfaiss', '-lopenblas', '-lgomp'],
-    ]);
-    if (!answers(built)) throw new Error('what was compiled did not answer a search');
-    mkdirSync(output, { recursive: true });
-    const about = { faiss: faissVersion(header), faissNode: version };
-    writeFileSync(join(output, 'version.json'), `${JSON.stringify(about)}\n`);
-    // Beside its place first: a rename across file systems fails, and one within is whole or not at all.
-    const beside = `${addon}.new`;
-    writeFileSync(beside, readFileSync(built));
-    renameSync(beside, addon);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+      ...[source(scratch), '-lfaiss', '-lopenblas', '-lgomp'],
+    ],
+  });
+  const about = { faiss: faissVersion(header), faissNode: version };
+  writeFileSync(versions, `${JSON.stringify(about)}\n`);
 }
 
 /** Makes FAISS ready. Null where it is there, else why it is not. */
 export function prepareFaiss() {
-  if (answers('faiss-node') || (existsSync(addon) && answers(addon))) return null;
+  if (works('faiss-node') || (existsSync(addon) && existsSync(versions) && works(addon))) return null;
   const header = ['/usr/include', '/usr/local/include'].map((path) => join(path, 'faiss', 'Index.h')).find(existsSync);
   if (header === undefined) return 'no faiss-node, no FAISS headers';
   const compiler = process.env.CXX ?? 'g++';
-  try {
-    run(compiler, ['--version']);
-  } catch {
-    return `no faiss-node, no ${compiler}`;
-  }
+  if (!isInstalled(compiler)) return `no faiss-node, no ${compiler}`;
   try {
     compile(compiler, header);
     return null;
   } catch (error) {
-    return `building it failed: ${reasonOf(error)}`;
+    return `building it failed: ${error.message}`;
   }
 }
