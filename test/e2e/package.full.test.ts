@@ -21,5 +21,6 @@ it('installed from its tarball in an empty folder, it benches', async () => {
   expect([run.status, run.dataset.users]).toEqual(['finished', 10]);
   expect(arms.map(({ arm, errors }) => [arm, errors])).toContainEqual(['dki', 0]);
   expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
+  expect(run.notes.filter((note) => note.includes('native kernels passed over'))).toEqual([]);
   expect(readdirSync(join(folder, 'reports'))).toContain('dki-bench.sqlite');
 });
