@@ -9,8 +9,8 @@ const KILL_EVERY_MS = 20_000;
 const FOR_MS = 300_000;
 const LEAST_KILLED = 5;
 /** Many users with few turns, as a run has that is given to many workers. */
-const USERS = '120';
-const options = ['--users', USERS, '--limit', '1000', '--arms', 'none,rag,rag-cached,dki', '--threads', '1'];
+const USERS = '300';
+const options = ['--users', USERS, '--limit', '3000', '--arms', 'none,rag,rag-cached,dki', '--threads', '1'];
 
 it('four workers over one queue, of which one is killed every 20 s for five minutes, give the run of one process', async () => {
   using folder = new TestFolder();
