@@ -27,3 +27,14 @@ test('one seed gives one sequence, and no other seed the same', () => {
   expect(new Set(firsts((seed) => sequence(seed)[0]!)).size).toBe(400);
   for (const bits of sequence(7)) expect(bits | 0).toBe(bits);
 });
+
+test('elements in random order are those of the list, each once, in the order of a shuffle from its end', () => {
+  const list = ['a', undefined, 'c', 'd', 'e'];
+  for (const seed of [1, 2, 3]) {
+    const drawn = [...new SeededRandom(seed).inRandomOrder(list)];
+    expect(drawn.toReversed()).toEqual(new SeededRandom(seed).shuffled(list));
+  }
+  const second = firsts((seed) => [...new SeededRandom(seed).inRandomOrder([0, 1, 2, 3])][1]!);
+  for (const element of [0, 1, 2, 3]) expect(second.filter((one) => one === element).length).toBeGreaterThan(70);
+  expect([...new SeededRandom(7).inRandomOrder([])]).toEqual([]);
+});

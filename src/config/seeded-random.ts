@@ -63,4 +63,16 @@ export class SeededRandom {
     }
     return copy;
   }
+
+  /** The elements in random order, each drawn as it is asked for: a few of a long list cost no copy of it. */
+  *inRandomOrder<T>(list: readonly T[]): Generator<T, void> {
+    /** What stands where an element was taken from. */
+    const moved = new Map<number, T>();
+    const at = (place: number): T => (moved.has(place) ? moved.get(place)! : list[place]!);
+    for (let last = list.length - 1; last >= 0; last--) {
+      const place = this.int(0, last);
+      yield at(place);
+      moved.set(place, at(last));
+    }
+  }
 }

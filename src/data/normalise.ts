@@ -40,8 +40,13 @@ export function tokensOf(text: string, language: Language): string[] {
   return form === '' ? [] : form.split(' ');
 }
 
+/** The normal form between two spaces: one contains another if its text contains the tokens of the other in sequence. */
+export function spacedForm(text: string, language: Language): string {
+  return ` ${normalise(text, language)} `;
+}
+
 /** True if `text` contains the tokens of `part` in sequence; an empty part is contained nowhere. */
 export function containsTokens(text: string, part: string, language: Language): boolean {
-  const form = normalise(part, language);
-  return form !== '' && ` ${normalise(text, language)} `.includes(` ${form} `);
+  const form = spacedForm(part, language);
+  return form.trim() !== '' && spacedForm(text, language).includes(form);
 }

@@ -1,6 +1,6 @@
 import { groupBy } from '../../../config/group-by.ts';
 import { SeededRandom } from '../../../config/seeded-random.ts';
-import { containsTokens } from '../../../data/normalise.ts';
+import { spacedForm } from '../../../data/normalise.ts';
 import type { Estimate } from '../../../records/results.ts';
 import type { ItemRecord } from '../../../records/turn-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
@@ -22,13 +22,17 @@ export interface Chance {
   readonly scopes: Readonly<Record<Scope, number>>;
 }
 
+/** What answers an item. */
 interface Golds {
   readonly itemId: string;
   readonly texts: readonly string[];
+  /** Their spaced forms, empty ones left out. */
+  readonly forms: readonly string[];
 }
 
-function goldsOf({ gold, acceptedAnswers }: ItemRecord): string[] {
-  return gold === null ? [] : [gold, ...acceptedAnswers];
+function goldsOf(itemId: string, { gold, acceptedAnswers, language }: ItemRecord): Golds {
+  const texts = gold === null ? [] : [gold, ...acceptedAnswers];
+  return { itemId, texts, forms: texts.map((text) => spacedForm(text, language)).filter((form) => form.trim() !== '') };
 }
 
 /** A key of the items that an item can change golds with; null where it does not say what it asks for. */
@@ -43,16 +47,24 @@ function poolsOf(turns: readonly AnsweredResult[], scope: Scope): ReadonlyMap<st
   const items = [...new Map(turns.map((turn) => [turn.itemId, turn])).values()];
   const keyed = items.flatMap(({ itemId, item }) => {
     const key = keyOf[scope](item);
-    return key === null || item.gold === null ? [] : [{ key, golds: { itemId, texts: goldsOf(item) } }];
+    return key === null || item.gold === null ? [] : [{ key, golds: goldsOf(itemId, item) }];
   });
   return new Map([...groupBy(keyed, ({ key }) => key)].map(([key, group]) => [key, group.map(({ golds }) => golds)]));
 }
 
-/** Neither of two lists of golds holds one of the other. */
-function areApart(a: readonly string[], b: readonly string[], language: ItemRecord['language']): boolean {
-  return !a.some((one) =>
-    b.some((other) => containsTokens(one, other, language) || containsTokens(other, one, language)),
-  );
+/** Neither of two items has a gold that holds one of the other. */
+function areApart(a: Golds, b: Golds): boolean {
+  return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
+}
+
+/** Golds of other items that hold none of an item's own, as many as it is tried on or as there are. */
+function partnersOf(own: Golds, pool: readonly Golds[], random: SeededRandom): Golds[] {
+  const partners: Golds[] = [];
+  for (const other of random.inRandomOrder(pool)) {
+    if (other.itemId !== own.itemId && areApart(own, other)) partners.push(other);
+    if (partners.length === MOST_PARTNERS) break;
+  }
+  return partners;
 }
 
 /**
@@ -71,13 +83,9 @@ export function chanceOf(
   const partners = new Map<string, readonly Golds[]>();
   const random = new SeededRandom(seed);
   for (const { itemId, item } of new Map(turns.map((turn) => [turn.itemId, turn])).values()) {
-    const own = goldsOf(item);
+    const own = goldsOf(itemId, item);
     for (const { scope, byKey } of pools) {
-      const pool = byKey.get(keyOf[scope](item) ?? '') ?? [];
-      const others = random
-        .shuffled(pool.filter((golds) => golds.itemId !== itemId))
-        .filter(({ texts }) => areApart(own, texts, item.language))
-        .slice(0, MOST_PARTNERS);
+      const others = partnersOf(own, byKey.get(keyOf[scope](item) ?? '') ?? [], random);
       if (others.length === 0) continue;
       partners.set(itemId, others);
       scopes[scope]++;
