@@ -66,7 +66,7 @@ export class SeededRandom {
 
   /** The elements in random order, each drawn as it is asked for: a few of a long list cost no copy of it. */
   *inRandomOrder<T>(list: readonly T[]): Generator<T, void> {
-    /** What stands where an element was taken from. */
+    /** Elements by the places where one was taken. */
     const moved = new Map<number, T>();
     const at = (place: number): T => (moved.has(place) ? moved.get(place)! : list[place]!);
     for (let last = list.length - 1; last >= 0; last--) {

@@ -55,6 +55,15 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return fieldsAt((schema.shape as Record<PropertyKey, z.ZodType>)[field]!, rest);
 }
 
+/** Fields that a conversion makes up where they are missing. */
+const madeUpFields: readonly string[] = ['memoryId', 'createdAt', 'itemId', 'askedAt'];
+
+/** How to have them made up. @param place `file:line` */
+function makingUp(place: string): string {
+  const file = place.replace(/:\d+$/u, '');
+  return `ids and times can be made up: npx dki-bench data convert ${file} --from jsonl --out ready.jsonl`;
+}
+
 function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schema: z.ZodObject): BenchError {
   const fields = fieldsAt(schema, issue.code === 'unrecognized_keys' ? issue.path : []);
   const hint = `the fields of this record are ${fields.join(', ')}`;
@@ -66,7 +75,9 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
   const value = valueAt(record, issue.path);
   const got = `${shownValue(value)}${nearValue(issue, value)}`;
   const expected = [fieldName(issue.path), expectation(issue)].filter((part) => part !== '').join(' ');
-  return new BenchError('bad-data', `${place}: ${expected}, got ${got}`, hint);
+  const isMadeUp = value === undefined && madeUpFields.includes(fieldName(issue.path));
+  const help = isMadeUp ? `${makingUp(place)}; ${hint}` : hint;
+  return new BenchError('bad-data', `${place}: ${expected}, got ${got}`, help);
 }
 
 function parsedJson(text: string, place: string): unknown {

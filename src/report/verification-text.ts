@@ -1,3 +1,4 @@
+import { groupBy } from '../config/group-by.ts';
 import type { Spread } from '../data/verify/dataset-statistics.ts';
 import type { Finding } from '../data/verify/finding.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
@@ -56,17 +57,30 @@ function findingLines({ severity, message, hint }: Finding, page: Page): string[
   ];
 }
 
+/** Each problem once, at its first line: what one line lacks is often lacking in all. */
+function problemsOf({ file, findings }: Verification): Finding[] {
+  const problem = ({ severity, line, message, hint }: Finding): string =>
+    JSON.stringify([severity, line === null ? message : message.slice(`${file}:${line}`.length), hint]);
+  return [...groupBy(findings, problem).values()].map((group) => {
+    const [first, last] = [group[0]!, group.at(-1)!.line];
+    if (group.length === 1 || last === null) return first;
+    const where = group.length === 2 ? `in line ${last} too` : `in ${group.length - 1} lines more, to line ${last}`;
+    return { ...first, message: `${first.message} (${where})` };
+  });
+}
+
 /** Renders a verification for a terminal: statistics, findings and their counts. */
 export function renderVerification(verification: Verification, page: Page): string {
-  const { file, name, language, sha256, findings, errors, warnings, partial } = verification;
+  const { file, name, language, sha256, errors, warnings, partial } = verification;
   const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];
   const wrapped = (text: string): string[] => wrapText(printable(text), page.width);
-  const more = findings.length - MOST_FINDINGS;
+  const problems = problemsOf(verification);
+  const more = problems.length - MOST_FINDINGS;
   return [
     ...wrapped(`${file}: ${about.join(', ')}`).map((line) => emphasised(line, page)),
     ...statisticsLines(verification).flatMap(wrapped),
     '',
-    ...findings.slice(0, MOST_FINDINGS).flatMap((finding) => findingLines(finding, page)),
+    ...problems.slice(0, MOST_FINDINGS).flatMap((finding) => findingLines(finding, page)),
     ...(more > 0 ? [`… and ${more} more: --json lists all`] : []),
     ...(partial ? wrapped('Some lines cannot be read, so records were not compared with one another.') : []),
     `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,

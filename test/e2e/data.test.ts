@@ -54,9 +54,25 @@ describe('verify', () => {
     const { code, stdout } = await data(['verify', './wrong.jsonl', '--json']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ file: 'wrong.jsonl', valid: false, errors: 3 });
-    expect((await data(['verify', 'wrong.jsonl'])).stdout).toContain(
-      'error    wrong.jsonl:3: evidence expected a memory of user u',
-    );
+    const { stdout: told } = await data(['verify', 'wrong.jsonl']);
+    expect(told).toContain('error    wrong.jsonl:2: evidence expected a memory of user u');
+    expect(told).toContain('(in line 3 too)');
+  });
+
+  it('names what many lines lack once, and how ids and times are made up', async () => {
+    const memory = { type: 'memory', userId: 'u', memoryId: 'm', content: 'I live in Oslo.' };
+    const question = { type: 'item', userId: 'u', query: 'Where do I live?', answer: 'Oslo' };
+    const lines = [memory, { ...memory, memoryId: 'n' }, { ...memory, memoryId: 'o' }, question];
+    writeFileSync(folder.file('short.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { code, stdout } = await data(['verify', 'short.jsonl']);
+    const words = stdout.replace(/\s+/g, ' ');
+    expect(code).toBe(2);
+    expect(words).toContain('short.jsonl:1: createdAt expected string, got nothing (in 2 lines more, to line 3) →');
+    expect(words.match(/createdAt expected/g)).toHaveLength(1);
+    const [, command] = /made up: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(words)!;
+    const converted = await data(command!.split(' '));
+    expect(converted).toMatchObject({ code: 0, stderr: expect.not.stringContaining('not used') as string });
+    expect((await data(['verify', 'ready.jsonl'])).code).toBe(0);
   });
 });
 

@@ -22,7 +22,7 @@ export interface Chance {
   readonly scopes: Readonly<Record<Scope, number>>;
 }
 
-/** What answers an item. */
+/** The answers that an item takes for right. */
 interface Golds {
   readonly itemId: string;
   readonly texts: readonly string[];
