@@ -1,6 +1,7 @@
 import type { Comparison, RunResults } from '../../records/results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { loadNotes } from '../load-notes.ts';
+import { primaryOf } from '../verdict.ts';
 import {
   captionOf,
   estimateCell,
@@ -15,7 +16,8 @@ import {
 
 const right = { align: 'right' } as const;
 
-const blocksWith = (primary: ShownMetric): readonly Block[] => [
+/** @param divides whether costs are those of cache hits, an arm that divides turns into hits and misses being in the run */
+const blocksWith = (primary: ShownMetric, divides: boolean): readonly Block[] => [
   {
     title: 'Quality',
     columns: [
@@ -34,10 +36,10 @@ const blocksWith = (primary: ShownMetric): readonly Block[] => [
   {
     title: 'Cost',
     columns: [
-      { ...right, key: 'evaluated', heading: 'evaluated (hit)' },
-      { ...right, key: 'evaluatedMiss', heading: 'evaluated (miss)' },
+      { ...right, key: 'evaluated', heading: divides ? 'evaluated (hit)' : 'evaluated' },
+      ...(divides ? [{ ...right, key: 'evaluatedMiss', heading: 'evaluated (miss)' }] : []),
       { ...right, key: 'hitRate', heading: 'hit rate', unit: '%' },
-      { ...right, key: 'ttftMs', heading: 'first token (hit)', unit: 'ms', interval: true },
+      { ...right, key: 'ttftMs', heading: divides ? 'first token (hit)' : 'first token', unit: 'ms', interval: true },
     ],
   },
 ];
@@ -63,7 +65,7 @@ export function partsTable(results: RunResults, { id, title, notes }: PartsTable
     id,
     caption: captionOf(title, results),
     rowHeading: 'arm',
-    blocks: blocksWith(primary),
+    blocks: blocksWith(primary, primaryOf(results.arms) !== undefined),
     rows: [
       ...results.arms.map(({ arm, metrics, tokens, costMiss, hitRate }) => ({
         label: arm,
@@ -71,7 +73,7 @@ export function partsTable(results: RunResults, { id, title, notes }: PartsTable
           [primary.name]: primary.cell(metrics),
           difference: difference(quality.get(arm), primary),
           verdict: textCell(quality.get(arm)?.verdict ?? '–'),
-          klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence)),
+          klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence, 1, 2)),
           topOneAgreement: qualityCell(results.run, estimateCell(metrics.topOneAgreement, 100)),
           evaluated: meanCell(tokens?.evaluated),
           evaluatedMiss: meanCell(costMiss?.tokens.evaluated),

@@ -45,7 +45,7 @@ export function alphaTable(results: RunResults): Table {
         rougeL: qualityCell(results.run, estimateCell(metrics.rougeL, 100)),
         goldLogProbability: qualityCell(results.run, estimateCell(metrics.goldLogProbability)),
         freeLogProbability: qualityCell(results.run, estimateCell(metrics.freeLogProbability)),
-        klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence)),
+        klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence, 1, 2)),
         topOneAgreement: qualityCell(results.run, estimateCell(metrics.topOneAgreement, 100)),
       },
     })),

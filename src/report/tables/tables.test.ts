@@ -46,6 +46,17 @@ describe('table 3b', () => {
     expect(placement).toMatchObject({ id: 'table-3b', blocks: parts.blocks, rows: parts.rows });
     expect(placement.notes.join(' ')).toContain('APE without its scale');
   });
+
+  it('calls no cost that of hits where no arm divides turns into hits and misses', () => {
+    const headings = (arms: RunResults['arms']) =>
+      placementTable({ ...runResults, arms })
+        .blocks.flatMap(({ columns }) => columns)
+        .map(({ heading }) => heading);
+    expect(headings(runResults.arms)).toEqual(expect.arrayContaining(['evaluated (hit)', 'evaluated (miss)']));
+    const undivided = headings(runResults.arms.filter(({ traits }) => traits.comparison !== 'primary'));
+    expect(undivided).toEqual(expect.arrayContaining(['evaluated', 'first token']));
+    expect(undivided.filter((heading) => /\((?:hit|miss)\)/.test(heading))).toEqual([]);
+  });
 });
 
 describe('table 1', () => {
