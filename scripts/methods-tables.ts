@@ -4,26 +4,34 @@ import { intervalText, ratioText } from '../src/report/interval-text.ts';
 import { primaryMetric } from '../src/report/shown-metric.ts';
 import { formatNumber } from '../src/report/table.ts';
 import { keptOf, methodsTable } from '../src/report/tables/methods-table.ts';
+import { placementTable } from '../src/report/tables/placement-table.ts';
 import { baselineOf } from '../src/report/verdict.ts';
 import type { BareTable } from './real-model-tables.ts';
 
 /** Columns of table 11 that a page has room for. */
-const SHOWN = ['kept', 'difference', 'recomputed', 'evaluated', 'timesRag', 'againstRandom', 'outcome'];
+const METHODS_SHOWN = ['kept', 'difference', 'recomputed', 'evaluated', 'timesRag', 'againstRandom', 'outcome'];
+
+/** Some columns of a table as one block. */
+function columnsOf({ rowHeading, blocks, rows }: BareTable, keys: readonly string[]): BareTable {
+  const columns = new Map(blocks.flatMap((block) => block.columns).map((column) => [column.key, column]));
+  // Its block says in a title what a difference is to.
+  const shown = keys
+    .map((key) => columns.get(key)!)
+    .map((one) => (one.key === 'againstRandom' ? { ...one, heading: 'to random tokens' } : one));
+  return { rowHeading, blocks: [{ columns: shown }], rows };
+}
 
 /** Table 11 in brief: quality, price, and the test against as many random tokens. @throws Error for a run of another suite */
 export function methodsInBrief(results: RunResults): BareTable {
   const table = methodsTable(results);
   if (table === undefined) throw new Error(`${results.run.name}: a run of suite methods is needed`);
-  const columns = new Map(table.blocks.flatMap((block) => block.columns).map((column) => [column.key, column]));
-  const shown = SHOWN.map((key) => columns.get(key)!);
-  return {
-    rowHeading: table.rowHeading,
-    // Its block says in a title what a difference is to.
-    blocks: [
-      { columns: shown.map((one) => (one.key === 'againstRandom' ? { ...one, heading: 'to random tokens' } : one)) },
-    ],
-    rows: table.rows,
-  };
+  return columnsOf(table, METHODS_SHOWN);
+}
+
+/** Table 3b in brief: quality, the next token, and what is evaluated. */
+export function placementInBrief(results: RunResults): BareTable {
+  const keys = [primaryMetric(results.run).name, 'difference', 'klDivergence', 'topOneAgreement', 'evaluated'];
+  return columnsOf(placementTable(results), keys);
 }
 
 /** Least share of the text's score that counts as kept, %. */
