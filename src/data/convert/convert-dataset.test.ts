@@ -281,6 +281,7 @@ describe('JSON Lines', () => {
       name: '记忆',
       language: 'zh',
       unknownAnswer: '我不知道。',
+      primaryMetric: 'contains',
     });
   });
 

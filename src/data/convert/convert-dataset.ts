@@ -75,7 +75,8 @@ function requireFitting({ from, map, errata }: ConversionSource): void {
 /** The header's statements of a data set. */
 function headerOf({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: unknownAnswers[language] };
-  if (!isPublicDataset(from)) return header;
+  // People who write their own ask models that answer in sentences.
+  if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
   const { primaryMetric, note } = publicDatasetForms[from];
   const { licence, texts } = publicDatasetOrigins[from];
   return { ...header, primaryMetric, licence, texts, note };

@@ -17,6 +17,7 @@ import {
   boundNotes,
   evidenceNotes,
   exactnessNotes,
+  metricNotes,
   promptNotes,
   retrievalNotes,
 } from './summary/notes.ts';
@@ -63,6 +64,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       run,
       [
         ...evidenceNotes(run.dataset, arms),
+        ...metricNotes(shown, metrics),
         ...retrievalNotes(quoted.answered, probes.retriever ?? {}),
         ...promptNotes(answered, names),
         ...answerPrefixNotes(answered, arms, plan.settings),

@@ -3,7 +3,8 @@ import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { AnsweredTurn } from '../../../records/turn-record.ts';
-import { answerPrefixNotes, boundNotes, evidenceNotes, promptNotes, retrievalNotes } from './notes.ts';
+import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { answerPrefixNotes, boundNotes, evidenceNotes, metricNotes, promptNotes, retrievalNotes } from './notes.ts';
 
 function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null): AnsweredTurn {
   const timingsMs = { embedding: 0, search: 0, ranking: 0 };
@@ -102,4 +103,16 @@ test('says how many items have no answer prefix of their own, once for all arms 
   ).toEqual(['dki: 1 of 1 items bring no answer prefix of their own and were asked with the general one, "You said"']);
   const not = handmadeTraits('rag', { settings: { answerPrefix: 'general' } });
   expect(answerPrefixNotes(of('rag'), [not], { answerPrefix: 'item', ...general })).toEqual([]);
+});
+
+test('says that no answer meets the primary metric where answers hold the gold', () => {
+  const scored = (exactMatch: number, contains: number) =>
+    answeredTurn('rag', { changes: { scores: { ...answeredTurn('rag').scores, exactMatch, contains } } });
+  const byExactMatch = metricsOfRun({ dataset: {} });
+  expect(metricNotes([scored(0, 1), scored(0, 0)], byExactMatch)).toEqual([
+    'no answer of any arm meets exact match, and 1 of 2 hold the gold: to judge by that, write "primaryMetric":"contains" in the dataset line of the data',
+  ]);
+  expect(metricNotes([scored(0, 1), scored(1, 1)], byExactMatch)).toEqual([]);
+  expect(metricNotes([scored(0, 0)], byExactMatch)).toEqual([]);
+  expect(metricNotes([scored(0, 1)], metricsOfRun({ dataset: { primaryMetric: 'contains' } }))).toEqual([]);
 });

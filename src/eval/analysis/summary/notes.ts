@@ -3,6 +3,8 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { ParitySelfTest } from '../../../records/run-probes.ts';
+import type { MetricDefinition } from '../metrics/metric-definition.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 
@@ -79,6 +81,18 @@ export function answerPrefixNotes(
   const instead =
     generalAnswerPrefix === '' ? 'with none' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;
   return [`${whose}${without} of ${items.size} items bring no answer prefix of their own and were asked ${instead}`];
+}
+
+/** A note on a primary metric that no answer meets, where answers hold the gold: a model that answers in sentences. */
+export function metricNotes(answered: readonly AnsweredResult[], { all, primary }: RunMetrics): string[] {
+  const contains = all.find(({ name }) => name === 'contains')!;
+  const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
+  const holding = above(contains);
+  if (primary.unit !== '%' || above(primary) > 0 || holding === 0) return [];
+  return [
+    `no answer of any arm meets ${primary.label}, and ${holding} of ${answered.length} hold the gold: to judge by that, write` +
+      ' "primaryMetric":"contains" in the dataset line of the data',
+  ];
 }
 
 /** A note on what may be called bitwise, where the self-test found other bits. */
