@@ -1,7 +1,8 @@
 import type { Comparison, RunResults } from '../../records/results.ts';
+import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { loadNotes } from '../load-notes.ts';
-import { primaryOf } from '../verdict.ts';
+import { baselineOf, primaryOf } from '../verdict.ts';
 import {
   captionOf,
   estimateCell,
@@ -58,9 +59,8 @@ interface PartsTable extends Pick<Table, 'id' | 'notes'> {
 /** The arms of a run one below the other: quality, the next token, and cost. */
 export function partsTable(results: RunResults, { id, title, notes }: PartsTable): Table {
   const primary = primaryMetric(results.run);
-  const quality = new Map(
-    results.comparisons.filter(({ metric }) => metric === primary.name).map((one) => [one.a, one]),
-  );
+  const baseline = baselineOf(results.arms)?.arm;
+  const comparedWith = (arm: string): Comparison | undefined => comparisonOf(results, arm, baseline, primary.name);
   return {
     id,
     caption: captionOf(title, results),
@@ -71,8 +71,8 @@ export function partsTable(results: RunResults, { id, title, notes }: PartsTable
         label: arm,
         cells: {
           [primary.name]: primary.cell(metrics),
-          difference: difference(quality.get(arm), primary),
-          verdict: textCell(quality.get(arm)?.verdict ?? '–'),
+          difference: difference(comparedWith(arm), primary),
+          verdict: textCell(comparedWith(arm)?.verdict ?? '–'),
           klDivergence: qualityCell(results.run, estimateCell(metrics.klDivergence, 1, 2)),
           topOneAgreement: qualityCell(results.run, estimateCell(metrics.topOneAgreement, 100)),
           evaluated: meanCell(tokens?.evaluated),
