@@ -42,12 +42,24 @@ const keyOf: Readonly<Record<Scope, (item: ItemRecord) => string | null>> = {
   data: ({ language }) => language,
 };
 
-/** The golds of the items, by the key of a scope; each item once. */
-function poolsOf(turns: readonly AnsweredResult[], scope: Scope): ReadonlyMap<string, readonly Golds[]> {
-  const items = [...new Map(turns.map((turn) => [turn.itemId, turn])).values()];
-  const keyed = items.flatMap(({ itemId, item }) => {
+/** An item, and what it lends to others. */
+interface Lender {
+  readonly item: ItemRecord;
+  readonly golds: Golds;
+}
+
+/** The items of the turns that have a gold, each once. */
+function lendersOf(turns: readonly AnsweredResult[]): Lender[] {
+  return [...new Map(turns.map(({ itemId, item }) => [itemId, item]))]
+    .filter(([, item]) => item.gold !== null)
+    .map(([itemId, item]) => ({ item, golds: goldsOf(itemId, item) }));
+}
+
+/** The golds of items, by the key of a scope. */
+function poolsOf(lenders: readonly Lender[], scope: Scope): ReadonlyMap<string, readonly Golds[]> {
+  const keyed = lenders.flatMap(({ item, golds }) => {
     const key = keyOf[scope](item);
-    return key === null || item.gold === null ? [] : [{ key, golds: goldsOf(itemId, item) }];
+    return key === null ? [] : [{ key, golds }];
   });
   return new Map([...groupBy(keyed, ({ key }) => key)].map(([key, group]) => [key, group.map(({ golds }) => golds)]));
 }
@@ -78,7 +90,8 @@ export function chanceOf(
   score: TextMetric,
   seed: number,
 ): Chance {
-  const pools = SCOPES.map((scope) => ({ scope, byKey: poolsOf(all, scope) }));
+  const lenders = lendersOf(all);
+  const pools = SCOPES.map((scope) => ({ scope, byKey: poolsOf(lenders, scope) }));
   const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
   const partners = new Map<string, readonly Golds[]>();
   const random = new SeededRandom(seed);
