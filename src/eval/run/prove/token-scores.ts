@@ -13,6 +13,35 @@ export interface TokenScores {
   readonly ofRun?: (scores: readonly number[]) => number;
 }
 
+/**
+ * The first run that was left out although it scores more than one that was selected, by more than the tolerance; null where
+ * there is none.
+ * @param runs positions, the neighbours of each together
+ * @param selected positions of whole runs, of one at least
+ */
+export function missedRun(
+  runs: readonly (readonly number[])[],
+  selected: ReadonlySet<number>,
+  { scores, tolerance, ofRun = mean }: TokenScores,
+): { readonly position: number; readonly score: number; readonly least: number } | null {
+  const scoreOf = (positions: readonly number[]): number => ofRun(positions.map((position) => scores[position]!));
+  const isSelected = ([position]: readonly number[]): boolean => selected.has(position!);
+  const least = Math.min(...runs.filter(isSelected).map(scoreOf));
+  const missed = runs.find((positions) => !isSelected(positions) && scoreOf(positions) > least + tolerance);
+  return missed === undefined ? null : { position: missed[0]!, score: scoreOf(missed), least };
+}
+
 export function mean(scores: readonly number[]): number {
   return scores.reduce((sum, score) => sum + score, 0) / scores.length;
+}
+
+/** Orders runs as the mean of their squares does. */
+export function rootMeanSquare(distances: readonly number[]): number {
+  return lengthOf(distances) / Math.sqrt(distances.length);
+}
+
+export function lengthOf(vector: Iterable<number>): number {
+  let sum = 0;
+  for (const number of vector) sum += number ** 2;
+  return Math.sqrt(sum);
 }

@@ -3,7 +3,7 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { attentionOfQuestion } from './plain-attention.ts';
-import { mean, type ScoredParts, type TokenScores } from './token-scores.ts';
+import { lengthOf, missedRun, rootMeanSquare, type ScoredParts, type TokenScores } from './token-scores.ts';
 import type { PlainCell } from './plain-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
@@ -46,14 +46,10 @@ export async function wrongSelection(
     return `${selected.size} tokens were selected in place of ${budget}`;
   }
   if (budget === 0 || budget === end - begin) return null;
-  const { scores, tolerance, ofRun = mean } = await measured[by](maker, parts, rounding, options);
-  const scoreOf = (places: readonly number[]): number => ofRun(places.map((place) => scores[place]!));
-  const isSelected = ([place]: readonly number[]): boolean => selected.has(place!);
-  const least = Math.min(...runs.filter(isSelected).map(scoreOf));
-  const missed = runs.find((places) => !isSelected(places) && scoreOf(places) > least + tolerance);
-  return missed === undefined
+  const found = missedRun(runs, selected, await measured[by](maker, parts, rounding, options));
+  return found === null
     ? null
-    : `position ${missed[0]} was not selected, and scores ${scoreOf(missed).toFixed(3)} where one that was scores ${least.toFixed(3)}`;
+    : `position ${found.position} was not selected, and scores ${found.score.toFixed(3)} where one that was scores ${found.least.toFixed(3)}`;
 }
 
 /** The positions of the lines behind the first, so many neighbours of a line together, the last of each perhaps fewer. */
@@ -103,11 +99,8 @@ async function deviations(
   const scores = own.map((numbers, cell) =>
     cell < header.length ? 0 : lengthOf(numbers.map((number, at) => number - others[cell]![at]!)),
   );
-  return { scores, tolerance: 2 * rounding * Math.max(...own.map(lengthOf)) };
-}
-
-function lengthOf(vector: Float64Array): number {
-  return Math.sqrt(vector.reduce((sum, number) => sum + number ** 2, 0));
+  // The mean of squares orders runs, whose root lies no further off than the distances do.
+  return { scores, tolerance: 2 * rounding * Math.max(...own.map(lengthOf)), ofRun: rootMeanSquare };
 }
 
 /** −ln p of each token of a line, behind the header and what precedes it there. */

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { SeededRandom } from '../../../config/seeded-random.ts';
+import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import { mean, missedRun, rootMeanSquare } from './token-scores.ts';
+
+const RUN = 4;
+const BLOCK = { length: 12, blocks: 5 };
+
+/** A selection by squared distances, as arms make it, and what proves it: its positions and all runs. */
+function selection(seed: number) {
+  const random = new SeededRandom(seed);
+  const distances = Array.from({ length: BLOCK.length * BLOCK.blocks }, () => random.float() ** 4);
+  const blocks = Array.from({ length: BLOCK.blocks }, (_, rank) => ({ tokenIds: Array(BLOCK.length).fill(1), rank }));
+  const squares = distances.map((distance) => distance ** 2);
+  const ranges = selectTokens({ by: 'cacheblend', share: 0.3, run: RUN }, blocks, squares);
+  const selected = new Set(
+    ranges.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at)),
+  );
+  const runs = Array.from({ length: distances.length / RUN }, (_, run) =>
+    Array.from({ length: RUN }, (_place, at) => run * RUN + at),
+  ).slice(BLOCK.length / RUN);
+  return { distances, selected, runs };
+}
+
+const seeds = Array.from({ length: 100 }, (_, seed) => seed);
+
+it('find nothing wrong with runs that were selected by their squares, which their mean distances would', () => {
+  const missedBy = (ofRun: (scores: readonly number[]) => number) =>
+    seeds.filter((seed) => {
+      const { distances, selected, runs } = selection(seed);
+      return missedRun(runs, selected, { scores: distances, tolerance: 1e-9, ofRun }) !== null;
+    });
+  expect(missedBy(rootMeanSquare)).toEqual([]);
+  expect(missedBy(mean)).not.toEqual([]);
+});
+
+it('find the run that was left out for one that scores less', () => {
+  const scores = [0, 0, 5, 6, 1, 2, 9, 9];
+  const runs = [
+    [2, 3],
+    [4, 5],
+    [6, 7],
+  ];
+  expect(missedRun(runs, new Set([2, 3, 6, 7]), { scores, tolerance: 0 })).toBeNull();
+  expect(missedRun(runs, new Set([4, 5, 6, 7]), { scores, tolerance: 0 })).toEqual({
+    position: 2,
+    score: 5.5,
+    least: 1.5,
+  });
+  expect(missedRun(runs, new Set([4, 5, 6, 7]), { scores, tolerance: 4 })).toBeNull();
+});
