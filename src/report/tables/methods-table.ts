@@ -60,7 +60,7 @@ function blocksOf(run: RunResults['run']): readonly Block[] {
 }
 
 function priceCells(results: RunResults, method: MethodResults, { tokens }: ArmResults): Record<string, Cell> {
-  const text = comparisonOf(results, method.arm, 'rag', 'ttftLogRatio');
+  const text = comparisonOf(results, method.arm, baselineOf(results.arms)?.arm, 'ttftLogRatio');
   return {
     budget: method.budget === null ? none : textCell(method.budget),
     bytes:

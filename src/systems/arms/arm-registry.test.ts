@@ -309,6 +309,15 @@ describe('the reference of an arm', () => {
     expect(referencesOf('dki')).toEqual([['dki', null]]);
   });
 
+  it('is the baseline of the run where it is its only text arm, with settings too', () => {
+    const comparisonsOf = (...names: string[]) =>
+      armRegistry.named(names, defaults).map(({ traits }) => traits.comparison);
+    expect(comparisonsOf('rag@budget=all', 'dki-blocks@budget=all')).toEqual(['baseline', 'exploratory']);
+    expect(comparisonsOf('rag@budget=all', 'rag')).toEqual(['exploratory', 'baseline']);
+    expect(comparisonsOf('rag@budget=all', 'rag@labels=bullet')).toEqual(['exploratory', 'exploratory']);
+    expect(comparisonsOf('rag-twin@budget=all', 'dki')).not.toContain('baseline');
+  });
+
   it('does not depend on the order of settings', () => {
     expect(referencesOf('rag@labels=bullet@placement=rank', 'dki@placement=rank@labels=bullet')[1]).toEqual([
       'dki@placement=rank@labels=bullet',

@@ -84,10 +84,13 @@ export class ArmRegistry {
         'add an arm that does, such as dki, or drop --alpha',
       );
     }
+    const texts = found.filter(({ isBaseline }) => isBaseline);
     return found.map(({ arm, rulesKey, isBaseline }) => {
-      const baseline = found.find((other) => other.isBaseline && other.rulesKey === rulesKey);
-      const reference = isBaseline && baseline?.arm === arm ? null : (baseline?.arm.traits.name ?? null);
-      return { ...arm, traits: { ...arm.traits, reference } };
+      const text = texts.find((other) => other.rulesKey === rulesKey);
+      const reference = text === undefined || text.arm === arm ? null : text.arm.traits.name;
+      // With settings too, where there is no other text to compare with.
+      const sole = isBaseline && texts.length === 1 ? { comparison: 'baseline' as const } : {};
+      return { ...arm, traits: { ...arm.traits, reference, ...sole } };
     });
   }
 
