@@ -3,7 +3,7 @@ import type { BenchDatabase } from './database.ts';
 import { knownAnswers } from './known-answers.ts';
 import { rowsOfRun } from './rows-of-run.ts';
 import { turnList, type TurnListRow } from './schema.ts';
-import { matches, type TurnListFilter } from './turn-list-filter.ts';
+import { asksOnlyOfItems, matches, type TurnListFilter } from './turn-list-filter.ts';
 
 /** Characters of a text that a matrix shows. */
 const shownCharacters = 300;
@@ -54,7 +54,9 @@ export class ItemOutcomesRepository {
   }
 
   #items(runId: string, filter: TurnListFilter): string[] {
-    const ofRun = rowsOfRun(this.#database, runId);
+    // The index on items has all that such a filter asks for.
+    const inIndex = asksOnlyOfItems(filter);
+    const ofRun = inIndex ? eq(turnList.runId, runId) : rowsOfRun(this.#database, runId);
     if (ofRun === undefined) return [];
     const first = min(turnList.turnId);
     return this.#database.guard(() =>
@@ -62,7 +64,7 @@ export class ItemOutcomesRepository {
         .select({ itemId: turnList.itemId, first })
         .from(turnList)
         .where(and(ofRun, matches(runId, filter)))
-        .groupBy(sql`+${turnList.itemId}`)
+        .groupBy(inIndex ? turnList.itemId : sql`+${turnList.itemId}`)
         .orderBy(first)
         .all()
         .map(({ itemId }) => itemId),

@@ -44,6 +44,12 @@ function ofItems(runId: string, arm: string | undefined, outcome: 'right' | 'wro
   )`;
 }
 
+/** True for a filter that all turns of an item pass, or none. */
+export function asksOnlyOfItems(filter: TurnListFilter): boolean {
+  const { wrong, right, ...ofTurns } = filter;
+  return Object.values(ofTurns).every((value) => value === undefined);
+}
+
 /** The condition that a turn of that run must meet; undefined where all pass. */
 export function matches(runId: string, filter: TurnListFilter): SQL | undefined {
   const { arm, answer, wrong, right, disagreeing, category, wrongClass, stage, cache, check, truncated, failed, text } =
