@@ -1,7 +1,8 @@
+import { rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../config/seeded-random.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
-import { mean, missedRun, rootMeanSquare } from './token-scores.ts';
+import { mean, missedRun } from './token-scores.ts';
 
 const RUN = 4;
 const BLOCK = { length: 12, blocks: 5 };

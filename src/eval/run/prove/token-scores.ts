@@ -34,14 +34,3 @@ export function missedRun(
 export function mean(scores: readonly number[]): number {
   return scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }
-
-/** Orders runs as the mean of their squares does. */
-export function rootMeanSquare(distances: readonly number[]): number {
-  return lengthOf(distances) / Math.sqrt(distances.length);
-}
-
-export function lengthOf(vector: Iterable<number>): number {
-  let sum = 0;
-  for (const number of vector) sum += number ** 2;
-  return Math.sqrt(sum);
-}

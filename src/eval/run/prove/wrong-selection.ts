@@ -1,9 +1,10 @@
+import { rootMeanSquare } from 'simple-statistics';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { attentionOfQuestion } from './plain-attention.ts';
-import { lengthOf, missedRun, rootMeanSquare, type ScoredParts, type TokenScores } from './token-scores.ts';
+import { missedRun, type ScoredParts, type TokenScores } from './token-scores.ts';
 import type { PlainCell } from './plain-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
@@ -101,6 +102,10 @@ async function deviations(
   );
   // The mean of squares orders runs, whose root lies no further off than the distances do.
   return { scores, tolerance: 2 * rounding * Math.max(...own.map(lengthOf)), ofRun: rootMeanSquare };
+}
+
+function lengthOf(vector: Float64Array): number {
+  return Math.sqrt(vector.reduce((sum, number) => sum + number ** 2, 0));
 }
 
 /** −ln p of each token of a line, behind the header and what precedes it there. */
