@@ -1,5 +1,10 @@
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
-import { differences, type Observation } from '../../src/eval/analysis/statistics/observations.ts';
+import {
+  differences,
+  type Observations,
+  observationsOf,
+  pairedObservationsOf,
+} from '../../src/eval/analysis/statistics/observations.ts';
 import type { Estimate } from '../../src/records/results.ts';
 import type { AskedTurn } from './asked-turns.ts';
 
@@ -12,18 +17,20 @@ function inWords(estimate: Estimate | null, signed: boolean): string {
   return `${sign}${points(mean)} [${points(low)}, ${points(high)}]`;
 }
 
-function observations(turns: readonly AskedTurn[]): Observation[] {
-  return turns.map(({ userId, contains }) => ({ userId, value: contains }));
+function observations(turns: readonly AskedTurn[]): Observations {
+  return observationsOf(turns.map(({ userId, contains }) => ({ userId, value: contains })));
 }
 
 /** Differences to the baseline on the same items. */
-function against(turns: readonly AskedTurn[], baseline: readonly AskedTurn[]): Observation[] {
+function against(turns: readonly AskedTurn[], baseline: readonly AskedTurn[]): Observations {
   const of = new Map(baseline.map(({ itemId, contains }) => [itemId, contains]));
   return differences(
-    turns.flatMap(({ itemId, userId, contains: a }) => {
-      const b = of.get(itemId);
-      return b === undefined ? [] : [{ userId, a, b }];
-    }),
+    pairedObservationsOf(
+      turns.flatMap(({ itemId, userId, contains: a }) => {
+        const b = of.get(itemId);
+        return b === undefined ? [] : [{ userId, a, b }];
+      }),
+    ),
   );
 }
 

@@ -29,6 +29,8 @@ export interface ArmSoFar {
   readonly estimate: Estimate | null;
 }
 
+const NOBODY = new Float64Array();
+
 /** Totals of one arm: an entry a user of whom there is a value. */
 interface ArmTotals {
   n: number;
@@ -37,7 +39,7 @@ interface ArmTotals {
   readonly counts: number[];
   squares: number;
   /** Values of the only user; a single user is no sample of users. */
-  alone: readonly number[];
+  alone: Float64Array;
 }
 
 function unitsOf({ sums, counts, squares, alone }: ArmTotals): UnitTotals {
@@ -61,7 +63,7 @@ export class UsersSoFar {
   constructor(arms: readonly ArmTraits[], metric: Pick<MetricDeclaration, 'unit'>) {
     this.#arms = arms;
     this.#metric = metric;
-    const none = (): ArmTotals => ({ n: 0, errors: 0, sums: [], counts: [], squares: 0, alone: [] });
+    const none = (): ArmTotals => ({ n: 0, errors: 0, sums: [], counts: [], squares: 0, alone: NOBODY });
     this.#totals = new Map(arms.map(({ name }) => [name, none()]));
   }
 
@@ -73,12 +75,9 @@ export class UsersSoFar {
       const answered = ofArm.filter(({ failed }) => !failed);
       totals.n += answered.length;
       totals.errors += ofArm.length - answered.length;
-      const values = Array.from(
-        perItem(answered, (turn) => turn.value),
-        ({ value }) => value,
-      );
+      const { values } = perItem(answered, (turn) => turn.value);
       if (values.length === 0) continue;
-      totals.alone = totals.sums.length === 0 ? values : [];
+      totals.alone = totals.sums.length === 0 ? values : NOBODY;
       totals.sums.push(values.reduce((sum, value) => sum + value, 0));
       totals.counts.push(values.length);
       totals.squares += values.reduce((sum, value) => sum + value ** 2, 0);

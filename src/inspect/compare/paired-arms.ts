@@ -7,7 +7,7 @@ import {
 } from '../../db/item-pair-repository.ts';
 import { knownAnswers } from '../../db/known-answers.ts';
 import type { Interval } from '../../eval/analysis/statistics/interval.ts';
-import { meanOf } from '../../eval/analysis/statistics/observations.ts';
+import { meanOf, pairedObservationsOf } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain } from '../../eval/analysis/summary/paired-quality.ts';
 import { tally } from '../../eval/analysis/summary/tally.ts';
 
@@ -60,15 +60,15 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
 }
 
 function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference | null {
-  const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
-    a === null || b === null ? [] : [{ userId, a, b }],
+  const scored = pairedObservationsOf(
+    pairs.flatMap(({ userId, successA: a, successB: b }) => (a === null || b === null ? [] : [{ userId, a, b }])),
   );
-  if (scored.length === 0) return null;
+  if (scored.a.length === 0) return null;
   const { n, users } = tally(scored, 'higher');
   const { delta, low, high } = shareGain(scored);
   return {
-    meanA: meanOf(scored.map(({ userId, a }) => ({ userId, value: a }))),
-    meanB: meanOf(scored.map(({ userId, b }) => ({ userId, value: b }))),
+    meanA: meanOf(scored.a),
+    meanB: meanOf(scored.b),
     delta,
     interval: pairs.every(({ single, sameAnswer, sameGold }) => single && sameAnswer && sameGold)
       ? null

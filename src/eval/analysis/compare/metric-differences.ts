@@ -1,6 +1,6 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import type { Verdict } from '../../../records/results.ts';
-import { meanOf, type PairedObservation } from '../statistics/observations.ts';
+import { meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { meanDifference } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { pairedTotals } from '../statistics/paired-totals.ts';
@@ -66,12 +66,12 @@ class PairedTurns {
     this.#b = b.turns.get(arms.b) ?? [];
   }
 
-  pairs(value: (turn: ComparedTurn) => number | null): PairedObservation[] {
+  pairs(value: (turn: ComparedTurn) => number | null): PairedObservations {
     return paired(perItem(this.#a, value), perItem(this.#b, value));
   }
 
   /** Over the turns that were cache hits in both runs. */
-  hitPairs(value: (turn: ComparedTurn) => number): PairedObservation[] {
+  hitPairs(value: (turn: ComparedTurn) => number): PairedObservations {
     return this.pairs((turn) => (turn.hit ? value(turn) : null));
   }
 
@@ -91,11 +91,8 @@ class PairedTurns {
   }
 }
 
-function meansOf(pairs: readonly PairedObservation[]): { meanA: number; meanB: number } {
-  return {
-    meanA: meanOf(pairs.map(({ userId, a }) => ({ userId, value: a }))),
-    meanB: meanOf(pairs.map(({ userId, b }) => ({ userId, value: b }))),
-  };
+function meansOf({ a, b }: PairedObservations): { meanA: number; meanB: number } {
+  return { meanA: meanOf(a), meanB: meanOf(b) };
 }
 
 /** One metric of quality of all pairs of arms: a family of tests. */
@@ -106,7 +103,7 @@ function qualityDifferences(
 ): MetricDifference[] {
   const compared = all
     .map((turns) => ({ turns, pairs: turns.pairs(({ values }) => values[metric.name] ?? null) }))
-    .filter(({ pairs }) => pairs.length > 0);
+    .filter(({ pairs }) => pairs.a.length > 0);
   const effect = pooledEffect(compared.map(({ pairs }) => pairs)) ?? 1;
   const measured = compared.map(({ turns, pairs }) => {
     const counts = tally(pairs, metric.direction);
@@ -134,10 +131,10 @@ function qualityDifferences(
 function plainDifference(
   turns: PairedTurns,
   metric: string,
-  pairs: readonly PairedObservation[],
+  pairs: PairedObservations,
   better: 'higher' | 'lower',
 ): MetricDifference | null {
-  if (pairs.length === 0) return null;
+  if (pairs.a.length === 0) return null;
   const { delta, interval } = meanDifference(pairedTotals(pairs));
   return {
     arms: turns.arms,

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { designEffect, pairedDesignEffect } from './design-effect.ts';
-import { unitTotals } from './observations.ts';
+import { observationsOf, unitTotals } from './observations.ts';
 
 /** Users of four items, each with so many right. */
 const users = (...right: readonly number[]) =>
   unitTotals(
-    right.flatMap((count, user) =>
-      Array.from({ length: 4 }, (_, item) => ({ userId: `u${user}`, value: item < count ? 1 : 0 })),
+    observationsOf(
+      right.flatMap((count, user) =>
+        Array.from({ length: 4 }, (_, item) => ({ userId: `u${user}`, value: item < count ? 1 : 0 })),
+      ),
     ),
   );
 
@@ -42,5 +44,6 @@ test('of pairs it is that of the values or of the differences, whichever is larg
 });
 
 test('one item a user has no design', () => {
-  expect(designEffect([unitTotals([0, 1, 1].map((value, user) => ({ userId: `u${user}`, value })))])).toBe(1);
+  const three = observationsOf([0, 1, 1].map((value, user) => ({ userId: `u${user}`, value })));
+  expect(designEffect([unitTotals(three)])).toBe(1);
 });

@@ -1,17 +1,17 @@
 import type { Estimate } from '../../../records/results.ts';
 import { meanInterval } from './mean-interval.ts';
-import { meanOf, type Observations, unitTotals, usersOf } from './observations.ts';
+import { countUsers, meanOf, type Observations, unitTotals } from './observations.ts';
 import { quantiles } from './quantile.ts';
 import { shareInterval } from './share-interval.ts';
 
 /** Mean and 95 % interval of a quantity of any range, such as a log-probability; null without observations. */
 export function estimateMean(observations: Observations): Estimate | null {
-  if (observations.length === 0) return null;
+  if (observations.values.length === 0) return null;
   return {
-    mean: meanOf(observations),
+    mean: meanOf(observations.values),
     ...meanInterval(unitTotals(observations)),
-    n: observations.length,
-    users: usersOf(observations).size,
+    n: observations.values.length,
+    users: countUsers(observations),
   };
 }
 
@@ -19,7 +19,7 @@ export function estimateMean(observations: Observations): Estimate | null {
 export function estimateLatency(observations: Observations): Estimate | null {
   const estimate = estimateMean(observations);
   if (estimate === null) return null;
-  const found = quantiles(Array.from(observations, ({ value }) => value));
+  const found = quantiles(observations.values);
   return { ...estimate, low: Math.max(0, estimate.low), ...found };
 }
 
@@ -28,11 +28,11 @@ export function estimateLatency(observations: Observations): Estimate | null {
  * @param effect design effect pooled over the arms of the run; without it the worst case stands for what the items do not show
  */
 export function estimateShare(observations: Observations, effect?: number): Estimate | null {
-  if (observations.length === 0) return null;
+  if (observations.values.length === 0) return null;
   return {
-    mean: meanOf(observations),
+    mean: meanOf(observations.values),
     ...shareInterval(unitTotals(observations), effect),
-    n: observations.length,
-    users: usersOf(observations).size,
+    n: observations.values.length,
+    users: countUsers(observations),
   };
 }

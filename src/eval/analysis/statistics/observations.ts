@@ -1,19 +1,20 @@
-/** One value of an item, averaged over its repeats, and the user it belongs to. */
-export interface Observation {
-  readonly userId: string;
-  readonly value: number;
+/** A user each, for places of columns. */
+export interface UserColumn {
+  /** The number of the user at each place: an index into `userIds`. */
+  readonly userOf: Uint32Array;
+  /** Sorted, so that a result does not depend on the order in which rows are read; some may stand at no place. */
+  readonly userIds: readonly string[];
 }
 
-/** Observations that are gone through one by one: an array, or what makes each as it is asked for. */
-export interface Observations<One extends Observation = Observation> extends Iterable<One> {
-  readonly length: number;
+/** Values of items, averaged over their repeats, one at each place. */
+export interface Observations extends UserColumn {
+  readonly values: Float64Array;
 }
 
-/** Two arms' values of one item. */
-export interface PairedObservation {
-  readonly userId: string;
-  readonly a: number;
-  readonly b: number;
+/** Two arms' values of the same items, one of each at each place. */
+export interface PairedObservations extends UserColumn {
+  readonly a: Float64Array;
+  readonly b: Float64Array;
 }
 
 /** Sums and counts by unit of sampling; both arrays have one entry a unit. */
@@ -24,47 +25,81 @@ export interface UnitTotals {
   readonly squares: number;
 }
 
-/**
- * Totals of the units that were drawn: the users, in the order of their ids, so that a result does not depend on the order in
- * which rows are read. A single user is no sample of users: then each observation is a unit, and nothing is said beyond that user.
- */
-export function unitTotals(observations: Observations): UnitTotals {
-  const totals = new Map<string, { sum: number; count: number }>();
-  let squares = 0;
-  for (const { userId, value } of observations) {
-    const total = totals.get(userId) ?? { sum: 0, count: 0 };
-    total.sum += value;
-    total.count++;
-    totals.set(userId, total);
-    squares += value ** 2;
-  }
-  if (totals.size === 1) {
-    const sums = Float64Array.from(observations, ({ value }) => value);
-    return { sums, counts: new Float64Array(sums.length).fill(1), squares };
-  }
-  const ids = [...totals.keys()].sort();
+interface OfUser {
+  readonly userId: string;
+}
+
+/** The users of a list, numbered. */
+export function numberUsers(list: readonly OfUser[]): UserColumn {
+  const userIds = [...new Set(list.map(({ userId }) => userId))].sort();
+  const numbers = new Map(userIds.map((id, number) => [id, number]));
+  return { userOf: Uint32Array.from(list, ({ userId }) => numbers.get(userId)!), userIds };
+}
+
+/** The values of a list, in columns. */
+export function observationsOf(list: readonly (OfUser & { readonly value: number })[]): Observations {
+  return { ...numberUsers(list), values: Float64Array.from(list, ({ value }) => value) };
+}
+
+/** The pairs of a list, in columns. */
+export function pairedObservationsOf(
+  list: readonly (OfUser & { readonly a: number; readonly b: number })[],
+): PairedObservations {
+  return { ...numberUsers(list), a: Float64Array.from(list, ({ a }) => a), b: Float64Array.from(list, ({ b }) => b) };
+}
+
+/** One arm's values of pairs. */
+export function sideOf(pairs: PairedObservations, side: 'a' | 'b'): Observations {
+  return { userOf: pairs.userOf, userIds: pairs.userIds, values: pairs[side] };
+}
+
+/** The pairs of which a condition holds. */
+export function pairsWhere(pairs: PairedObservations, holds: (a: number, b: number) => boolean): PairedObservations {
+  const { a, b, userOf, userIds } = pairs;
+  const places = Uint32Array.from(a.keys()).filter((place) => holds(a[place]!, b[place]!));
   return {
-    sums: Float64Array.from(ids, (id) => totals.get(id)!.sum),
-    counts: Float64Array.from(ids, (id) => totals.get(id)!.count),
-    squares,
+    userIds,
+    userOf: places.map((place) => userOf[place]!),
+    a: Float64Array.from(places, (place) => a[place]!),
+    b: Float64Array.from(places, (place) => b[place]!),
   };
 }
 
-/** Those of whom there is an observation. */
-export function usersOf(observations: Observations): Set<string> {
-  const users = new Set<string>();
-  for (const { userId } of observations) users.add(userId);
-  return users;
+/** a − b for every pair. */
+export function differences({ a, b, userOf, userIds }: PairedObservations): Observations {
+  return { userOf, userIds, values: a.map((value, place) => value - b[place]!) };
 }
 
-/** a − b for every pair. */
-export function differences(pairs: readonly PairedObservation[]): Observation[] {
-  return pairs.map(({ userId, a, b }) => ({ userId, value: a - b }));
+/**
+ * Totals of the units that were drawn: the users, in the order of their ids. A single user is no sample of users: then each
+ * observation is a unit, and nothing is said beyond that user.
+ */
+export function unitTotals({ values, userOf, userIds }: Observations): UnitTotals {
+  const sums = new Float64Array(userIds.length);
+  const counts = new Float64Array(userIds.length);
+  let squares = 0;
+  for (let place = 0; place < values.length; place++) {
+    const [user, value] = [userOf[place]!, values[place]!];
+    sums[user]! += value;
+    counts[user]!++;
+    squares += value ** 2;
+  }
+  const users = counts.reduce((found, count) => found + Number(count > 0), 0);
+  if (users === 1) return { sums: values.slice(), counts: new Float64Array(values.length).fill(1), squares };
+  const isThere = (_: number, user: number): boolean => counts[user]! > 0;
+  return { sums: sums.filter(isThere), counts: counts.filter(isThere), squares };
+}
+
+/** The number of users of whom there is a value. */
+export function countUsers({ userOf, userIds }: UserColumn): number {
+  const isThere = new Uint8Array(userIds.length);
+  for (const user of userOf) isThere[user] = 1;
+  return isThere.reduce((users, one) => users + one, 0);
 }
 
 /** The mean over items, each of equal weight; NaN without any. */
-export function meanOf(observations: Observations): number {
+export function meanOf(values: Float64Array): number {
   let total = 0;
-  for (const { value } of observations) total += value;
-  return total / observations.length;
+  for (let place = 0; place < values.length; place++) total += values[place]!;
+  return total / values.length;
 }

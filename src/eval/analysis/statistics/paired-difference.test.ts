@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { pairedDesignEffect } from './design-effect.ts';
-import { unitTotals } from './observations.ts';
+import { pairedObservationsOf, sideOf, unitTotals } from './observations.ts';
 import { meanDifference, shareDifference } from './paired-difference.ts';
-import { pairedTotals } from './paired-totals.ts';
+import { pairedTotals as totalsOfColumns } from './paired-totals.ts';
 
 /** 162 items of 20 users whose baseline is wrong in ten; `other` says where the arm differs from it. */
 const pairs = (other: (index: number) => number | undefined) =>
@@ -11,8 +11,10 @@ const pairs = (other: (index: number) => number | undefined) =>
     return { userId: `u${index % 20}`, a: other(index) ?? b, b };
   });
 
+const pairedTotals = (list: Parameters<typeof pairedObservationsOf>[0]) => totalsOfColumns(pairedObservationsOf(list));
+
 function widthOf(some: ReturnType<typeof pairs>): number {
-  const side = (which: 'a' | 'b') => unitTotals(some.map((pair) => ({ userId: pair.userId, value: pair[which] })));
+  const side = (which: 'a' | 'b') => unitTotals(sideOf(pairedObservationsOf(some), which));
   const totals = pairedTotals(some);
   const effect = pairedDesignEffect([side('a'), side('b')], [totals.differences]);
   const { low, high } = shareDifference(totals, effect).interval;

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../../records/results.ts';
 import type { Interval } from './interval.ts';
-import { meanOf, type PairedObservation, unitTotals } from './observations.ts';
+import { differences, meanOf, type PairedObservations, unitTotals } from './observations.ts';
 import { type PairedDifference, meanDifference } from './paired-difference.ts';
 import { LEAST_USERS, LEVEL } from './verdict.ts';
 
@@ -16,19 +16,20 @@ export interface LatencyRatio extends PairedDifference {
  * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from none.
  * @throws RangeError without pairs, or on a duration that is not positive: a failed turn must not count as a fast one
  */
-export function pairedLatency(pairs: readonly PairedObservation[]): LatencyRatio {
-  if (pairs.length === 0) throw new RangeError('no paired turns to compare');
-  const logs = pairs.map(({ userId, a, b }) => {
-    if (!(a > 0 && b > 0)) throw new RangeError(`a duration of user ${userId} is not positive: ${a} ms, ${b} ms`);
-    return { userId, a: Math.log(a), b: Math.log(b) };
-  });
-  const differences = unitTotals(logs.map(({ userId, a, b }) => ({ userId, value: a - b })));
-  const geometric = (side: 'a' | 'b'): number =>
-    Math.exp(meanOf(logs.map((log) => ({ userId: log.userId, value: log[side] }))));
+export function pairedLatency(pairs: PairedObservations): LatencyRatio {
+  const { a, b, userOf, userIds } = pairs;
+  if (a.length === 0) throw new RangeError('no paired turns to compare');
+  const refused = a.findIndex((ms, place) => !(ms > 0 && b[place]! > 0));
+  if (refused !== -1) {
+    const user = userIds[userOf[refused]!];
+    throw new RangeError(`a duration of user ${user} is not positive: ${a[refused]} ms, ${b[refused]} ms`);
+  }
+  const logs = { ...pairs, a: a.map(Math.log), b: b.map(Math.log) };
+  const totals = unitTotals(differences(logs));
   return {
-    ...meanDifference({ differences }),
-    sums: differences.sums,
-    means: { a: geometric('a'), b: geometric('b') },
+    ...meanDifference({ differences: totals }),
+    sums: totals.sums,
+    means: { a: Math.exp(meanOf(logs.a)), b: Math.exp(meanOf(logs.b)) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { differences, type PairedObservation, type UnitTotals, unitTotals } from './observations.ts';
+import { differences, type PairedObservations, type UnitTotals, unitTotals } from './observations.ts';
 
 /** Two arms on the same items. */
 export interface PairedTotals {
@@ -10,11 +10,12 @@ export interface PairedTotals {
 }
 
 /** Totals of paired values by unit. */
-export function pairedTotals(pairs: readonly PairedObservation[]): PairedTotals {
+export function pairedTotals(pairs: PairedObservations): PairedTotals {
+  const found = differences(pairs);
   let [gained, lost] = [0, 0];
-  for (const { a, b } of pairs) {
-    if (a > b) gained += a - b;
-    else lost += b - a;
+  for (const difference of found.values) {
+    if (difference > 0) gained += difference;
+    else lost -= difference;
   }
-  return { differences: unitTotals(differences(pairs)), gained, lost };
+  return { differences: unitTotals(found), gained, lost };
 }

@@ -1,5 +1,5 @@
 import { TAIL } from './interval.ts';
-import { meanOf, type Observations, usersOf } from './observations.ts';
+import { meanOf, type Observations } from './observations.ts';
 import { studentQuantile } from './student-t.ts';
 
 /** Turns after which an interval says "never". */
@@ -15,13 +15,13 @@ export interface Payback {
 
 /** The share of each unit in a mean: its users, or, of a single user, each observation. */
 function shares(observations: Observations, alone: boolean, name: string): Map<string, number> {
-  const mean = meanOf(observations);
+  const { values, userOf, userIds } = observations;
+  const mean = meanOf(values);
   const ofUnits = new Map<string, number>();
-  let place = 0;
-  for (const { userId, value } of observations) {
-    const unit = alone ? `${name} ${place++}` : userId;
-    ofUnits.set(unit, (ofUnits.get(unit) ?? 0) + (value - mean) / observations.length);
-  }
+  values.forEach((value, place) => {
+    const unit = alone ? `${name} ${place}` : userIds[userOf[place]!]!;
+    ofUnits.set(unit, (ofUnits.get(unit) ?? 0) + (value - mean) / values.length);
+  });
   return ofUnits;
 }
 
@@ -32,7 +32,8 @@ function shares(observations: Observations, alone: boolean, name: string): Map<s
  * @see Fieller 1954, Journal of the Royal Statistical Society B 16, on the interval of a ratio
  */
 export function payback(first: Observations, later: Observations): Payback {
-  const [cost, saving] = [meanOf(first), meanOf(later)];
+  const [cost, saving] = [meanOf(first.values), meanOf(later.values)];
+  const usersOf = ({ userOf, userIds }: Observations): string[] => Array.from(userOf, (user) => userIds[user]!);
   const alone = new Set([...usersOf(first), ...usersOf(later)]).size === 1;
   const [ofFirst, ofLater] = [shares(first, alone, 'first'), shares(later, alone, 'later')];
   const units = [...new Set([...ofFirst.keys(), ...ofLater.keys()])].sort();

@@ -1,10 +1,5 @@
 import type { TurnKey } from '../../../records/turn-record.ts';
-import type { Observation, Observations } from './observations.ts';
-
-/** One value an item. */
-interface ItemObservation extends Observation {
-  readonly itemId: string;
-}
+import { numberUsers, type Observations, type PairedObservations, type UserColumn } from './observations.ts';
 
 type TurnOfItem = Pick<TurnKey, 'itemId' | 'userId'>;
 
@@ -12,8 +7,16 @@ type TurnOfItem = Pick<TurnKey, 'itemId' | 'userId'>;
 interface ItemNumbers {
   /** Of each turn. */
   readonly ofTurns: Uint32Array;
-  /** The first turn of each. */
-  readonly firstTurns: readonly TurnOfItem[];
+  readonly byId: ReadonlyMap<string, number>;
+  /** Of each item. */
+  readonly users: UserColumn;
+}
+
+/** One value an item, and which item it is. */
+interface ItemObservations extends Observations {
+  readonly numbers: ItemNumbers;
+  /** The number of the item at each place. */
+  readonly itemOf: Uint32Array;
 }
 
 /** A list is asked for many values: its items are looked up once. */
@@ -22,15 +25,15 @@ const numbered = new WeakMap<readonly TurnOfItem[], ItemNumbers>();
 function itemNumbers(turns: readonly TurnOfItem[]): ItemNumbers {
   const known = numbered.get(turns);
   if (known !== undefined) return known;
-  const numbers = new Map<string, number>();
+  const byId = new Map<string, number>();
   const firstTurns: TurnOfItem[] = [];
   const ofTurns = Uint32Array.from(turns, (turn) => {
-    const number = numbers.get(turn.itemId);
+    const number = byId.get(turn.itemId);
     if (number !== undefined) return number;
-    numbers.set(turn.itemId, firstTurns.length);
+    byId.set(turn.itemId, firstTurns.length);
     return firstTurns.push(turn) - 1;
   });
-  const made = { ofTurns, firstTurns };
+  const made = { ofTurns, byId, users: numberUsers(firstTurns) };
   numbered.set(turns, made);
   return made;
 }
@@ -39,40 +42,56 @@ function itemNumbers(turns: readonly TurnOfItem[]): ItemNumbers {
 export function perItem<Turn extends TurnOfItem>(
   turns: readonly Turn[],
   value: (turn: Turn) => number | null,
-): Observations<ItemObservation> {
-  const { ofTurns, firstTurns } = itemNumbers(turns);
-  const sums = new Float64Array(firstTurns.length);
-  const counts = new Uint32Array(firstTurns.length);
-  const items: number[] = [];
+): ItemObservations {
+  const numbers = itemNumbers(turns);
+  const { ofTurns, byId, users } = numbers;
+  const sums = new Float64Array(byId.size);
+  const counts = new Uint32Array(byId.size);
+  const inOrder = new Uint32Array(byId.size);
+  let items = 0;
   turns.forEach((turn, place) => {
     const one = value(turn);
     if (one === null) return;
     const item = ofTurns[place]!;
     sums[item]! += one;
-    if (counts[item]!++ === 0) items.push(item);
+    if (counts[item]!++ === 0) inOrder[items++] = item;
   });
+  const itemOf = inOrder.subarray(0, items);
   return {
-    length: items.length,
-    *[Symbol.iterator]() {
-      for (const item of items) {
-        const { itemId, userId } = firstTurns[item]!;
-        yield { itemId, userId, value: sums[item]! / counts[item]! };
-      }
-    },
+    numbers,
+    itemOf,
+    userIds: users.userIds,
+    userOf: itemOf.map((item) => users.userOf[item]!),
+    values: Float64Array.from(itemOf, (item) => sums[item]! / counts[item]!),
   };
 }
 
+/** Stands for an item that the other list lacks. */
+const NONE = -1;
+
+/** Two lists are paired by many values: their items are matched once. */
+const matched = new WeakMap<ItemNumbers, WeakMap<ItemNumbers, Int32Array>>();
+
+/** The number in `b` of each item of `a`. */
+function matchItems(a: ItemNumbers, b: ItemNumbers): Int32Array {
+  const known = matched.get(a) ?? new WeakMap<ItemNumbers, Int32Array>();
+  matched.set(a, known);
+  const match = known.get(b) ?? Int32Array.from(a.byId.keys(), (id) => b.byId.get(id) ?? NONE);
+  known.set(b, match);
+  return match;
+}
+
 /** The items that both have, side by side, in the order of `a`. */
-export function paired(
-  a: Observations<ItemObservation>,
-  b: Observations<ItemObservation>,
-): { readonly userId: string; readonly a: number; readonly b: number }[] {
-  const others = new Map<string, number>();
-  for (const { itemId, value } of b) others.set(itemId, value);
-  const pairs = [];
-  for (const { itemId, userId, value } of a) {
-    const other = others.get(itemId);
-    if (other !== undefined) pairs.push({ userId, a: value, b: other });
-  }
-  return pairs;
+export function paired(a: ItemObservations, b: ItemObservations): PairedObservations {
+  const match = matchItems(a.numbers, b.numbers);
+  const placesInB = new Int32Array(b.numbers.byId.size).fill(NONE);
+  b.itemOf.forEach((item, place) => (placesInB[item] = place));
+  const placeInB = (place: number): number => placesInB[match[a.itemOf[place]!]!] ?? NONE;
+  const places = Uint32Array.from(a.itemOf.keys()).filter((place) => placeInB(place) !== NONE);
+  return {
+    userIds: a.userIds,
+    userOf: places.map((place) => a.userOf[place]!),
+    a: Float64Array.from(places, (place) => a.values[place]!),
+    b: Float64Array.from(places, (place) => b.values[placeInB(place)]!),
+  };
 }

@@ -8,7 +8,7 @@ const LEAST_FOR_P95 = 100;
  * p50 and p95 by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, R's default).
  * @throws RangeError without values
  */
-export function quantiles(values: readonly number[]): Quantiles {
+export function quantiles(values: ArrayLike<number>): Quantiles {
   if (values.length === 0) throw new RangeError('no quantile of no values');
   const sorted = Float64Array.from(values).sort() as unknown as number[];
   const p50 = quantileSorted(sorted, 0.5);

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import { unitTotals } from './observations.ts';
+import { observationsOf, unitTotals } from './observations.ts';
 import { shareInterval } from './share-interval.ts';
 import { studentQuantile } from './student-t.ts';
 
 const of = (users: number, items: number, value: (index: number) => number) =>
   unitTotals(
-    Array.from({ length: users * items }, (_, index) => ({ userId: `u${index % users}`, value: value(index) })),
+    observationsOf(
+      Array.from({ length: users * items }, (_, index) => ({ userId: `u${index % users}`, value: value(index) })),
+    ),
   );
 
 test("is Wilson's where every user has one item, with Student's t", () => {

@@ -4,8 +4,10 @@ import type { UnitTotals } from './observations.ts';
 /** Up to this many units all flips are tried. */
 const EXACT_UNITS = 12;
 const FLIPS = 10_000;
-/** Signs that one drawn number gives. */
-const SIGNS = 32;
+/** Units whose sum is looked up by all their signs at once. */
+const GROUP = 8;
+/** Groups whose signs one drawn number gives. */
+const GROUPS_A_DRAW = 4;
 
 /**
  * Two-sided p value of "the arms do not differ", by flipping the sign of whole units' differences: exact over all flips
@@ -22,25 +24,40 @@ export function signFlipP(differences: Pick<UnitTotals, 'sums'>, seed: number, f
   // Sums of the same numbers in another order may differ in their last bits.
   const scale = sums.reduce((total, sum) => total + Math.abs(sum), 0);
   const threshold = observed - 1e-12 * scale;
-  const signs = new Int32Array(Math.ceil(units / SIGNS));
-  const isExtreme = (): boolean => {
-    let total = 0;
-    for (let unit = 0; unit < units; unit++) {
-      const flipped = (signs[unit >>> 5]! >>> (unit & 31)) & 1;
-      total += flipped === 1 ? -sums[unit]! : sums[unit]!;
-    }
-    return Math.abs(total) >= threshold;
-  };
+  const isExtreme = (total: number): boolean => Math.abs(total) >= threshold;
+  const groups = Array.from({ length: Math.ceil(units / GROUP) }, (_, group) =>
+    sumsBySigns(sums.subarray(group * GROUP, (group + 1) * GROUP)),
+  );
   let extreme = 0;
   if (units <= EXACT_UNITS) {
-    const all = 2 ** units;
-    for (signs[0] = 0; signs[0] < all; signs[0]++) if (isExtreme()) extreme++;
-    return extreme / all;
+    const [first, second = Float64Array.of(0)] = groups;
+    for (const one of first!) for (const other of second) if (isExtreme(one + other)) extreme++;
+    return extreme / 2 ** units;
   }
   const random = new SeededRandom(seed);
   for (let flip = 0; flip < flips; flip++) {
-    for (let word = 0; word < signs.length; word++) signs[word] = random.bits();
-    if (isExtreme()) extreme++;
+    let [total, signs] = [0, 0];
+    for (let group = 0; group < groups.length; group++) {
+      signs = group % GROUPS_A_DRAW === 0 ? random.bits() : signs >>> GROUP;
+      const sum = groups[group]!;
+      total += sum[signs & (sum.length - 1)]!;
+    }
+    if (isExtreme(total)) extreme++;
   }
   return (extreme + 1) / (flips + 1);
+}
+
+/** Sums of some numbers under each choice of signs: bit i of the index flips the number i. */
+function sumsBySigns(numbers: Float64Array): Float64Array {
+  let sums = Float64Array.of(0);
+  for (const number of numbers) {
+    const longer = new Float64Array(2 * sums.length);
+    longer.set(sums.map((sum) => sum + number));
+    longer.set(
+      sums.map((sum) => sum - number),
+      sums.length,
+    );
+    sums = longer;
+  }
+  return sums;
 }

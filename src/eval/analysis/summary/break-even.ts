@@ -2,18 +2,13 @@ import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { BreakEven } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { differences, meanOf, type PairedObservation } from '../statistics/observations.ts';
+import { differences, meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { payback } from '../statistics/payback.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
 import { prefixCacheOf } from './compared-arms.ts';
 
 function firstToken(turns: readonly AnsweredResult[]): ReturnType<typeof perItem<AnsweredResult>> {
   return perItem(turns, ({ timings }) => timings.firstToken);
-}
-
-function meansOf(pairs: readonly PairedObservation[]): readonly [number, number] {
-  const mean = (side: 'a' | 'b'): number => meanOf(pairs.map((pair) => ({ userId: pair.userId, value: pair[side] })));
-  return [mean('a'), mean('b')];
 }
 
 /** Break-even of an arm against one of text on the same items; undefined where it never missed or never hit. */
@@ -25,12 +20,11 @@ function breakEvenAgainst(
 ): BreakEven | undefined {
   const [misses, hits] = (['miss', 'hit'] as const).map((cache) =>
     paired(firstToken(turns.filter(({ account }) => account.cache === cache)), firstToken(text)),
-  ) as [PairedObservation[], PairedObservation[]];
-  if (misses.length === 0 || hits.length === 0) return undefined;
-  const [missMs, textMissMs] = meansOf(misses);
-  const [hitMs, textHitMs] = meansOf(hits);
+  ) as [PairedObservations, PairedObservations];
+  if (misses.a.length === 0 || hits.a.length === 0) return undefined;
   return {
-    ...{ arm, against, missMs, hitMs, textMissMs, textHitMs },
+    ...{ arm, against },
+    ...{ missMs: meanOf(misses.a), hitMs: meanOf(hits.a), textMissMs: meanOf(misses.b), textHitMs: meanOf(hits.b) },
     ...payback(differences(misses), differences(hits)),
   };
 }

@@ -3,7 +3,7 @@ import type { Comparison, CostName, Verdict } from '../../../records/results.ts'
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { holm } from '../statistics/holm.ts';
 import type { Interval } from '../statistics/interval.ts';
-import { meanOf, type PairedObservation } from '../statistics/observations.ts';
+import { meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { meanDifference } from '../statistics/paired-difference.ts';
 import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
 import { pairedTotals } from '../statistics/paired-totals.ts';
@@ -19,7 +19,7 @@ interface Cost {
   readonly name: CostName;
   readonly over: 'hits' | 'all';
   readonly of: (turn: AnsweredResult) => number;
-  readonly compare: (pairs: readonly PairedObservation[]) => ComparedCost;
+  readonly compare: (pairs: PairedObservations) => ComparedCost;
   /** Null for a cost that is shown and not tested. */
   readonly judge: ((tested: TestedCost, floor: number | undefined) => Verdict) | null;
 }
@@ -37,10 +37,13 @@ interface TestedCost {
   readonly pAdjusted: number;
 }
 
-function compareTokens(pairs: readonly PairedObservation[]): ComparedCost {
+function compareTokens(pairs: PairedObservations): ComparedCost {
   const { differences } = pairedTotals(pairs);
-  const mean = (side: 'a' | 'b'): number => meanOf(pairs.map((pair) => ({ userId: pair.userId, value: pair[side] })));
-  return { ...meanDifference({ differences }), means: { a: mean('a'), b: mean('b') }, sums: differences.sums };
+  return {
+    ...meanDifference({ differences }),
+    means: { a: meanOf(pairs.a), b: meanOf(pairs.b) },
+    sums: differences.sums,
+  };
 }
 
 function judgeTokens({ delta, users, pAdjusted }: TestedCost): Verdict {
@@ -68,7 +71,7 @@ function against(
   { byArm, regime, twin, baseline, seed }: ComparedArms,
   isTested: (arm: ArmTraits) => boolean,
 ): Comparison[] {
-  const pairsOf = (a: string, b: string): PairedObservation[] => {
+  const pairsOf = (a: string, b: string): PairedObservations => {
     const of = (arm: string): ReturnType<typeof perItem> => {
       const turns = byArm.get(arm)!;
       return perItem(cost.over === 'hits' ? turns.filter(regime.isHit) : turns, cost.of);
@@ -77,13 +80,13 @@ function against(
   };
   const compared = arms.flatMap((arm) => {
     const pairs = pairsOf(arm.name, opponent);
-    if (pairs.length === 0) return [];
+    if (pairs.a.length === 0) return [];
     const found = cost.compare(pairs);
     const tested = cost.judge !== null && isTested(arm);
     return [{ arm, found, counts: tally(pairs, 'lower'), p: tested ? signFlipP(found, seed) : null }];
   });
-  const twins = twin === undefined ? [] : pairsOf(twin, baseline);
-  const floor = twins.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
+  const twins = twin === undefined ? undefined : pairsOf(twin, baseline);
+  const floor = twins === undefined || twins.a.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
   const tested = compared.filter(({ p }) => p !== null);
   const adjusted = holm(tested.map(({ p }) => p!));
   return compared.map((one): Comparison => {

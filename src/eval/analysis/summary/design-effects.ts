@@ -31,7 +31,7 @@ export function designEffectsOf(
       .flatMap((metric) => {
         const values = pooled
           .map((turns) => perItem(turns, (turn) => metric.of(turn)))
-          .filter(({ length }) => length > 0);
+          .filter((found) => found.values.length > 0);
         return values.length === 0 ? [] : [[metric.name, designEffect(values.map(unitTotals))] as const];
       }),
   );

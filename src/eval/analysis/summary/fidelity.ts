@@ -27,7 +27,7 @@ export function fidelityTo(
   });
   const sameAnswer = estimateShare(same);
   const flips = paired(perItem(turns, isRight), perItem(baseline, isRight));
-  if (sameAnswer === null || flips.length === 0) return undefined;
+  if (sameAnswer === null || flips.a.length === 0) return undefined;
   const { n, wins, losses } = tally(flips, 'higher');
   return { against: baseline[0]!.arm, sameAnswer, n, lost: losses, won: wins };
 }
@@ -38,7 +38,7 @@ export function successDifference(
   turns: readonly AnsweredResult[],
 ): BreakdownPart['difference'] {
   const pairs = paired(perItem(turns, success), perItem(baseline, success));
-  if (pairs.length === 0) return undefined;
+  if (pairs.a.length === 0) return undefined;
   const { n, users, wins, losses } = tally(pairs, 'higher');
   return {
     ...{ against: baseline[0]!.arm, ...shareGain(pairs) },

@@ -5,7 +5,7 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import { groupDifferenceP } from '../statistics/group-difference.ts';
 import { holm } from '../statistics/holm.ts';
-import { meanOf, type Observation } from '../statistics/observations.ts';
+import { meanOf, observationsOf } from '../statistics/observations.ts';
 import { turnsByPair, pairKey } from '../turns-of-run.ts';
 
 /** The settings of the tests. */
@@ -33,16 +33,23 @@ export function machineDifferences(
     ...ratiosOf(answered, arms),
   ];
   const found = tested.flatMap(({ arm, metric, values }) => {
-    const groups = machines.map((_, index) => values.filter(({ userId }) => machineOf.get(userId) === index));
+    const groups = machines.map((_, index) =>
+      observationsOf(values.filter(({ userId }) => machineOf.get(userId) === index)),
+    );
     const p = groupDifferenceP(groups, seed);
-    const means = groups.map((group) => (group.length === 0 ? null : meanOf(group)));
+    const means = groups.map((group) => (group.values.length === 0 ? null : meanOf(group.values)));
     return p === null ? [] : [{ arm, metric, means, p }];
   });
   const adjusted = holm(found.map(({ p }) => p));
   return found.map((difference, index) => ({ ...difference, pAdjusted: adjusted[index]! }));
 }
 
-function valuesOf(answered: readonly AnsweredResult[], arm: string, metric: MetricDefinition): Observation[] {
+interface TurnValue {
+  readonly userId: string;
+  readonly value: number;
+}
+
+function valuesOf(answered: readonly AnsweredResult[], arm: string, metric: MetricDefinition): TurnValue[] {
   return answered.flatMap((turn) => {
     const value = turn.arm === arm ? metric.of(turn) : null;
     return value === null ? [] : [{ userId: turn.userId, value }];
@@ -53,7 +60,7 @@ function valuesOf(answered: readonly AnsweredResult[], arm: string, metric: Metr
 function ratiosOf(
   answered: readonly AnsweredResult[],
   arms: readonly ArmTraits[],
-): { readonly arm: string; readonly metric: string; readonly values: Observation[] }[] {
+): { readonly arm: string; readonly metric: string; readonly values: TurnValue[] }[] {
   const named = (comparison: ArmTraits['comparison']) => arms.find((arm) => arm.comparison === comparison)?.name;
   const [primary, baseline] = [named('primary'), named('baseline')];
   if (primary === undefined || baseline === undefined) return [];

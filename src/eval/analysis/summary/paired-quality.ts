@@ -1,23 +1,22 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import { pairedDesignEffect } from '../statistics/design-effect.ts';
 import type { Interval } from '../statistics/interval.ts';
-import { type PairedObservation, unitTotals } from '../statistics/observations.ts';
+import { type PairedObservations, sideOf, unitTotals } from '../statistics/observations.ts';
 import { meanDifference, type PairedDifference, shareDifference } from '../statistics/paired-difference.ts';
 import { pairedTotals } from '../statistics/paired-totals.ts';
 
 /** Pairs with the sides that they are called by: `a` less `b`, or the other way. */
-function swapped(pairs: readonly PairedObservation[]): PairedObservation[] {
-  return pairs.map(({ userId, a, b }) => ({ userId, a: b, b: a }));
+function swapped(pairs: PairedObservations): PairedObservations {
+  return { ...pairs, a: pairs.b, b: pairs.a };
 }
 
 /**
  * Design effect of paired shares, pooled over arms that were paired with one baseline; undefined without any.
  * @param arms pairs of each, the baseline second
  */
-export function pooledEffect(arms: readonly (readonly PairedObservation[])[]): number | undefined {
-  const some = arms.filter(({ length }) => length > 0);
-  const side = (pairs: readonly PairedObservation[], which: 'a' | 'b') =>
-    unitTotals(pairs.map((pair) => ({ userId: pair.userId, value: pair[which] })));
+export function pooledEffect(arms: readonly PairedObservations[]): number | undefined {
+  const some = arms.filter(({ a }) => a.length > 0);
+  const side = (pairs: PairedObservations, which: 'a' | 'b') => unitTotals(sideOf(pairs, which));
   if (some.length === 0) return undefined;
   return pairedDesignEffect(
     [...some.map((pairs) => side(pairs, 'a')), side(some[0]!, 'b')],
@@ -30,7 +29,7 @@ export function pooledEffect(arms: readonly (readonly PairedObservation[])[]): n
  * @param effect design effect of a metric in %
  */
 export function gainOf(
-  pairs: readonly PairedObservation[],
+  pairs: PairedObservations,
   { unit, direction }: Pick<MetricDeclaration, 'unit' | 'direction'>,
   effect: number,
 ): PairedDifference {
@@ -47,7 +46,7 @@ export function asDifference(
 }
 
 /** Mean and 95 % interval of a difference of scores from 0 to 1, of two arms alone. */
-export function shareGain(pairs: readonly PairedObservation[]): Interval & { readonly delta: number } {
+export function shareGain(pairs: PairedObservations): Interval & { readonly delta: number } {
   const gain = gainOf(pairs, { unit: '%', direction: 'higher' }, pooledEffect([pairs]) ?? 1);
   return asDifference(gain, { direction: 'higher' });
 }

@@ -47,7 +47,7 @@ export function qualityComparisons(
   const compared = others.flatMap((traits) => {
     const turns = byArm.get(traits.name)!;
     const pairs = paired(perItem(turns, of), baseValues);
-    return pairs.length === 0 ? [] : [{ traits, pairs, same: bitwise && identical(turns, base) }];
+    return pairs.a.length === 0 ? [] : [{ traits, pairs, same: bitwise && identical(turns, base) }];
   });
   const pool = compared.filter(({ traits }) => isPooled(traits));
   const effect = pooledEffect((pool.length > 0 ? pool : compared).map(({ pairs }) => pairs)) ?? 1;

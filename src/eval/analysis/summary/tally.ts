@@ -1,18 +1,23 @@
 import type { Comparison } from '../../../records/results.ts';
-import type { PairedObservation } from '../statistics/observations.ts';
+import { countUsers, type PairedObservations } from '../statistics/observations.ts';
 
 /** Counts of paired items; a win is the better value: the higher score, the lower cost. */
 export function tally(
-  pairs: readonly PairedObservation[],
+  pairs: PairedObservations,
   better: 'higher' | 'lower',
 ): Pick<Comparison, 'wins' | 'losses' | 'ties' | 'n' | 'users'> {
-  const higher = pairs.filter((pair) => pair.a > pair.b).length;
-  const lower = pairs.filter((pair) => pair.a < pair.b).length;
+  const { a, b } = pairs;
+  let [higher, lower, ties] = [0, 0, 0];
+  for (let place = 0; place < a.length; place++) {
+    if (a[place]! > b[place]!) higher++;
+    else if (a[place]! < b[place]!) lower++;
+    else if (a[place] === b[place]) ties++;
+  }
   return {
-    n: pairs.length,
-    users: new Set(pairs.map((pair) => pair.userId)).size,
+    n: a.length,
+    users: countUsers(pairs),
     wins: better === 'higher' ? higher : lower,
     losses: better === 'higher' ? lower : higher,
-    ties: pairs.filter((pair) => pair.a === pair.b).length,
+    ties,
   };
 }

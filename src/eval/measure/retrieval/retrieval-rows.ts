@@ -1,7 +1,7 @@
 import { groupBy } from '../../../config/group-by.ts';
 import type { RetrievalMeasurement } from '../../../records/results.ts';
 import { estimateShare } from '../../analysis/statistics/estimate.ts';
-import type { PairedObservation } from '../../analysis/statistics/observations.ts';
+import { observationsOf, pairedObservationsOf } from '../../analysis/statistics/observations.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-totals.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
 import { shareGain } from '../../analysis/summary/paired-quality.ts';
@@ -47,17 +47,19 @@ function againstRouter(
   router: ReadonlyMap<string, Asked>,
   seed: number,
 ): RetrievalMeasurement['againstRouter'] {
-  const pairs = asked.map(({ userId, questionId, metrics }): PairedObservation => ({
-    userId,
-    a: metrics.recallAt5,
-    b: router.get(questionId)!.metrics.recallAt5,
-  }));
+  const pairs = pairedObservationsOf(
+    asked.map(({ userId, questionId, metrics }) => ({
+      userId,
+      a: metrics.recallAt5,
+      b: router.get(questionId)!.metrics.recallAt5,
+    })),
+  );
   return { ...shareGain(pairs), p: signFlipP(pairedTotals(pairs).differences, seed) };
 }
 
 function row(asked: readonly Asked[]): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
   const metric = (name: keyof RetrievalMeasurement['metrics']) =>
-    estimateShare(asked.map(({ userId, metrics }) => ({ userId, value: metrics[name] })));
+    estimateShare(observationsOf(asked.map(({ userId, metrics }) => ({ userId, value: metrics[name] }))));
   const budgeted = asked.every(({ budgetTokens }) => budgetTokens !== null);
   return {
     n: asked.length,

@@ -30,7 +30,7 @@ export function againstRandom(
     const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];
     if (control === undefined || own === undefined || others === undefined) return [];
     const pairs = paired(perItem(own, of), perItem(others, of));
-    return pairs.length === 0 ? [] : [{ arm, control, pairs }];
+    return pairs.a.length === 0 ? [] : [{ arm, control, pairs }];
   });
   const effect = pooledEffect(compared.map(({ pairs }) => pairs)) ?? 1;
   const tested = compared.filter(({ arm }) => arm.deployable !== false);

@@ -4,6 +4,7 @@ import { evidenceRanks } from '../../../../records/results/method-results.ts';
 import type { AnsweredResult } from '../../../../records/turn-result.ts';
 import type { MetricDefinition } from '../../metrics/metric-definition.ts';
 import { pairedLatency } from '../../statistics/paired-latency.ts';
+import { countUsers, pairsWhere } from '../../statistics/observations.ts';
 import { paired, perItem } from '../../statistics/per-item.ts';
 import { type ComparedArms, comparedArms } from '../compared-arms.ts';
 import type { DesignEffects } from '../design-effects.ts';
@@ -70,18 +71,19 @@ function meanOf(turns: Turns, value: (turn: AnsweredResult) => number | null): n
 /** Beside what the question alone takes behind K/V that is in place: the primary arm, less what it took to load it. */
 function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): MethodResults['timesQueryOnly'] {
   if (!divides) return null;
-  const pairs = paired(
+  const both = paired(
     perItem(hits, ({ timings }) => timings.firstToken),
     perItem(primary, ({ timings }) => timings.firstToken - timings.kvLoad),
-  ).filter(({ b }) => b > 0);
-  if (pairs.length === 0) return null;
+  );
+  const pairs = pairsWhere(both, (_, queryOnly) => queryOnly > 0);
+  if (pairs.a.length === 0) return null;
   const { delta, interval } = pairedLatency(pairs);
   return {
     mean: Math.exp(delta),
     low: Math.exp(interval.low),
     high: Math.exp(interval.high),
-    n: pairs.length,
-    users: new Set(pairs.map(({ userId }) => userId)).size,
+    n: pairs.a.length,
+    users: countUsers(pairs),
   };
 }
 
@@ -102,9 +104,8 @@ function byRank(
     if (quality === null) return [];
     const of = (turn: AnsweredResult): number | null => metric.of(turn);
     const pairs = paired(perItem(own, of), perItem(others, of));
-    if (pairs.length === 0) return [{ rank, quality, difference: null }];
+    if (pairs.a.length === 0) return [{ rank, quality, difference: null }];
     const difference = asDifference(gainOf(pairs, metric, pooledEffect([pairs]) ?? 1), metric);
-    const users = new Set(pairs.map(({ userId }) => userId)).size;
-    return [{ rank, quality, difference: { ...difference, n: pairs.length, users } }];
+    return [{ rank, quality, difference: { ...difference, n: pairs.a.length, users: countUsers(pairs) } }];
   });
 }
