@@ -28,7 +28,7 @@ import { regimeOf } from './summary/regime.ts';
 import { retrievalKinds } from './summary/retrieval-kinds.ts';
 import { resultWithoutTexts } from './texts/turn-without-texts.ts';
 import { storesTexts, withholdsTexts } from './texts/withheld-texts.ts';
-import type { TurnsOfRun } from './turns-of-run.ts';
+import { type TurnsOfRun, turnsOfArm } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
 /** The suite whose arms are methods at a budget. */
@@ -54,7 +54,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
         failed: failed.map((turn) => resultWithoutTexts(turn)),
       }
     : { answered, failed };
-  const baseline = shown.filter((turn) => turn.arm === baselineName);
+  const baseline = turnsOfArm(shown, baselineName);
   const effects = designEffectsOf(shown, arms, metrics);
   const kinds = retrievalKinds(answered, arms);
   const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
@@ -75,12 +75,14 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       machineDifferences(shown, { machines: probes.machines ?? [], arms, primary: metrics.primary, seed }),
     ),
     arms: arms.map((arm) =>
-      armResults(
-        arm,
-        shown.filter((turn) => turn.arm === arm.name),
-        failed.filter((turn) => turn.arm === arm.name).length,
-        { baseline, metrics, regime, effects, kinds, judged },
-      ),
+      armResults(arm, turnsOfArm(shown, arm.name), failed.filter((turn) => turn.arm === arm.name).length, {
+        baseline,
+        metrics,
+        regime,
+        effects,
+        kinds,
+        judged,
+      }),
     ),
     conditions: conditionResults(shown, failed, names, metrics, effects),
     breakEven: breakEvens(answered, arms),

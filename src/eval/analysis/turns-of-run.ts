@@ -1,3 +1,5 @@
+import { groupBy } from '../../config/group-by.ts';
+import { onceAList } from '../../config/once-a-list.ts';
 import type { FailedTurn } from '../../records/turn-record.ts';
 import type { AnsweredResult } from '../../records/turn-result.ts';
 
@@ -7,12 +9,22 @@ export interface TurnsOfRun {
   readonly failed: readonly FailedTurn[];
 }
 
+/** The turns of each arm that answered any: the same lists each time, of which other things are known once. */
+export const turnsByArm = onceAList((turns: readonly AnsweredResult[]) => groupBy(turns, ({ arm }) => arm));
+
+const NONE: readonly AnsweredResult[] = [];
+
+/** The turns of an arm; none where it answered nothing. */
+export function turnsOfArm(turns: readonly AnsweredResult[], arm: string | undefined): readonly AnsweredResult[] {
+  return (arm === undefined ? undefined : turnsByArm(turns).get(arm)) ?? NONE;
+}
+
 /** A key that turns of two arms on one item have in common. */
 export function pairKey(turn: { readonly itemId: string; readonly repeat: number }): string {
   return `${turn.itemId}#${turn.repeat}`;
 }
 
 /** The turns of one arm by `pairKey`. */
-export function turnsByPair(answered: readonly AnsweredResult[], arm: string): Map<string, AnsweredResult> {
-  return new Map(answered.filter((turn) => turn.arm === arm).map((turn) => [pairKey(turn), turn]));
-}
+export const turnsByPair: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, AnsweredResult> = onceAList(
+  (turns) => new Map(turns.map((turn) => [pairKey(turn), turn])),
+);

@@ -1,4 +1,5 @@
 import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /** Rotations by the engine and by plain arithmetic differ by less than this part of a key. */
@@ -30,7 +31,7 @@ export const cells: Check = ({ arms, answered, probes }) => {
     );
   }
   const injected = (arm: string): boolean =>
-    answered.some((turn) => turn.arm === arm && turn.observed.injectableMemories > 0);
+    turnsOfArm(answered, arm).some(({ observed }) => observed.injectableMemories > 0);
   const unproven = injecting
     .map(({ name }) => name)
     .filter((name) => injected(name) && !proven.some(({ arm }) => arm === name));

@@ -1,5 +1,6 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { quantiles } from '../statistics/quantile.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /** A system may take so much longer than the baseline's to do nothing, milliseconds. */
@@ -14,7 +15,7 @@ const BUSY = 1.5;
  * store or memories, by the median of 20 turns or more, but for 5 ms; and none works outside of its turns.
  */
 export const clock: Check = ({ arms, answered, probes }) => {
-  const own = new Map(arms.map(({ name }) => [name, medianOf(answered.filter((turn) => turn.arm === name))]));
+  const own = new Map(arms.map(({ name }) => [name, medianOf(turnsOfArm(answered, name))]));
   const measured = [...own].flatMap(([arm, ms]) => (ms === null ? [] : [{ arm, ms }]));
   if (measured.length === 0) return undecided('clock', 'no turn was timed by the runner');
   const times = `own time, median: ${measured.map(({ arm, ms }) => `${arm} ${ms.toFixed(2)} ms`).join(', ')}`;
@@ -31,7 +32,7 @@ export const clock: Check = ({ arms, answered, probes }) => {
   if (slow.length === 0) return decided('clock', true, times);
   const { average, cores } = probes.load ?? { average: 0, cores: 1 };
   const found = `${slow.join(', ')} spent more than ${TOLERANCE_MS} ms more than ${baseline} in no call`;
-  const turns = Math.min(...slow.map((arm) => answered.filter((turn) => turn.arm === arm).length));
+  const turns = Math.min(...slow.map((arm) => turnsOfArm(answered, arm).length));
   if (turns < LEAST_TURNS) return undecided('clock', `${found}, by ${turns} turns, ${LEAST_TURNS} needed; ${times}`);
   return average > BUSY * cores
     ? undecided('clock', `${found}, on a busy machine (load ${average.toFixed(1)} on ${cores} cores); ${times}`)

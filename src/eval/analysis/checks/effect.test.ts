@@ -28,6 +28,17 @@ it('counts a likelier gold beyond the noise of the self-test', () => {
   expect(checked({ answered, probes: noisy(0.0006) }).status).toBe('failed');
 });
 
+it('takes more turns of an arm than a function takes arguments', () => {
+  const changed = handmadeTraits('dki@placement=rank', { base: 'dki', settings: { placement: 'rank' } });
+  const turns = [rag, dki, changed].flatMap(({ name }) => askedTwice(name));
+  const answered = Array.from({ length: 70_000 }, (_, copy) =>
+    turns.map((turn) => ({ ...turn, itemId: `${turn.itemId}-${copy}` })),
+  ).flat();
+  expect(checked({ arms: [rag, dki, changed], answered }).evidence).toBe(
+    'no outcome is changed by dki@placement=rank (against dki)',
+  );
+});
+
 it('compares an arm with settings with the same arm without them', () => {
   const labelled = handmadeTraits('dki@labels=bullet', { base: 'dki', settings: { labels: 'bullet' } });
   const answered = [...askedTwice('rag'), ...askedTwice('dki'), ...askedTwice('dki@labels=bullet')];

@@ -1,9 +1,7 @@
 import type { ArmSettings, ArmTraits } from '../../../records/arm-traits.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { pairKey, turnsByPair } from '../turns-of-run.ts';
+import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
-
-type TurnsByPair = ReadonlyMap<string, AnsweredResult>;
 
 /**
  * Another sequence, another number of evaluated or kept tokens and memories, another answer, or a gold answer that is
@@ -61,14 +59,13 @@ function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: readonly
 function couldDiffer(
   { arm, nearest }: Pick<Varied, 'arm' | 'nearest'>,
   own: readonly AnsweredResult[],
-  base: TurnsByPair,
+  others: readonly AnsweredResult[],
 ): boolean {
-  const others = [...base.values()];
   if (Object.keys(arm.settings).length > 0) return settingCouldMatter(arm, nearest, others);
   if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
   // Of nothing that is recomputed nothing changes.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
-  const kept = (turn: AnsweredResult): number | undefined => base.get(pairKey(turn))?.facts.keptMemories;
+  const kept = (turn: AnsweredResult): number | undefined => turnsByPair(others).get(pairKey(turn))?.facts.keptMemories;
   switch (arm.retrieves) {
     case 'all':
       return own.some((turn) => turn.item.memories > (kept(turn) ?? 0));
@@ -83,7 +80,7 @@ function couldDiffer(
 }
 
 function mostKept(turns: readonly AnsweredResult[]): number {
-  return Math.max(0, ...turns.map((turn) => turn.facts.keptMemories));
+  return turns.reduce((most, { facts }) => Math.max(most, facts.keptMemories), 0);
 }
 
 /** A user is shown the same memories twice in one repeat, so that something kept could be used again. */
@@ -171,23 +168,24 @@ interface Varied {
  * tokens one against those that another rule selects at the same share. One that these data do not let differ is undecided.
  */
 export const effect: Check = ({ arms, answered, probes }) => {
-  const byArm = new Map(arms.map(({ name }) => [name, turnsByPair(answered, name)]));
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
-  if (baseline === undefined || byArm.get(baseline.name)!.size === 0) {
+  if (baseline === undefined || turnsOfArm(answered, baseline.name).length === 0) {
     return undecided('effect', 'the baseline, which the others are compared with, did not run');
   }
   const floor = 2 * probes.parity.largestDifference;
   const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
   const varied = compared.flatMap((arm): Varied[] => {
-    const own = [...byArm.get(arm.name)!.values()];
-    const differs = (from: ArmTraits): boolean =>
-      own.some((turn) => {
-        const other = byArm.get(from.name)!.get(pairKey(turn));
-        const isMade = arm.base === from.base && !makesAlike(arm, from);
+    const own = turnsOfArm(answered, arm.name);
+    const differs = (from: ArmTraits): boolean => {
+      const others = turnsByPair(turnsOfArm(answered, from.name));
+      const isMade = arm.base === from.base && !makesAlike(arm, from);
+      return own.some((turn) => {
+        const other = others.get(pairKey(turn));
         return other !== undefined && changesOutcome(turn, other, floor, isMade);
       });
+    };
     const nearest = nearestArm(arm, arms, baseline);
-    const could = couldDiffer({ arm, nearest }, own, byArm.get(nearest.name)!);
+    const could = couldDiffer({ arm, nearest }, own, turnsOfArm(answered, nearest.name));
     const rivals = own.some(leftChoice) ? rivalsOf(arm, compared) : [];
     return [
       { arm, nearest, could, does: differs(nearest) },

@@ -4,6 +4,7 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/per-item.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import { chanceOf, scopesInWords } from './chance.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { pairsOf } from './pairs-of.ts';
@@ -82,8 +83,8 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = ran.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
     const shown = (turn: AnsweredResult): boolean => retrieves === 'nothing' || turn.facts.keptMemories > 0;
-    const closed = answered.filter(
-      (turn) => turn.arm === name && turn.observed.closed && turn.item.gold !== null && shown(turn),
+    const closed = turnsOfArm(answered, name).filter(
+      (turn) => turn.observed.closed && turn.item.gold !== null && shown(turn),
     );
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });

@@ -1,5 +1,5 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { pairKey, turnsByPair } from '../turns-of-run.ts';
+import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
 
 /** A turn beside that of another arm on the same item. */
 interface TurnPair {
@@ -9,9 +9,9 @@ interface TurnPair {
 
 /** The turns of an arm beside those of its reference on the same item, where both had the same conversation before. */
 export function pairsOf(answered: readonly AnsweredResult[], arm: string, reference: string): TurnPair[] {
-  const others = turnsByPair(answered, reference);
-  return answered.flatMap((turn) => {
-    const other = turn.arm === arm ? others.get(pairKey(turn)) : undefined;
+  const others = turnsByPair(turnsOfArm(answered, reference));
+  return turnsOfArm(answered, arm).flatMap((turn) => {
+    const other = others.get(pairKey(turn));
     return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
   });
 }

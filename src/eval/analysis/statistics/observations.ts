@@ -79,9 +79,9 @@ export function unitTotals({ values, userOf, userIds }: Observations): UnitTotal
   const counts = new Float64Array(userIds.length);
   let squares = 0;
   for (let place = 0; place < values.length; place++) {
-    const [user, value] = [userOf[place]!, values[place]!];
-    sums[user]! += value;
-    counts[user]!++;
+    const value = values[place]!;
+    sums[userOf[place]!]! += value;
+    counts[userOf[place]!]!++;
     squares += value ** 2;
   }
   const users = counts.reduce((found, count) => found + Number(count > 0), 0);
@@ -100,6 +100,6 @@ export function countUsers({ userOf, userIds }: UserColumn): number {
 /** The mean over items, each of equal weight; NaN without any. */
 export function meanOf(values: Float64Array): number {
   let total = 0;
-  for (let place = 0; place < values.length; place++) total += values[place]!;
+  for (const value of values) total += value;
   return total / values.length;
 }

@@ -1,3 +1,4 @@
+import { onceAList } from '../../../config/once-a-list.ts';
 import type { TurnKey } from '../../../records/turn-record.ts';
 import { numberUsers, type Observations, type PairedObservations, type UserColumn } from './observations.ts';
 
@@ -20,11 +21,7 @@ interface ItemObservations extends Observations {
 }
 
 /** A list is asked for many values: its items are looked up once. */
-const numbered = new WeakMap<readonly TurnOfItem[], ItemNumbers>();
-
-function itemNumbers(turns: readonly TurnOfItem[]): ItemNumbers {
-  const known = numbered.get(turns);
-  if (known !== undefined) return known;
+const itemNumbers = onceAList((turns: readonly TurnOfItem[]): ItemNumbers => {
   const byId = new Map<string, number>();
   const firstTurns: TurnOfItem[] = [];
   const ofTurns = Uint32Array.from(turns, (turn) => {
@@ -33,10 +30,8 @@ function itemNumbers(turns: readonly TurnOfItem[]): ItemNumbers {
     byId.set(turn.itemId, firstTurns.length);
     return firstTurns.push(turn) - 1;
   });
-  const made = { ofTurns, byId, users: numberUsers(firstTurns) };
-  numbered.set(turns, made);
-  return made;
-}
+  return { ofTurns, byId, users: numberUsers(firstTurns) };
+});
 
 /** A value of every item, averaged over its repeats; turns without that value are left out. */
 export function perItem<Turn extends TurnOfItem>(

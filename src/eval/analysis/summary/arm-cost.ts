@@ -25,7 +25,7 @@ export function costByRetrieval(
   return {
     byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
       const some = parts.get(kind) ?? [];
-      const hits = some.filter(regime.isHit);
+      const hits = regime.hits(some);
       const counts = { users: usersOf(some), usersWithHits: usersOf(hits), turns: some.length, hits: hits.length };
       return some.length === 0 ? [] : [{ kind, ...counts, costHit: costOf(hits), costAll: costOf(some) }];
     }),

@@ -74,8 +74,8 @@ export function armResults(
 ): ArmResults {
   const others = arm.comparison === 'baseline' || !judged ? [] : baseline;
   const fidelity = fidelityTo(others, answered);
-  const hits = answered.filter(regime.isHit);
-  const misses = answered.filter(regime.isMiss);
+  const hits = regime.hits(answered);
+  const misses = regime.misses(answered);
   const injects = arm.injects !== 'nothing';
   const cached = (cache: 'hit' | 'miss' | 'bypass'): number =>
     answered.filter((turn) => turn.account.cache === cache).length;

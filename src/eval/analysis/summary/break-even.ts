@@ -1,10 +1,10 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { BreakEven } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { differences, meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { payback } from '../statistics/payback.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import { prefixCacheOf } from './compared-arms.ts';
 
 function firstToken(turns: readonly AnsweredResult[]): ReturnType<typeof perItem<AnsweredResult>> {
@@ -34,7 +34,6 @@ function breakEvenAgainst(
  * arm injected in: the first turn is one that builds, and later ones find; text takes what it took on the same items.
  */
 export function breakEvens(answered: readonly AnsweredResult[], arms: readonly ArmTraits[]): BreakEven[] {
-  const byArm = groupBy(answered, (turn) => turn.arm);
   const opponents = [arms.find(({ comparison }) => comparison === 'baseline'), prefixCacheOf(arms)].flatMap(
     (traits) => traits?.name ?? [],
   );
@@ -42,7 +41,7 @@ export function breakEvens(answered: readonly AnsweredResult[], arms: readonly A
     injects === 'nothing'
       ? []
       : opponents.flatMap(
-          (against) => breakEvenAgainst(against, byArm.get(against) ?? [], name, byArm.get(name) ?? []) ?? [],
+          (against) => breakEvenAgainst(against, turnsOfArm(answered, against), name, turnsOfArm(answered, name)) ?? [],
         ),
   );
 }

@@ -1,6 +1,6 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { turnsByArm } from '../turns-of-run.ts';
 import type { Regime } from './regime.ts';
 
 /** The arms of a run that are compared, and their turns. */
@@ -30,7 +30,7 @@ export function comparedArms(
   arms: readonly ArmTraits[],
   { regime, seed }: Pick<ComparedArms, 'regime' | 'seed'>,
 ): ComparedArms | undefined {
-  const byArm = groupBy(answered, (turn) => turn.arm);
+  const byArm = turnsByArm(answered);
   const ran = arms.filter(({ name }) => byArm.has(name));
   const baseline = ran.find(({ comparison }) => comparison === 'baseline')?.name;
   if (baseline === undefined) return undefined;

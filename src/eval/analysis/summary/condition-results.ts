@@ -1,8 +1,8 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ConditionResults } from '../../../records/results.ts';
 import type { FailedTurn } from '../../../records/turn-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import type { DesignEffects } from './design-effects.ts';
 import { latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
 
@@ -54,10 +54,9 @@ export function conditionResults(
 ): ConditionResults[] {
   const conditions = [...new Set(answered.flatMap(({ item }) => item.condition ?? []))].sort((a, b) => a - b);
   const conditionOf = new Map(answered.map(({ itemId, item }) => [itemId, item.condition]));
-  const byArm = groupBy(answered, (turn) => turn.arm);
   return arms.flatMap((arm) =>
     conditions.flatMap((condition) => {
-      const turns = (byArm.get(arm) ?? []).filter((turn) => turn.item.condition === condition);
+      const turns = turnsOfArm(answered, arm).filter((turn) => turn.item.condition === condition);
       const errors = failed.filter((turn) => turn.arm === arm && conditionOf.get(turn.itemId) === condition).length;
       return PLACES.flatMap((place) => {
         const there = place === null ? turns : turns.filter((turn) => placeOf(turn) === place);

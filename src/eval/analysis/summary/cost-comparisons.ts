@@ -74,7 +74,7 @@ function against(
   const pairsOf = (a: string, b: string): PairedObservations => {
     const of = (arm: string): ReturnType<typeof perItem> => {
       const turns = byArm.get(arm)!;
-      return perItem(cost.over === 'hits' ? turns.filter(regime.isHit) : turns, cost.of);
+      return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.of);
     };
     return paired(of(a), of(b));
   };

@@ -1,10 +1,10 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { designEffect } from '../statistics/design-effect.ts';
 import { unitTotals } from '../statistics/observations.ts';
 import { perItem } from '../statistics/per-item.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 
 /** Design effect of each metric in %, by name, pooled over the arms of a run. */
 export type DesignEffects = ReadonlyMap<string, number>;
@@ -20,11 +20,10 @@ export function designEffectsOf(
   arms: readonly ArmTraits[],
   { all }: RunMetrics,
 ): DesignEffects {
-  const byArm = groupBy(answered, (turn) => turn.arm);
-  const pooled = arms.filter(isPooled).flatMap(({ name }) => {
-    const turns = byArm.get(name);
-    return turns === undefined ? [] : [turns];
-  });
+  const pooled = arms
+    .filter(isPooled)
+    .map(({ name }) => turnsOfArm(answered, name))
+    .filter(({ length }) => length > 0);
   return new Map(
     all
       .filter(({ unit }) => unit === '%')

@@ -2,7 +2,7 @@ import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
-import { pairKey } from '../turns-of-run.ts';
+import { pairKey, turnsByPair } from '../turns-of-run.ts';
 import { shareGain } from './paired-quality.ts';
 import { tally } from './tally.ts';
 
@@ -20,10 +20,10 @@ export function fidelityTo(
   baseline: readonly AnsweredResult[],
   turns: readonly AnsweredResult[],
 ): ArmResults['fidelity'] {
-  const others = new Map(baseline.map((turn) => [pairKey(turn), turn.answer.text]));
+  const others = turnsByPair(baseline);
   const same = perItem(turns, (turn) => {
     const other = others.get(pairKey(turn));
-    return other === undefined ? null : Number(other === turn.answer.text);
+    return other === undefined ? null : Number(other.answer.text === turn.answer.text);
   });
   const sameAnswer = estimateShare(same);
   const flips = paired(perItem(turns, isRight), perItem(baseline, isRight));

@@ -6,7 +6,7 @@ import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import { groupDifferenceP } from '../statistics/group-difference.ts';
 import { holm } from '../statistics/holm.ts';
 import { meanOf, observationsOf } from '../statistics/observations.ts';
-import { turnsByPair, pairKey } from '../turns-of-run.ts';
+import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
 
 /** The settings of the tests. */
 export interface MachineTests {
@@ -50,8 +50,8 @@ interface TurnValue {
 }
 
 function valuesOf(answered: readonly AnsweredResult[], arm: string, metric: MetricDefinition): TurnValue[] {
-  return answered.flatMap((turn) => {
-    const value = turn.arm === arm ? metric.of(turn) : null;
+  return turnsOfArm(answered, arm).flatMap((turn) => {
+    const value = metric.of(turn);
     return value === null ? [] : [{ userId: turn.userId, value }];
   });
 }
@@ -64,9 +64,9 @@ function ratiosOf(
   const named = (comparison: ArmTraits['comparison']) => arms.find((arm) => arm.comparison === comparison)?.name;
   const [primary, baseline] = [named('primary'), named('baseline')];
   if (primary === undefined || baseline === undefined) return [];
-  const others = turnsByPair(answered, baseline);
-  const values = answered.flatMap((turn) => {
-    const other = turn.arm === primary ? others.get(pairKey(turn)) : undefined;
+  const others = turnsByPair(turnsOfArm(answered, baseline));
+  const values = turnsOfArm(answered, primary).flatMap((turn) => {
+    const other = others.get(pairKey(turn));
     if (other === undefined) return [];
     return [{ userId: turn.userId, value: Math.log(turn.timings.firstToken / other.timings.firstToken) }];
   });

@@ -7,6 +7,7 @@ import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
   failed: 'retrieval failed, and the question was asked without memories',
@@ -110,7 +111,7 @@ export function boundNotes(
   return arms
     .filter(({ deployable }) => deployable === false)
     .flatMap(({ name }) => {
-      const own = answered.filter((turn) => turn.arm === name);
+      const own = turnsOfArm(answered, name);
       const tokens = own.reduce((sum, { account }) => sum + selectedByModel(account), 0);
       if (tokens === 0) return [];
       return [
@@ -124,7 +125,7 @@ export function boundNotes(
 export function promptNotes(answered: readonly AnsweredResult[], arms: readonly string[]): string[] {
   const counted = (what: string, isCut: (turn: AnsweredResult) => boolean): string[] => {
     const cut = arms
-      .map((arm) => ({ arm, turns: answered.filter((turn) => turn.arm === arm && isCut(turn)).length }))
+      .map((arm) => ({ arm, turns: turnsOfArm(answered, arm).filter(isCut).length }))
       .filter(({ turns }) => turns > 0);
     return cut.length === 0 ? [] : [`${what}: ${cut.map(({ arm, turns }) => `${arm} in ${turns} turns`).join(', ')}`];
   };

@@ -7,7 +7,7 @@ import { paired, perItem } from '../statistics/per-item.ts';
 import { pairedTotals } from '../statistics/paired-totals.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { judgeFamily, marginOf } from '../statistics/verdict.ts';
-import { pairKey } from '../turns-of-run.ts';
+import { pairKey, turnsByPair } from '../turns-of-run.ts';
 import type { ComparedArms } from './compared-arms.ts';
 import { isPooled } from './design-effects.ts';
 import { asDifference, gainOf, pooledEffect } from './paired-quality.ts';
@@ -20,7 +20,7 @@ export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolea
 
 /** Every answer the same, and every probability the same bits as the text's. */
 function identical(a: readonly AnsweredResult[], b: readonly AnsweredResult[]): boolean {
-  const others = new Map(b.map((turn) => [pairKey(turn), turn]));
+  const others = turnsByPair(b);
   return (
     a.length === b.length &&
     a.every((turn) => {

@@ -36,7 +36,7 @@ export function methodResults(
   return arms.flatMap((arm) => {
     const turns = byArm.get(arm.name);
     if (turns === undefined) return [];
-    const hits = turns.filter(regime.isHit);
+    const hits = regime.hits(turns);
     return [
       {
         arm: arm.name,
@@ -44,7 +44,7 @@ export function methodResults(
         bytesPerMemoryToken: bytesPerToken(turns),
         recomputedTokens: meanOf(hits, ({ account }) => account.recomputed) ?? 0,
         selectedTokens: meanOf(hits, ({ account }) => account.selection?.selected ?? null),
-        timesQueryOnly: timesQueryOnly(hits, queryOnly.filter(regime.isHit), regime),
+        timesQueryOnly: timesQueryOnly(hits, regime.hits(queryOnly), regime),
         againstRandom: random.get(arm.name) ?? null,
         byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
       },
