@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 names=("${@:-smollm2-135m}")
 [ $# -gt 0 ] || names+=(minilm)
 
-program() { node dist/cli/main.js models "$@"; }
+program() { npx --no-install dki-bench models "$@"; }
 
 # The packages of the files that the cache lacks, a line each.
 packages() {

@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
+import { isNodeNewEnough, leastNode } from '../config/node-floor.ts';
 import { openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
@@ -31,9 +32,6 @@ export interface Check {
   readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
 }
 
-const { engines: needed } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  engines: { node: `>=${string}` };
-};
 const enoughBytes = 2 ** 30;
 const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
@@ -44,9 +42,8 @@ function nearestFolder(folder: string): string {
 
 function node(): Finding {
   const found = `Node ${process.versions.node}`;
-  const least = needed.node.slice('>='.length);
-  if (process.versions.node.localeCompare(least, 'en', { numeric: true }) >= 0) return { state: 'works', found };
-  return { state: 'fails', found, advice: `install Node ${least} or newer` };
+  if (isNodeNewEnough(process.versions.node)) return { state: 'works', found };
+  return { state: 'fails', found, advice: `install Node ${leastNode} or newer` };
 }
 
 function cores(): Finding {

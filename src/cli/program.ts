@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { requireNode } from '../config/node-floor.ts';
 import { exampleHelp } from './example-help.ts';
 import { reportFailure } from './failure.ts';
 
@@ -50,6 +51,7 @@ async function commandLineProgram(words: readonly string[]): Promise<Command> {
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
   if (called === '--version' || called === '-V') return program;
+  requireNode();
   const helpIsAsked = words.some((word) => ['help', '--help', '-h'].includes(word));
   const wanted = verbNames.filter((name) => !Object.hasOwn(verbs, called ?? '') || name === called);
   for (const name of wanted) await declaredVerb(name, program, helpIsAsked);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { BenchError } from '../config/bench-error.ts';
+import { requireNode } from '../config/node-floor.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
 
@@ -90,9 +91,10 @@ const readerCacheKiB = 32 * 1024;
  * Opens a database and brings its schema up to date, unless it is only read.
  *
  * @throws BenchError `database` where the file is of a newer schema, of an older one and only to be read, not a database or
- * not accessible
+ * not accessible; `unsupported` in an older Node
  */
 export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
+  requireNode();
   const client = connect(path, echo, readOnly === true);
   try {
     client.pragma('busy_timeout = 5000');

@@ -8,14 +8,14 @@ import { runProcess } from '../fixtures/run-process.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/**
- * The lines of Node that are promised: the newest release, and the npm that came with the first. SQLite that is compiled for 24.19 and
- * above ends the process when a statement is collected (nodejs/node#65446), until better-sqlite3 13, which needs Node 22.
- */
-const lines = { 20: ['20', '10'], 22: ['22', '10'], 24: ['24.18', '11'] } as const;
+/** The lines of Node that are promised: the newest release, and the npm that came with the first. */
+const lines = { 22: ['22', '10'], 24: ['24', '11'] } as const;
 
 /** Rules of the repository, and what has a binary beneath it: SQLite, FAISS, usearch, ONNX, kernels, llama.cpp, the program. */
 const tests = ['test/contract', 'src/db', 'src/kv', 'src/retrieval/vectors', 'src/embedding', 'src/engine/llama-cpp'];
+
+/** The line before the oldest, which has ended. */
+const TOO_OLD = '20';
 
 const others = Object.entries(lines).filter(([major]) => major !== process.versions.node.split('.')[0]);
 
@@ -33,6 +33,31 @@ it('are all but the one that runs this', () => {
   ]);
 });
 
+/** A folder in which npm installed packages; a line of Node is the part of the package `node` that is for this machine. */
+function installed(packages: readonly string[]): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dki-node-')));
+  writeFileSync(join(folder, 'package.json'), '{"private":true}');
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: folder, stdio: 'inherit' });
+  return folder;
+}
+
+/** Its program, and the headers that an addon is compiled with. */
+const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
+it('are refused in one line where they are older', async () => {
+  const folder = installed([`${nodePackage}@${TOO_OLD}`]);
+  try {
+    const node = join(folder, 'node_modules', nodePackage, 'bin', 'node');
+    const { code, stdout, stderr } = await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--limit', '8']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(
+      /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.12 or newer\n {2}hint: [^\n]+\n$/,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 describe.each(others)('Node %s', (major, [release, npm]) => {
   let folder: string;
   let clone: string;
@@ -40,15 +65,10 @@ describe.each(others)('Node %s', (major, [release, npm]) => {
   const run = (...command: readonly string[]) => runProcess(command, { cwd: clone, environment });
 
   beforeAll(async () => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), `dki-node-${major}-`)));
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    // The part of the package `node` that is for this machine: the program, and the headers that an addon is compiled with.
-    const node = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-    const words = ['install', '--no-audit', '--no-fund', `${node}@${release}`, `npm@${npm}`];
-    execFileSync('npm', words, { cwd: folder, stdio: 'inherit' });
+    folder = installed([`${nodePackage}@${release}`, `npm@${npm}`]);
     const modules = join(folder, 'node_modules');
-    const path = [join(modules, node, 'bin'), join(modules, '.bin'), process.env['PATH']!].join(delimiter);
-    environment = { PATH: path, npm_config_nodedir: join(modules, node), NODE_OPTIONS: '' };
+    const path = [join(modules, nodePackage, 'bin'), join(modules, '.bin'), process.env['PATH']!].join(delimiter);
+    environment = { PATH: path, npm_config_nodedir: join(modules, nodePackage), NODE_OPTIONS: '' };
     clone = join(folder, 'clone');
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
     for (const file of files.toString().split('\0').filter(Boolean)) {
@@ -71,8 +91,9 @@ describe.each(others)('Node %s', (major, [release, npm]) => {
   });
 
   it('passes the tests of rules and of binaries', async () => {
+    // Not by npx, which would take the Node that the clone brings.
     const projects = ['parts', 'alone'].map((name) => `--project=${name}`);
-    const { code, stdout, stderr } = await run('npx', '--no-install', 'vitest', 'run', ...projects, ...tests);
+    const { code, stdout, stderr } = await run('node', 'node_modules/vitest/vitest.mjs', 'run', ...projects, ...tests);
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     expect(stdout).toMatch(/Tests +\d{3,} passed/);
   });

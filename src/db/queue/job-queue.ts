@@ -1,4 +1,4 @@
-import PgBoss from 'pg-boss';
+import { PgBoss } from 'pg-boss';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 
 /** The schema of pg-boss. */
@@ -7,7 +7,7 @@ const SCHEMA = 'dki_bench_jobs';
 const ATTEMPTS = 6;
 /** The second attempt waits for 2 to 4 s, each later one for twice that of the one before. */
 const RETRY_DELAY_S = 2;
-const YEAR_MINUTES = 525_600;
+const YEAR_S = 31_536_000;
 
 /** A unit to be put into the queue; larger priorities are taken first. */
 export interface QueuedUnit {
@@ -31,9 +31,11 @@ export interface TakenJob {
  */
 export class JobQueue {
   readonly #boss: PgBoss;
+  readonly #db: QueueConnection['boss'];
 
-  private constructor(boss: PgBoss) {
+  private constructor(boss: PgBoss, db: QueueConnection['boss']) {
     this.#boss = boss;
+    this.#db = db;
   }
 
   /** @param options.creates makes the tables of pg-boss where there are none */
@@ -41,22 +43,22 @@ export class JobQueue {
     const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, supervise: false, schedule: false });
     // Its calls fail by themselves.
     boss.on('error', () => undefined);
-    return new JobQueue(await boss.start());
+    return new JobQueue(await boss.start(), db);
   }
 
   /** Makes the queue of a run, where there is none. */
   async create(run: string): Promise<void> {
-    const kept = { retentionMinutes: YEAR_MINUTES };
-    await this.#boss.createQueue(setAside(run), { name: setAside(run), ...kept });
+    const kept = { retentionSeconds: YEAR_S };
+    await this.#boss.createQueue(setAside(run), kept);
     await this.#boss.createQueue(run, {
-      ...{ name: run, deadLetter: setAside(run), ...kept },
+      ...{ deadLetter: setAside(run), ...kept },
       ...{ retryLimit: ATTEMPTS - 1, retryDelay: RETRY_DELAY_S, retryBackoff: true },
     });
   }
 
   async put(run: string, units: readonly QueuedUnit[], { boss: db }: QueueTransaction): Promise<void> {
-    const jobs = units.map(({ position, priority }) => ({ name: run, priority, data: { position } }));
-    await this.#boss.insert(jobs, { db });
+    const jobs = units.map(({ position, priority }) => ({ priority, data: { position } }));
+    await this.#boss.insert(run, jobs, { db });
   }
 
   /** Puts units that failed too often into the queue again, and gives their number. */
@@ -65,8 +67,8 @@ export class JobQueue {
     if (jobs.length === 0) return 0;
     const ids = jobs.map(({ id }) => id);
     await this.#boss.complete(setAside(run), ids, { db });
-    const again = jobs.map(({ data }) => ({ name: run, data }));
-    await this.#boss.insert(again, { db });
+    const again = jobs.map(({ data }) => ({ data }));
+    await this.#boss.insert(run, again, { db });
     return jobs.length;
   }
 
@@ -94,8 +96,11 @@ export class JobQueue {
   }
 
   /** Jobs that are waiting or taken. */
-  open(run: string): Promise<number> {
-    return this.#boss.getQueueSize(run, { before: 'completed' });
+  async open(run: string): Promise<number> {
+    // Counted here: what pg-boss says of a queue may be an hour old.
+    const counted = `SELECT count(*)::int AS open FROM ${SCHEMA}.job WHERE name = $1 AND state < 'completed'`;
+    const { rows } = await this.#db.executeSql(counted, [run]);
+    return (rows as readonly { readonly open: number }[])[0]!.open;
   }
 }
 

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { BenchError } from './bench-error.ts';
+
+const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  engines: { node: `>=${string}` };
+};
+
+/** The oldest Node that runs this program, such as `22.12`. */
+export const leastNode = engines.node.slice('>='.length);
+
+/** True for a version of Node, without the `v`, that is not older. */
+export function isNodeNewEnough(version: string): boolean {
+  return version.localeCompare(leastNode, 'en', { numeric: true }) >= 0;
+}
+
+/**
+ * Refuses an older Node, in which native addons of this program end the process without a word.
+ * @throws BenchError `unsupported`
+ */
+export function requireNode(version = process.versions.node): void {
+  if (isNodeNewEnough(version)) return;
+  throw new BenchError(
+    'unsupported',
+    `this is Node ${version}, and dki-bench needs Node ${leastNode} or newer`,
+    'npm install -g node@22; in a clone, npm ci brings it for every npm run',
+  );
+}
