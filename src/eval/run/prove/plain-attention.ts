@@ -1,7 +1,9 @@
+import { mean } from 'simple-statistics';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import { type CellMaker, expectedCells } from './expected-cells.ts';
 import { type PlainCell, plainCells, stateOf } from './plain-cells.ts';
-import { mean, type ScoredParts, type TokenScores } from './token-scores.ts';
+import type { ScoredParts, TokenScores } from './token-scores.ts';
+import { product } from './vectors.ts';
 
 /**
  * ln of the attention that the question pays to each memory token in the middle layer, averaged over its tokens and over heads:
@@ -60,8 +62,4 @@ function headsOf(numbers: Float64Array, headDimension: number): Float64Array[] {
   return Array.from({ length: numbers.length / headDimension }, (_, head) =>
     numbers.subarray(head * headDimension, (head + 1) * headDimension),
   );
-}
-
-function product(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, number, at) => sum + number * b[at]!, 0);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { SeededRandom } from '../../../config/seeded-random.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { EvictionName, EvictionRule } from '../../../records/prefill-record.ts';
+import { norm, product } from './vectors.ts';
 
 /** One head of one layer: the vector of each token. */
 export interface HeadVectors {
@@ -49,7 +50,7 @@ export function plainScores(rule: EvictionRule, head: HeadVectors, left: number,
       const units = keys.map((key) => key.map((number) => number / norm(key)));
       const anchor = keys[0]!.map((_, at) => units.reduce((sum, unit) => sum + unit[at]!, 0) / units.length);
       const shortest = Math.min(...keys.map(norm));
-      return units.map((unit) => within(-dot(unit, anchor) / norm(anchor), (4 * error) / shortest / norm(anchor)));
+      return units.map((unit) => within(-product(unit, anchor) / norm(anchor), (4 * error) / shortest / norm(anchor)));
     }
     case 'lagkv':
       return lagged(head);
@@ -101,12 +102,4 @@ function exactly(score: number): ScoreRange[number] {
 
 function within(score: number, error: number): ScoreRange[number] {
   return { low: score - error - ORDER_ERROR, high: score + error + ORDER_ERROR };
-}
-
-function norm(vector: Float64Array): number {
-  return Math.sqrt(dot(vector, vector));
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, number, at) => sum + number * b[at]!, 0);
 }

@@ -1,8 +1,8 @@
-import { rootMeanSquare } from 'simple-statistics';
+import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../config/seeded-random.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
-import { mean, missedRun } from './token-scores.ts';
+import { missedRun } from './token-scores.ts';
 
 const RUN = 4;
 const BLOCK = { length: 12, blocks: 5 };

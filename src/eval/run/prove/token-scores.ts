@@ -1,3 +1,4 @@
+import { mean } from 'simple-statistics';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import type { ExpectedParts } from './expected-cells.ts';
 
@@ -29,8 +30,4 @@ export function missedRun(
   const least = Math.min(...runs.filter(isSelected).map(scoreOf));
   const missed = runs.find((positions) => !isSelected(positions) && scoreOf(positions) > least + tolerance);
   return missed === undefined ? null : { position: missed[0]!, score: scoreOf(missed), least };
-}
-
-export function mean(scores: readonly number[]): number {
-  return scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }

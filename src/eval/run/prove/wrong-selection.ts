@@ -6,6 +6,7 @@ import { type CellMaker, expectedCells, type ExpectedParts } from './expected-ce
 import { attentionOfQuestion } from './plain-attention.ts';
 import { missedRun, type ScoredParts, type TokenScores } from './token-scores.ts';
 import type { PlainCell } from './plain-cells.ts';
+import { norm } from './vectors.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;
@@ -98,14 +99,10 @@ async function deviations(
   const others = text.map(numbersOf);
   const own = joined.map(numbersOf);
   const scores = own.map((numbers, cell) =>
-    cell < header.length ? 0 : lengthOf(numbers.map((number, at) => number - others[cell]![at]!)),
+    cell < header.length ? 0 : norm(numbers.map((number, at) => number - others[cell]![at]!)),
   );
   // The mean of squares orders runs, whose root lies no further off than the distances do.
-  return { scores, tolerance: 2 * rounding * Math.max(...own.map(lengthOf)), ofRun: rootMeanSquare };
-}
-
-function lengthOf(vector: Float64Array): number {
-  return Math.sqrt(vector.reduce((sum, number) => sum + number ** 2, 0));
+  return { scores, tolerance: 2 * rounding * Math.max(...own.map(norm)), ofRun: rootMeanSquare };
 }
 
 /** −ln p of each token of a line, behind the header and what precedes it there. */
