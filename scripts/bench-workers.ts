@@ -1,6 +1,7 @@
 /**
  * Turns a minute of one worker and of several, of one thread each: `npm run bench:workers -- --workers 2 --model smollm2-135m`.
- * The same users are asked by each; loading, self-tests and probes are not counted. It prints, and never fails on a clock.
+ * The same users are asked by each; loading, self-tests and probes are not counted. Before that, what as many engines gain
+ * without a bench: `--bare` measures that alone. It prints, and never fails on a clock.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { runBench } from '../src/cli/compose.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
 import { runScript, wholeNumber } from './run-script.ts';
+import { bareRoundsAMinute } from './workers/bare-engines.ts';
 
 interface Pace {
   readonly turns: number;
@@ -35,6 +37,7 @@ await runScript(async () => {
       model: { type: 'string', default: 'recall-base' },
       limit: { type: 'string', default: '24' },
       'context-tokens': { type: 'string' },
+      bare: { type: 'boolean', default: false },
     },
   });
   const workers = wholeNumber('workers', values.workers, 2);
@@ -46,6 +49,13 @@ await runScript(async () => {
     ...(contextTokens === undefined ? {} : { contextTokens }),
   };
   try {
+    const bare = { model: values.model, contextTokens: Number(contextTokens ?? 1024) };
+    const [alone, together] = [await bareRoundsAMinute(bare, 1), await bareRoundsAMinute(bare, workers)];
+    console.log(
+      `engines alone: ${alone.toFixed(1)} rounds a minute of one, ${together.toFixed(1)} of ${workers} at once:` +
+        ` ${(together / alone).toFixed(2)} times, which workers cannot exceed by much`,
+    );
+    if (values.bare) return;
     const paces: Pace[] = [];
     for (const count of [1, workers]) {
       const flags = { ...options, threads: '1', workers: String(count), out: join(folder, String(count)) };

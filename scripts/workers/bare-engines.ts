@@ -1,0 +1,57 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { composeEngine } from '../../src/cli/compose.ts';
+import { SeededRandom } from '../../src/config/seeded-random.ts';
+
+/** As many as a turn of suite `main` evaluates where it has no cache, and as an answer takes. */
+const PROMPT_TOKENS = 140;
+const ANSWER_TOKENS = 12;
+const MEASURED_MS = 30_000;
+/** Ids that are ordinary tokens of any vocabulary. */
+const [LEAST_ID, MOST_ID] = [1000, 3000];
+
+/** An engine that is asked without a bench around it. */
+export interface BareEngine {
+  readonly model: string;
+  readonly contextTokens: number;
+}
+
+/**
+ * Rounds a minute of engines alone, of one thread each, a process each, all at once: a prompt evaluated and an answer generated.
+ * More workers than one cannot gain more than these, which share the memory and the clock of the cores and nothing else.
+ */
+export async function bareRoundsAMinute(bare: BareEngine, processes: number): Promise<number> {
+  const children = Array.from({ length: processes }, () =>
+    fork(fileURLToPath(import.meta.url), [JSON.stringify(bare)], { stdio: 'inherit' }),
+  );
+  // Each says when it has loaded, and then its pace.
+  await Promise.all(children.map((child) => once(child, 'message')));
+  for (const child of children) child.send('begin');
+  const paces = await Promise.all(children.map((child) => once(child, 'message') as Promise<[number]>));
+  return paces.reduce((sum, [pace]) => sum + pace, 0);
+}
+
+async function measure({ model, contextTokens }: BareEngine): Promise<void> {
+  await using engine = await composeEngine().open({ model, contextTokens, sessions: 1, threads: 1 });
+  await using session = await engine.openSession('bare');
+  const random = new SeededRandom(7);
+  const round = async (): Promise<void> => {
+    await session.clear();
+    const prompt = Array.from({ length: PROMPT_TOKENS }, () => random.int(LEAST_ID, MOST_ID));
+    await session.generate(prompt, { maxTokens: ANSWER_TOKENS });
+  };
+  await round();
+  process.send!('loaded');
+  await once(process, 'message');
+  const start = performance.now();
+  let rounds = 0;
+  while (performance.now() - start < MEASURED_MS) {
+    await round();
+    rounds++;
+  }
+  process.send!((60_000 * rounds) / (performance.now() - start));
+  process.disconnect();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await measure(JSON.parse(process.argv[2]!) as BareEngine);
