@@ -81,8 +81,8 @@ export function chosenMethod(development: RunResults, test: RunResults): string 
   const { dataset } = test.run;
   const { delta, low, high } = reported.quality;
   return [
-    `> \`${chosen.name}\`, on ${development.run.dataset.items} questions of development users the cheapest of ${candidates.length} that keeps ${KEPT} % of the`,
-    `> text's score (${label}), keeps **${formatNumber(reported.kept, 0)} %** on ${dataset.items} questions of ${dataset.users} test users:`,
+    `> \`${chosen.name}\`, on ${development.run.dataset.items} questions of development users the cheapest of ${candidates.length} that scored ${KEPT} % of the`,
+    `> text's score (${label}), scored **${formatNumber(reported.kept, 0)} %** of it on ${dataset.items} questions of ${dataset.users} test users:`,
     `> ${intervalText([delta * scale, low * scale, high * scale], digits)} ${differenceUnit} to \`rag\`, in`,
     `> **${ratioText(reported.time)} of its time** to the first token over all turns.`,
   ].join('\n');

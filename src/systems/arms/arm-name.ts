@@ -13,7 +13,7 @@ export interface ArmName {
 
 /** The settings, for help and for messages. */
 export const armSettingsHelp =
-  '@alpha=N, @labels=index|bullet, @placement=chronological|rank, @budget=half|all, @template=plain|chat,' +
+  '@alpha=N, @labels=index|bullet, @placement=chronological|rank|rank-last, @budget=half|all, @template=plain|chat,' +
   ' @answer-prefix=none|general|item, @store=f16|q8_0|q4_0';
 
 /** The settings of arms that join blocks of K/V. */
