@@ -28,7 +28,7 @@ async function timed<Result>(into: number[], call: () => Promise<Result>): Promi
 /** Takes units until none is left, each of which took no time. */
 async function work(url: string, run: string, planId: string, content: Buffer, spent: Spent): Promise<void> {
   await using connection = new QueueConnection(url);
-  const store = await QueueStore.open(connection, { creates: false });
+  await using store = await QueueStore.open(connection, { creates: false });
   const { signal } = new AbortController();
   const worker = await store.enter(run, {} as QueueWorker);
   for (;;) {
@@ -56,7 +56,7 @@ await runScript(async () => {
   if (url === undefined) throw new BenchError('bad-option', 'no queue is named', 'give --queue postgres://…');
   const [workers, jobs, bytes] = (['workers', 'jobs', 'bytes'] as const).map((key) => wholeNumber(key, values[key], 1));
   await using connection = new QueueConnection(url);
-  const store = await QueueStore.open(connection, { creates: true });
+  await using store = await QueueStore.open(connection, { creates: true });
   const name = `bench-queue-${randomUUID()}`;
   const planId = randomUUID();
   const units = Array.from({ length: jobs! }, (_, position) => ({ position, priority: 0 }));

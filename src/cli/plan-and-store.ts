@@ -18,7 +18,7 @@ export async function planAndStore(flags: Readonly<Record<string, unknown>>, sig
   }
   await using connection = openQueue(config);
   // Before a model is loaded: a server that cannot be reached is named at once.
-  const store = await QueueStore.open(connection, { creates: true });
+  await using store = await QueueStore.open(connection, { creates: true });
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const name = config.run ?? `${suite!.name}-${time}`;
   const plan = await planRun({ suite: suite!, name }, config, composeEngine, { signal });

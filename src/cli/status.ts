@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { loadBenchConfig } from '../config/load-config.ts';
+import type { QueueConnection } from '../db/queue/queue-connection.ts';
 import { QueueReader } from '../db/queue/queue-reader.ts';
 import { QueueStore } from '../db/queue/queue-store.ts';
 import { printable, printableJson } from '../report/render/printable.ts';
@@ -24,21 +25,7 @@ export function declareStatus(command: Command): void {
 async function status({ queue, run, json }: StatusFlags): Promise<void> {
   const config = loadBenchConfig({ flags: { queue, run, json } });
   await using connection = openQueue(config);
-  const reader = new QueueReader(connection);
-  const names = run === undefined ? await reader.names() : [run];
-  const runs: RunStatus[] = [];
-  for (const name of names) {
-    const planned = await reader.find(name);
-    const store = await QueueStore.open(connection, { creates: false });
-    runs.push({
-      progress: await reader.progress(planned, await store.open(planned.id)),
-      workers: (await reader.workers(planned)).map(({ environment, probes: _, ...worker }) => {
-        const { cpu, cores, platform, threads } = environment;
-        return { ...worker, cpu, cores, platform, threads };
-      }),
-      failures: await reader.failures(planned, FAILURES_AT_MOST),
-    });
-  }
+  const runs = await runsOf(connection, run);
   if (config.json) process.stdout.write(printableJson({ queue: connection.address, runs }));
   else
     process.stdout.write(
@@ -46,4 +33,25 @@ async function status({ queue, run, json }: StatusFlags): Promise<void> {
         .map((line) => `${printable(line)}\n`)
         .join(''),
     );
+}
+
+/** The run of that name, or all. */
+async function runsOf(connection: QueueConnection, run: string | undefined): Promise<RunStatus[]> {
+  const reader = new QueueReader(connection);
+  const names = run === undefined ? await reader.names() : [run];
+  const planned = await Promise.all(names.map((name) => reader.find(name)));
+  if (planned.length === 0) return [];
+  await using store = await QueueStore.open(connection, { creates: false });
+  const runs: RunStatus[] = [];
+  for (const one of planned) {
+    runs.push({
+      progress: await reader.progress(one, await store.open(one.id)),
+      workers: (await reader.workers(one)).map(({ environment, probes: _, ...worker }) => {
+        const { cpu, cores, platform, threads } = environment;
+        return { ...worker, cpu, cores, platform, threads };
+      }),
+      failures: await reader.failures(one, FAILURES_AT_MOST),
+    });
+  }
+  return runs;
 }

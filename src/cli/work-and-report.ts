@@ -45,7 +45,7 @@ async function work(flags: Flags, signal: AbortSignal): Promise<number> {
   const [suite] = suitesNamed([plan.suite as (typeof named.suite)[number]]);
   const own = suite!.data === undefined && !named.given.includes('dataset');
   const config = loadBenchConfig({ flags: own ? { ...flags, dataset: datasetsOf(plan).join(',') } : flags });
-  const store = await QueueStore.open(connection, { creates: false });
+  await using store = await QueueStore.open(connection, { creates: false });
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   using folder = new WorkerFolder(join(config.out, plan.name), plan.name);
   const done = await workOnQueue({ store, planned, suite: suite!, config, folder: folder.path }, composeEngine, {

@@ -1,4 +1,5 @@
 import { PgBoss } from 'pg-boss';
+import { BenchError } from '../../config/bench-error.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 
 /** The schema of pg-boss. */
@@ -29,7 +30,7 @@ export interface TakenJob {
  * The jobs of runs, in pg-boss: a queue a run, and one of jobs that failed too often. Jobs do not expire by a clock: whoever
  * holds the claim of a job decides that its worker is gone.
  */
-export class JobQueue {
+export class JobQueue implements AsyncDisposable {
   readonly #boss: PgBoss;
   readonly #db: QueueConnection['boss'];
 
@@ -38,12 +39,35 @@ export class JobQueue {
     this.#db = db;
   }
 
-  /** @param options.creates makes the tables of pg-boss where there are none */
-  static async open({ boss: db }: QueueConnection, { creates }: { readonly creates: boolean }): Promise<JobQueue> {
-    const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, supervise: false, schedule: false });
+  /**
+   * @param options.creates makes the tables of pg-boss where there are none
+   * @throws BenchError `database` where they are those of another version of it
+   */
+  static async open(
+    { boss: db, address }: QueueConnection,
+    { creates }: { readonly creates: boolean },
+  ): Promise<JobQueue> {
+    // It neither watches jobs nor enters itself in its list of processes, which it would measure.
+    const idle = { supervise: false, schedule: false, registerInstance: false };
+    const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, ...idle });
     // Its calls fail by themselves.
     boss.on('error', () => undefined);
-    return new JobQueue(await boss.start(), db);
+    try {
+      return new JobQueue(await boss.start(), db);
+    } catch (error) {
+      if (error instanceof BenchError) throw error;
+      throw new BenchError(
+        'database',
+        `${address}: its jobs are of another version: ${(error as Error).message}`,
+        'merge what it holds with that version, then forget it: DROP SCHEMA dki_bench_queue, dki_bench_jobs CASCADE',
+        error,
+      );
+    }
+  }
+
+  /** Ends what it does now and then, not the connection. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#boss.stop({ close: false, graceful: false });
   }
 
   /** Makes the queue of a run, where there is none. */
@@ -66,7 +90,7 @@ export class JobQueue {
     const jobs = await this.#boss.fetch<{ position: number }>(setAside(run), { batchSize: 100_000, db });
     if (jobs.length === 0) return 0;
     const ids = jobs.map(({ id }) => id);
-    await this.#boss.complete(setAside(run), ids, { db });
+    await this.#boss.complete(setAside(run), ids, null, { db });
     const again = jobs.map(({ data }) => ({ data }));
     await this.#boss.insert(run, again, { db });
     return jobs.length;
@@ -81,7 +105,7 @@ export class JobQueue {
   }
 
   async complete(run: string, job: string, { boss: db }: QueueTransaction): Promise<void> {
-    await this.#boss.complete(run, job, {}, { db });
+    await this.#boss.complete(run, job, null, { db });
   }
 
   /** Counts an attempt as failed: the job is taken again later, or put aside. */

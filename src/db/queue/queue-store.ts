@@ -28,7 +28,7 @@ export interface PackedBundle {
  * The runs of a queue for those who change it. Every result is written in one transaction with the end of its job, by the
  * worker that holds the claim, and once.
  */
-export class QueueStore {
+export class QueueStore implements AsyncDisposable {
   readonly #connection: QueueConnection;
   readonly #jobs: JobQueue;
 
@@ -41,6 +41,11 @@ export class QueueStore {
   static async open(connection: QueueConnection, { creates }: { readonly creates: boolean }): Promise<QueueStore> {
     if (creates) await createQueueSchema(connection);
     return new QueueStore(connection, await JobQueue.open(connection, { creates }));
+  }
+
+  /** Leaves the connection open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#jobs[Symbol.asyncDispose]();
   }
 
   /**

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
+import { JobQueue } from './job-queue.ts';
+import { QueueConnection } from './queue-connection.ts';
+
+const RUN = 'a-run';
+const ATTEMPTS = 6;
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await PostgresServer.start()));
+afterAll(async () => server[Symbol.asyncDispose]());
+
+/** A unit that failed may be taken at once, not after its pause. */
+async function endPauses(connection: QueueConnection): Promise<void> {
+  await connection.transaction(({ query }) => query('UPDATE dki_bench_jobs.job SET start_after = now()'));
+}
+
+test('one process puts units, another takes them by priority; one that failed six times is put aside, and back by a plan', async () => {
+  await using connection = new QueueConnection(server.url);
+  await using maker = await JobQueue.open(connection, { creates: true });
+  await maker.create(RUN);
+  await maker.create(RUN);
+  const units = [1, 2].map((position) => ({ position, priority: position }));
+  await connection.transaction((transaction) => maker.put(RUN, units, transaction));
+
+  await using worker = await JobQueue.open(connection, { creates: false });
+  expect(await worker.open(RUN)).toBe(2);
+  const take = () => connection.transaction((transaction) => worker.take(RUN, transaction));
+  const second = await take();
+  expect(second).toMatchObject({ position: 2, priority: 2, attempt: 1 });
+  await connection.transaction((transaction) => worker.complete(RUN, second!.job, transaction));
+  expect(await worker.open(RUN)).toBe(1);
+
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const taken = await take();
+    expect(taken).toMatchObject({ position: 1, attempt });
+    expect(await take()).toBeUndefined();
+    await connection.transaction((transaction) => worker.fail(RUN, taken!.job, 'no space', transaction));
+    expect(await worker.open(RUN)).toBe(attempt < ATTEMPTS ? 1 : 0);
+    await endPauses(connection);
+  }
+  expect(await take()).toBeUndefined();
+  const putAgain = () => connection.transaction((transaction) => maker.putAgain(RUN, transaction));
+  expect([await putAgain(), await putAgain()]).toEqual([1, 0]);
+  const again = await take();
+  expect(again).toMatchObject({ position: 1, attempt: 1 });
+  await connection.transaction((transaction) => worker.giveBack(RUN, again!, transaction));
+  expect(await take()).toMatchObject({ position: 1, attempt: 1 });
+  const settled = await connection.transaction(({ query }) =>
+    query(`SELECT state FROM dki_bench_jobs.job WHERE name = '${RUN}_failed'`),
+  );
+  expect(settled).toEqual([{ state: 'completed' }]);
+});
+
+test('jobs of another version of the tables are refused, with what to do', async () => {
+  await using connection = new QueueConnection(server.url);
+  await using _maker = await JobQueue.open(connection, { creates: true });
+  await connection.transaction(({ query }) => query('UPDATE dki_bench_jobs.version SET version = 24'));
+  for (const creates of [true, false]) {
+    await expect(JobQueue.open(connection, { creates })).rejects.toMatchObject({
+      code: 'database',
+      message: expect.stringMatching(
+        /^postgres:\/\/127\.0\.0\.1:\d+\/postgres: its jobs are of another version: [^\n]+$/,
+      ),
+      hint: expect.stringContaining('DROP SCHEMA'),
+    });
+  }
+});
