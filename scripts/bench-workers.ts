@@ -49,7 +49,9 @@ await runScript(async () => {
     ...(contextTokens === undefined ? {} : { contextTokens }),
   };
   try {
-    const bare = { model: values.model, contextTokens: Number(contextTokens ?? 1024) };
+    // Refuses what a run would refuse.
+    const { model, contextTokens: window } = loadBenchConfig({ flags: options });
+    const bare = { model, ...(window === undefined ? {} : { contextTokens: window }) };
     const [alone, together] = [await bareRoundsAMinute(bare, 1), await bareRoundsAMinute(bare, workers)];
     console.log(
       `engines alone: ${alone.toFixed(1)} rounds a minute of one, ${together.toFixed(1)} of ${workers} at once:` +

@@ -3,11 +3,13 @@
 # Nothing is installed; what is there already is left alone. Names of other models as arguments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The Node that npm ci brought.
+PATH="$PWD/node_modules/.bin:$PATH"
 
 names=("${@:-smollm2-135m}")
 [ $# -gt 0 ] || names+=(minilm)
 
-program() { npx --no-install dki-bench models "$@"; }
+program() { node dist/cli/main.js models "$@"; }
 
 # The packages of the files that the cache lacks, a line each.
 packages() {

@@ -3,7 +3,6 @@ import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
-import { isNodeNewEnough, leastNode } from '../config/node-floor.ts';
 import { openDatabase } from '../db/database.ts';
 import { RunRepository } from '../db/run-repository.ts';
 import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
@@ -40,10 +39,9 @@ function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
 
+/** An older one than is supported runs no command. */
 function node(): Finding {
-  const found = `Node ${process.versions.node}`;
-  if (isNodeNewEnough(process.versions.node)) return { state: 'works', found };
-  return { state: 'fails', found, advice: `install Node ${leastNode} or newer` };
+  return { state: 'works', found: `Node ${process.versions.node}` };
 }
 
 function cores(): Finding {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../config/bench-error.ts';
-import { groupBy } from '../config/group-by.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../db/database.ts';
 import { QueueReader } from '../db/queue/queue-reader.ts';
@@ -89,7 +88,7 @@ function mergedFiles(files: readonly string[], run: string, { db }: Pick<BenchCo
       for (const record of runsNamed(database, run)) shards.push({ file: shownPath(file), run: record, database });
     }
     using target = openDatabase({ path: db });
-    return [...groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>
+    return [...Map.groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>
       mergeShards(target, [first!, ...others]),
     );
   } finally {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { groupBy } from '../config/group-by.ts';
 import { writeText } from '../data/write-lines.ts';
 import { findReports } from '../inspect/stored-reports/find-reports.ts';
 import { readReport, reportDocument } from '../inspect/stored-reports/read-report.ts';
@@ -24,7 +23,7 @@ const byAge = (runs: readonly RunResults[]): RunResults[] =>
 /** Reports by the folder that they are drawn into: each its own, and those of one folder together where it has a page. */
 function drawnReports(folders: readonly string[]): (readonly [folder: string, runs: readonly RunResults[]])[] {
   const reports = folders.map((folder) => ({ folder, results: readReport(folder) }));
-  const groups = [...groupBy(reports, ({ folder }) => dirname(folder))].filter(
+  const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].filter(
     ([parent, ofParent]) => ofParent.length > 1 && existsSync(join(parent, 'report.html')),
   );
   return [

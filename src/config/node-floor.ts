@@ -8,17 +8,12 @@ const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import
 /** The oldest Node that runs this program, such as `22.12`. */
 export const leastNode = engines.node.slice('>='.length);
 
-/** True for a version of Node, without the `v`, that is not older. */
-export function isNodeNewEnough(version: string): boolean {
-  return version.localeCompare(leastNode, 'en', { numeric: true }) >= 0;
-}
-
 /**
  * Refuses an older Node, in which native addons of this program end the process without a word.
- * @throws BenchError `unsupported`
+ * @param version without the `v` @throws BenchError `unsupported`
  */
 export function requireNode(version = process.versions.node): void {
-  if (isNodeNewEnough(version)) return;
+  if (version.localeCompare(leastNode, 'en', { numeric: true }) >= 0) return;
   throw new BenchError(
     'unsupported',
     `this is Node ${version}, and dki-bench needs Node ${leastNode} or newer`,

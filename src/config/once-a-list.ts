@@ -1,4 +1,4 @@
-/** A function of a list that is computed once for each list, as long as that list is held. */
+/** A function of a list that is computed once for each list, as long as that list is held; a list may not change afterwards. */
 export function onceAList<Element, Value>(
   compute: (list: readonly Element[]) => Value,
 ): (list: readonly Element[]) => Value {

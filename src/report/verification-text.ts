@@ -1,4 +1,3 @@
-import { groupBy } from '../config/group-by.ts';
 import type { Spread } from '../data/verify/dataset-statistics.ts';
 import type { Finding } from '../data/verify/finding.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
@@ -61,7 +60,7 @@ function findingLines({ severity, message, hint }: Finding, page: Page): string[
 function problemsOf({ file, findings }: Verification): Finding[] {
   const problem = ({ severity, line, message, hint }: Finding): string =>
     JSON.stringify([severity, line === null ? message : message.slice(`${file}:${line}`.length), hint]);
-  return [...groupBy(findings, problem).values()].map((group) => {
+  return [...Map.groupBy(findings, problem).values()].map((group) => {
     const [first, last] = [group[0]!, group.at(-1)!.line];
     if (group.length === 1 || last === null) return first;
     const where = group.length === 2 ? `in line ${last} too` : `in ${group.length - 1} lines more, to line ${last}`;

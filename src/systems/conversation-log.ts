@@ -1,4 +1,3 @@
-import { groupBy } from '../config/group-by.ts';
 import { textHash } from '../config/text-hash.ts';
 import { AuditLogRepository } from '../db/audit-log-repository.ts';
 import { ConversationRepository } from '../db/conversation-repository.ts';
@@ -140,7 +139,7 @@ export class DatabaseConversationLog implements ConversationLog {
     const tells = ({ memoryIds, content: text }: ConversationRow): boolean =>
       memoryIds?.includes(memoryId) === true || (secret !== '' && comparable(text).includes(secret));
     return this.#database.transaction(() => {
-      const bySession = groupBy(this.#conversations.getByPrefix(sessionPrefix), ({ sessionId }) => sessionId);
+      const bySession = Map.groupBy(this.#conversations.getByPrefix(sessionPrefix), ({ sessionId }) => sessionId);
       const told = [...bySession.values()].flatMap(turnsOf).filter((turn) => turn.some(tells));
       const ids = told.flat().map(({ id }) => id);
       this.#conversations.delete(ids);

@@ -1,4 +1,3 @@
-import { groupBy } from '../../config/group-by.ts';
 import { onceAList } from '../../config/once-a-list.ts';
 import type { FailedTurn } from '../../records/turn-record.ts';
 import type { AnsweredResult } from '../../records/turn-result.ts';
@@ -10,7 +9,8 @@ export interface TurnsOfRun {
 }
 
 /** The turns of each arm that answered any: the same lists each time, of which other things are known once. */
-export const turnsByArm = onceAList((turns: readonly AnsweredResult[]) => groupBy(turns, ({ arm }) => arm));
+export const turnsByArm: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, readonly AnsweredResult[]> =
+  onceAList((turns) => Map.groupBy(turns, ({ arm }) => arm));
 
 const NONE: readonly AnsweredResult[] = [];
 

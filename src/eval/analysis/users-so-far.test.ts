@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
-import { groupBy } from '../../config/group-by.ts';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../db/database.ts';
 import { TurnRepository } from '../../db/turn-repository.ts';
@@ -32,7 +31,7 @@ test.each([1, 2, 5])('of %i users every arm has the estimate, the answers and th
   const written = new TurnRepository(database).listForResults(run.id);
   const { results } = resultsSoFar(run as UnfinishedRun, written, new Set());
   const soFar = new UsersSoFar(run.plan.arms, { unit: '%' });
-  for (const ofUser of groupBy(turns, ({ userId }) => userId).values()) {
+  for (const ofUser of Map.groupBy(turns, ({ userId }) => userId).values()) {
     soFar.add(ofUser.map((turn) => ({ ...turn, failed: turn.error !== undefined, value: turn.right ? 1 : 0 })));
   }
   const expected = results!.arms.map(({ arm, n, errors, metrics }) => [arm, n, errors, metrics.exactMatch]);

@@ -1,4 +1,3 @@
-import { groupBy } from '../../config/group-by.ts';
 import type { ArmTraits } from '../../records/arm-traits.ts';
 import type { MetricDeclaration } from '../../records/metric-declaration.ts';
 import type { Estimate } from '../../records/results.ts';
@@ -69,7 +68,7 @@ export class UsersSoFar {
 
   /** Adds all turns of one user, who was not added before. */
   add(turns: readonly CountedTurn[]): void {
-    for (const [arm, ofArm] of groupBy(turns, (turn) => turn.arm)) {
+    for (const [arm, ofArm] of Map.groupBy(turns, (turn) => turn.arm)) {
       const totals = this.#totals.get(arm);
       if (totals === undefined) continue;
       const answered = ofArm.filter(({ failed }) => !failed);

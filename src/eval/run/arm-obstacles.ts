@@ -1,6 +1,5 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
-import { groupBy } from '../../config/group-by.ts';
 import { summarisingRetrieverNames } from '../../config/retriever-names.ts';
 import type { EngineInspection } from '../../engine/engine-request.ts';
 import type { ArmNotRun } from '../../records/results.ts';
@@ -99,7 +98,7 @@ export function runnableArms(
   const notRun = [...whyNot].map(([arm, why]) => ({ arm: arm.traits.name, why }));
   const able = arms.filter((arm) => !whyNot.has(arm));
   if (notRun.length === 0 || (isSuites && able.length > 0)) return { arms: able, notRun };
-  const byReason = groupBy(notRun, ({ why }) => why);
+  const byReason = Map.groupBy(notRun, ({ why }) => why);
   const reasons = [...byReason].map(([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`);
   const [only] = byReason.size === 1 ? byReason.keys() : [];
   const hint = only === undefined ? undefined : HINTS.get(only);

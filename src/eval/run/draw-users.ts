@@ -1,7 +1,6 @@
 import type { AskedData } from '../../data/asked-data.ts';
 import type { Dataset, DatasetUser } from '../../data/dataset.ts';
 import { BenchError } from '../../config/bench-error.ts';
-import { groupBy } from '../../config/group-by.ts';
 import { SeededRandom } from '../../config/seeded-random.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { LEAST_USERS } from '../analysis/statistics/verdict.ts';
@@ -27,7 +26,7 @@ type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
 
 /** Users of each kind in turn, so that a small draw holds every kind. */
 function alternating(users: readonly DatasetUser[]): DatasetUser[] {
-  const kinds = groupBy(users, (user) => user.kind ?? '');
+  const kinds = Map.groupBy(users, (user) => user.kind ?? '');
   return inTurn([...kinds.keys()].sort().map((kind) => kinds.get(kind)!));
 }
 

@@ -9,7 +9,6 @@ import { promptFormOf } from '../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../systems/prompt/prompt-tokenizer.ts';
 import { systemPromptOf } from '../../systems/prompt/system-prompt.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
-import { groupBy } from '../../config/group-by.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../records/run-probes.ts';
@@ -104,7 +103,7 @@ export async function selfTests(
     items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
   );
   const golds = new Map(
-    [...groupBy(asked, ({ language }) => language)].map(([language, items]) => [
+    [...Map.groupBy(asked, ({ language }) => language)].map(([language, items]) => [
       language,
       items.flatMap(({ answer }) => answer ?? []),
     ]),

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import type { BenchDatabase } from '../../db/database.ts';
 import type { TurnListRow } from '../../db/schema.ts';
 import { TurnListRepository } from '../../db/turn-list-repository.ts';
-import { groupBy } from '../../config/group-by.ts';
 import { pictureFile } from '../../report/figures/drawn-figures.ts';
 import { renderFigure } from '../../report/figures/render-figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
@@ -84,7 +83,7 @@ export async function writeRun(database: BenchDatabase, folder: PagesFolder, opt
   const available = mostBytes - bytesOfIndex;
   const kept: string[] = [];
   let turns = 0;
-  for (const [item, ofItem] of groupBy(rows, ({ itemId }) => itemId)) {
+  for (const [item, ofItem] of Map.groupBy(rows, ({ itemId }) => itemId)) {
     signal.throwIfAborted();
     const forLists = (turns + ofItem.length) * bytesOfListedTurn;
     if (!(await exportItem(database, writer, { run: model.name, item, hidden }, available - forLists))) break;

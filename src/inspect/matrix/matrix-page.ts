@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { groupBy } from '../../config/group-by.ts';
 import type { Html } from '../../report/html/html-table.ts';
 import { printable } from '../../report/render/printable.ts';
 import { listText } from '../cut-text.ts';
@@ -46,7 +45,7 @@ function cell({ run, unknownQuality }: MatrixPage, { itemId, turns }: MatrixRow,
 /** Answers of the arms, equal answers together, those of the most arms first. */
 function answers({ turns }: MatrixRow, judged: boolean): Html {
   const all = [...turns.values()].flat();
-  const byAnswer = [...groupBy(all, ({ answer, error }) => JSON.stringify([answer.trim(), error]))]
+  const byAnswer = [...Map.groupBy(all, ({ answer, error }) => JSON.stringify([answer.trim(), error]))]
     .map(([, same]) => same)
     .sort((a, b) => b.length - a.length);
   return html`<dl class="answers">

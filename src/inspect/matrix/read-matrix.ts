@@ -1,6 +1,5 @@
 import type { BenchDatabase } from '../../db/database.ts';
 import { ItemOutcomesRepository, type TurnOutcome } from '../../db/item-outcomes-repository.ts';
-import { groupBy } from '../../config/group-by.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { runNamed } from '../find-run.ts';
@@ -64,7 +63,7 @@ export function rowOf(itemId: string, turns: readonly TurnOutcome[], hidden: boo
     itemId,
     question: hidden ? '' : (known?.question ?? null),
     gold: hidden ? '' : (known?.gold ?? null),
-    turns: groupBy(shown, ({ arm }) => arm),
+    turns: Map.groupBy(shown, ({ arm }) => arm),
   };
 }
 
@@ -80,7 +79,7 @@ function pageOf(
   const page = Math.min(query.page ?? 1, pages);
   const first = (page - 1) * rowsOfOne;
   const shown = items.slice(first, first + rowsOfOne);
-  const turns = groupBy(new ItemOutcomesRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
+  const turns = Map.groupBy(new ItemOutcomesRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
   const hiddenTexts = hidden(run);
   return {
     ...{ run: run.name, query, values, arms, page, pages, hiddenTexts },

@@ -1,4 +1,3 @@
-import { groupBy } from '../../config/group-by.ts';
 import type { BreakEven, RunResults } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { breakEvenText } from '../savings-text.ts';
@@ -57,7 +56,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   const { breakEven } = results;
   if (breakEven.length === 0) return undefined;
   const turns = turnsShown(breakEven);
-  const byArm = groupBy(breakEven, ({ arm }) => arm);
+  const byArm = Map.groupBy(breakEven, ({ arm }) => arm);
   const data = [...byArm.values()].flatMap((ofArm) => [...rowsOf(ofArm, turns), crossingRow(ofArm, turns)]);
   const panels = [...byArm.keys()];
   const looks = armEncoding(results, [...new Set([...breakEven.map(({ against }) => against), ...panels])]);

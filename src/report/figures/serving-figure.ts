@@ -1,4 +1,3 @@
-import { groupBy } from '../../config/group-by.ts';
 import type { RunResults, ServedLoad } from '../../records/results.ts';
 import { formatNumber } from '../table.ts';
 import { asLines, curveEncoding } from './arm-style.ts';
@@ -6,7 +5,7 @@ import { type Figure, figureOf, inlineData } from './figure.ts';
 
 /** The highest of the rates that each arm kept up with. */
 function servingFinding(loads: readonly ServedLoad[]): string {
-  const clauses = [...groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
+  const clauses = [...Map.groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
     const served = ofArm.filter(({ saturated }) => !saturated).map(({ offered }) => offered);
     return `${arm} with ${served.length === 0 ? 'none' : `${formatNumber(Math.max(...served), 2)}/s`}`;
   });

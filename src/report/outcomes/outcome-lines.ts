@@ -1,4 +1,3 @@
-import { groupBy } from '../../config/group-by.ts';
 import { textHash } from '../../config/text-hash.ts';
 import type { TurnListRow } from '../../db/schema.ts';
 import { storesTexts, withholdsTexts } from '../../eval/analysis/texts/withheld-texts.ts';
@@ -36,7 +35,7 @@ export function outcomeLines(run: RunRecord, rows: Iterable<TurnListRow>): strin
     if (column === 'answer') return shortName(value);
     return column === 'error' ? 'failed' : value;
   };
-  const items = [...groupBy(rows, ({ itemId }) => itemId)].map(([itemId, turns]) => {
+  const items = [...Map.groupBy(rows, ({ itemId }) => itemId)].map(([itemId, turns]) => {
     const { userId } = turns[0]!;
     const known = turns.find(({ question }) => question !== null);
     const texts = hidden ? {} : { query: known?.question ?? null, gold: known?.gold ?? null };

@@ -1,5 +1,4 @@
 import { BenchError } from '../../config/bench-error.ts';
-import { groupBy } from '../../config/group-by.ts';
 import type { SystemPrompt } from '../../config/system-prompt.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from '../../records/prompt-info.ts';
@@ -127,7 +126,7 @@ function finished(
     },
     tokenIds,
     prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
-    kept: [...groupBy(kept, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
+    kept: [...Map.groupBy(kept, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
     ranked: parts.memories.map(({ memoryId }) => memoryId),
   };
 }

@@ -1,4 +1,3 @@
-import { groupBy } from '../../../config/group-by.ts';
 import { SeededRandom } from '../../../config/seeded-random.ts';
 import { spacedForm } from '../../../data/normalise.ts';
 import type { Estimate } from '../../../records/results.ts';
@@ -61,7 +60,9 @@ function poolsOf(lenders: readonly Lender[], scope: Scope): ReadonlyMap<string, 
     const key = keyOf[scope](item);
     return key === null ? [] : [{ key, golds }];
   });
-  return new Map([...groupBy(keyed, ({ key }) => key)].map(([key, group]) => [key, group.map(({ golds }) => golds)]));
+  return new Map(
+    [...Map.groupBy(keyed, ({ key }) => key)].map(([key, group]) => [key, group.map(({ golds }) => golds)]),
+  );
 }
 
 /** Neither of two items has a gold that holds one of the other. */

@@ -1,4 +1,3 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { CheckName } from '../../../records/results.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
@@ -101,10 +100,10 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
     metrics,
     failedChecks: checks.filter((result) => result.status === 'failed').map(({ check }) => check),
     arms: arms.map((arm) => arm.name),
-    turns: groupBy(
+    turns: Map.groupBy(
       shown.map((turn) => comparedTurn(turn, isHit(turn), metrics)),
       ({ arm }) => arm,
     ),
-    failedTurns: new Map([...groupBy(failed, ({ arm }) => arm)].map(([arm, turns]) => [arm, turns.length])),
+    failedTurns: new Map([...Map.groupBy(failed, ({ arm }) => arm)].map(([arm, turns]) => [arm, turns.length])),
   };
 }

@@ -1,4 +1,3 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ArmPair } from './comparability.ts';
 import type { ComparedRun, ComparedTurn } from './compared-run.ts';
 
@@ -42,10 +41,10 @@ function answersOf(turns: readonly ComparedTurn[]): ItemAnswers | null {
 
 /** Finds the items whose answer is right in one run and not, or less often, in the other. */
 export function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair): ArmFlips {
-  const others = groupBy(b.turns.get(arms.b) ?? [], ({ itemId }) => itemId);
+  const others = Map.groupBy(b.turns.get(arms.b) ?? [], ({ itemId }) => itemId);
   const items: FlippedItem[] = [];
   let ties = 0;
-  for (const [itemId, turns] of groupBy(a.turns.get(arms.a) ?? [], (turn) => turn.itemId)) {
+  for (const [itemId, turns] of Map.groupBy(a.turns.get(arms.a) ?? [], (turn) => turn.itemId)) {
     const [ofA, ofB] = [answersOf(turns), answersOf(others.get(itemId) ?? [])];
     if (ofA === null || ofB === null) continue;
     if (ofA.right === ofB.right) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SeededRandom } from '../../../config/seeded-random.ts';
 import { pairedObservationsOf } from './observations.ts';
 import { pairedTotals } from './paired-totals.ts';
 import { signFlipP } from './sign-flip.ts';
@@ -24,6 +25,21 @@ test('flips users, not items, and is 1 where nobody differs', () => {
   const items = [0, 1, 2, 3].flatMap((user) => Array.from({ length: 25 }, () => ({ userId: `u${user}`, a: 1, b: 0 })));
   expect(signFlipP(pairedTotals(pairedObservationsOf(items)).differences, 1)).toBe(2 / 16);
   expect(signFlipP(paired([0, 0, 0]), 1)).toBe(1);
+});
+
+test('flips each unit by a bit of its own, as one by one', () => {
+  const sums = Array.from({ length: 41 }, (_, unit) => Math.sin(7 * unit) + 0.2);
+  const total = Math.abs(sums.reduce((sum, one) => sum + one));
+  const random = new SeededRandom(5);
+  let extreme = 0;
+  for (let flip = 0; flip < 2000; flip++) {
+    const words = [random.bits(), random.bits()];
+    const isFlipped = (unit: number): boolean => ((words[unit >> 5]! >>> (unit & 31)) & 1) === 1;
+    const flipped = sums.reduce((sum, one, unit) => sum + (isFlipped(unit) ? -one : one), 0);
+    if (Math.abs(flipped) >= total) extreme++;
+  }
+  expect(extreme).toBeGreaterThan(20);
+  expect(signFlipP(paired(sums), 5, 2000)).toBe((extreme + 1) / 2001);
 });
 
 test('is never 0', () => {

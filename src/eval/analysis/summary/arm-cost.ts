@@ -1,4 +1,3 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ArmResults, Cost, RetrievalKind } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { Regime } from './regime.ts';
@@ -21,7 +20,7 @@ export function costByRetrieval(
   const known = turns.filter(({ userId }) => kinds.has(userId));
   if (known.length === 0) return {};
   const usersOf = (some: readonly AnsweredResult[]): number => new Set(some.map(({ userId }) => userId)).size;
-  const parts = groupBy(known, ({ userId }) => kinds.get(userId)!);
+  const parts = Map.groupBy(known, ({ userId }) => kinds.get(userId)!);
   return {
     byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
       const some = parts.get(kind) ?? [];

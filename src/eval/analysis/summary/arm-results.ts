@@ -1,4 +1,3 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../records/results.ts';
 import { funnelStages, wrongClasses } from '../../../records/scores.ts';
@@ -21,7 +20,7 @@ function breakdown(
   effects: DesignEffects,
 ): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
-    const groups = [...groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
+    const groups = [...Map.groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
     const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
     return groups

@@ -17,7 +17,8 @@ export interface Regime {
 /** Without a primary arm in the run there is no such division, and every turn counts as a hit. */
 export function regimeOf(answered: readonly AnsweredResult[], arms: readonly ArmTraits[]): Regime {
   const primary = arms.find(({ comparison }) => comparison === 'primary');
-  if (primary === undefined) return { isHit: () => true, hits: (turns) => turns, misses: () => [], divides: false };
+  if (primary === undefined)
+    return { isHit: () => true, hits: (turns) => turns, misses: onceAList(() => []), divides: false };
   const ofPrimary = turnsByPair(turnsOfArm(answered, primary.name));
   const isOf = (cache: TurnAccount['cache']) => (turn: AnsweredResult) =>
     ofPrimary.get(pairKey(turn))?.account.cache === cache;

@@ -1,4 +1,3 @@
-import { groupBy } from '../../../config/group-by.ts';
 import type { RetrievalMeasurement } from '../../../records/results.ts';
 import { estimateShare } from '../../analysis/statistics/estimate.ts';
 import { observationsOf, pairedObservationsOf } from '../../analysis/statistics/observations.ts';
@@ -30,7 +29,7 @@ export function retrievalRows(
       ...row(some),
       againstRouter: strategy.label === BASE ? null : againstRouter(some, base, seed),
     });
-    return [of('all', asked), ...[...groupBy(asked, ({ kind }) => kind)].map(([kind, some]) => of(kind, some))];
+    return [of('all', asked), ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, some]) => of(kind, some))];
   });
 }
 

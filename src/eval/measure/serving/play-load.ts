@@ -3,7 +3,6 @@ import type { DatasetUser } from '../../../data/dataset.ts';
 import { profileOf } from '../../../data/user-language.ts';
 import type { HistoryMessage } from '../../../records/prompt-info.ts';
 import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/contracts.ts';
-import { groupBy } from '../../../config/group-by.ts';
 import type { PlannedTurn } from './plan-load.ts';
 
 /** A turn of a load as it was served; times in milliseconds since the load began. */
@@ -68,7 +67,7 @@ export async function playLoad(
       if ('response' in outcome) history = [...history, ...exchange(turn, outcome.response)];
     }
   };
-  const conversations = [...groupBy(plan, ({ conversation }) => conversation).values()];
+  const conversations = [...Map.groupBy(plan, ({ conversation }) => conversation).values()];
   if (rate === Infinity) {
     const waiting = [...conversations];
     const client = async (): Promise<void> => {
