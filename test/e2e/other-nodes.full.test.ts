@@ -9,7 +9,10 @@ import { runProcess } from '../fixtures/run-process.ts';
 const root = join(import.meta.dirname, '../..');
 
 /** Releases of the lines of Node that are promised, with the npm that came with them: the oldest of the first, the newest of the other. */
-const releases = { '22.12': '10', '24': '11' } as const;
+const releases = [
+  ['22.12', '10'],
+  ['24', '11'],
+] as const;
 
 /** Rules of the repository, and what has a binary beneath it: SQLite, FAISS, usearch, ONNX, kernels, llama.cpp, the program. */
 const tests = ['test/contract', 'src/db', 'src/kv', 'src/retrieval/vectors', 'src/embedding', 'src/engine/llama-cpp'];
@@ -22,10 +25,10 @@ it('begin with the oldest that is supported', () => {
     engines: { node: string };
     devDependencies: Record<string, string>;
   };
-  const [oldest = ''] = Object.keys(releases);
+  const [[oldest]] = releases;
   expect(engines.node).toBe(`>=${oldest}`);
   // What compiles against its line has nothing that only a newer one has.
-  expect(devDependencies['@types/node']).toMatch(new RegExp(`^${oldest.split('.')[0]!}\\.`));
+  expect(devDependencies['@types/node']).toMatch(new RegExp(`^${oldest.split('.')[0]}\\.`));
 });
 
 /** A folder in which npm installed packages; a line of Node is the part of the package `node` that is for this machine. */
@@ -53,7 +56,7 @@ it('are refused in one line where they are older', async () => {
   }
 });
 
-describe.each(Object.entries(releases))('Node %s', (release, npm) => {
+describe.each(releases)('Node %s', (release, npm) => {
   let folder: string;
   let clone: string;
   let environment: Record<string, string>;
