@@ -5,7 +5,7 @@ const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import
   engines: { node: `>=${string}` };
 };
 
-/** The oldest Node that runs this program, such as `22.12`. */
+/** The oldest Node that runs this program, such as `22.14`. */
 export const leastNode = engines.node.slice('>='.length);
 
 /**

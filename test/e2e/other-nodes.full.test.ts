@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Releases of the lines of Node that are promised, with the npm that came with them: the oldest of the first, the newest of the other. */
 const releases = [
-  ['22.12', '10'],
+  ['22.14', '10'],
   ['24', '11'],
 ] as const;
 
@@ -49,7 +49,7 @@ it('are refused in one line where they are older', async () => {
     const { code, stdout, stderr } = await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--limit', '8']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(
-      /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.12 or newer\n {2}hint: [^\n]+\n$/,
+      /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.14 or newer\n {2}hint: [^\n]+\n$/,
     );
   } finally {
     rmSync(folder, { recursive: true });
