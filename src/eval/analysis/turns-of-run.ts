@@ -1,4 +1,4 @@
-import { onceAList } from '../../config/once-a-list.ts';
+import { onceFor } from '../../config/once-for.ts';
 import type { FailedTurn } from '../../records/turn-record.ts';
 import type { AnsweredResult } from '../../records/turn-result.ts';
 
@@ -9,8 +9,9 @@ export interface TurnsOfRun {
 }
 
 /** The turns of each arm that answered any: the same lists each time, of which other things are known once. */
-export const turnsByArm: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, readonly AnsweredResult[]> =
-  onceAList((turns) => Map.groupBy(turns, ({ arm }) => arm));
+export const turnsByArm: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, readonly AnsweredResult[]> = onceFor(
+  (turns) => Map.groupBy(turns, ({ arm }) => arm),
+);
 
 const NONE: readonly AnsweredResult[] = [];
 
@@ -25,6 +26,6 @@ export function pairKey(turn: { readonly itemId: string; readonly repeat: number
 }
 
 /** The turns of one arm by `pairKey`. */
-export const turnsByPair: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, AnsweredResult> = onceAList(
+export const turnsByPair: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, AnsweredResult> = onceFor(
   (turns) => new Map(turns.map((turn) => [pairKey(turn), turn])),
 );

@@ -1,3 +1,4 @@
+import { onceFor } from '../../config/once-for.ts';
 import type { RunResults } from '../../records/results.ts';
 import { csvText } from '../render/csv.ts';
 import { printable } from '../render/printable.ts';
@@ -12,21 +13,15 @@ export interface DrawnFigure {
   readonly svg: string;
 }
 
-/** Drawn figures by run: they are in files of their own, in the page of the run and in that of its group. */
-const drawn = new WeakMap<RunResults, Promise<readonly DrawnFigure[]>>();
-
-async function draw(results: RunResults): Promise<readonly DrawnFigure[]> {
+/**
+ * Draws the figures of a run, once for the same results: they are in files of their own, in the page of the run and in that of
+ * its group.
+ */
+export const drawnFigures = onceFor(async (results: RunResults): Promise<readonly DrawnFigure[]> => {
   const figures: DrawnFigure[] = [];
   for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });
   return figures;
-}
-
-/** Draws the figures of a run, once for the same results. */
-export function drawnFigures(results: RunResults): Promise<readonly DrawnFigure[]> {
-  const known = drawn.get(results) ?? draw(results);
-  drawn.set(results, known);
-  return known;
-}
+});
 
 /** The colour of a picture that stands alone, without text around it. */
 const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';

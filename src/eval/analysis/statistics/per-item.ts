@@ -1,4 +1,4 @@
-import { onceAList } from '../../../config/once-a-list.ts';
+import { onceFor } from '../../../config/once-for.ts';
 import type { TurnKey } from '../../../records/turn-record.ts';
 import { numberUsers, type Observations, type PairedObservations, type UserColumn } from './observations.ts';
 
@@ -21,7 +21,7 @@ interface ItemObservations extends Observations {
 }
 
 /** A list is asked for many values: its items are looked up once. */
-const itemNumbers = onceAList((turns: readonly TurnOfItem[]): ItemNumbers => {
+const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers => {
   const byId = new Map<string, number>();
   const firstTurns: TurnOfItem[] = [];
   const ofTurns = Uint32Array.from(turns, (turn) => {
@@ -64,21 +64,14 @@ export function perItem<Turn extends TurnOfItem>(
 /** Stands for an item that the other list lacks. */
 const NONE = -1;
 
-/** Two lists are paired by many values: their items are matched once. */
-const matched = new WeakMap<ItemNumbers, WeakMap<ItemNumbers, Int32Array>>();
-
-/** The number in `b` of each item of `a`. */
-function matchItems(a: ItemNumbers, b: ItemNumbers): Int32Array {
-  const known = matched.get(a) ?? new WeakMap<ItemNumbers, Int32Array>();
-  matched.set(a, known);
-  const match = known.get(b) ?? Int32Array.from(a.byId.keys(), (id) => b.byId.get(id) ?? NONE);
-  known.set(b, match);
-  return match;
-}
+/** The number in `b` of each item of `a`; two lists are paired by many values, and their items matched once. */
+const matchItems = onceFor((a: ItemNumbers) =>
+  onceFor((b: ItemNumbers) => Int32Array.from(a.byId.keys(), (id) => b.byId.get(id) ?? NONE)),
+);
 
 /** The items that both have, side by side, in the order of `a`. */
 export function paired(a: ItemObservations, b: ItemObservations): PairedObservations {
-  const match = matchItems(a.numbers, b.numbers);
+  const match = matchItems(a.numbers)(b.numbers);
   const placesInB = new Int32Array(b.numbers.byId.size).fill(NONE);
   b.itemOf.forEach((item, place) => (placesInB[item] = place));
   const placeInB = (place: number): number => placesInB[match[a.itemOf[place]!]!] ?? NONE;

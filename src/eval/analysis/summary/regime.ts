@@ -1,4 +1,4 @@
-import { onceAList } from '../../../config/once-a-list.ts';
+import { onceFor } from '../../../config/once-for.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { TurnAccount } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
@@ -18,15 +18,15 @@ export interface Regime {
 export function regimeOf(answered: readonly AnsweredResult[], arms: readonly ArmTraits[]): Regime {
   const primary = arms.find(({ comparison }) => comparison === 'primary');
   if (primary === undefined)
-    return { isHit: () => true, hits: (turns) => turns, misses: onceAList(() => []), divides: false };
+    return { isHit: () => true, hits: (turns) => turns, misses: onceFor(() => []), divides: false };
   const ofPrimary = turnsByPair(turnsOfArm(answered, primary.name));
   const isOf = (cache: TurnAccount['cache']) => (turn: AnsweredResult) =>
     ofPrimary.get(pairKey(turn))?.account.cache === cache;
   const isHit = isOf('hit');
   return {
     isHit,
-    hits: onceAList((turns: readonly AnsweredResult[]) => turns.filter(isHit)),
-    misses: onceAList((turns: readonly AnsweredResult[]) => turns.filter(isOf('miss'))),
+    hits: onceFor((turns: readonly AnsweredResult[]) => turns.filter(isHit)),
+    misses: onceFor((turns: readonly AnsweredResult[]) => turns.filter(isOf('miss'))),
     divides: true,
   };
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { onceAList } from './once-a-list.ts';
+import { onceFor } from './once-for.ts';
 
-it('computes once a list, by which list it is and not by what it holds', () => {
+it('computes once an object, by which object it is and not by what it holds', () => {
   let computed = 0;
-  const length = onceAList((list: readonly number[]) => {
+  const length = onceFor((list: readonly number[]) => {
     computed++;
     return list.length === 0 ? undefined : list.length;
   });
