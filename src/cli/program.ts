@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { requireNode } from '../config/node-floor.ts';
+import { ownPackage } from '../config/own-package.ts';
 import { exampleHelp } from './example-help.ts';
 import { reportFailure } from './failure.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 type Declare = (command: Command, helpIsAsked: boolean) => void | Promise<void>;
 
@@ -47,7 +43,7 @@ async function commandLineProgram(words: readonly string[]): Promise<Command> {
   const [called] = words;
   const program = new Command('dki-bench')
     .description('compares two ways of giving a language model memories of its user: as text, and as attention K/V')
-    .version(version)
+    .version(ownPackage.version)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
   if (called === '--version' || called === '-V') return program;

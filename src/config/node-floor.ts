@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { BenchError } from './bench-error.ts';
-
-const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  engines: { node: `>=${string}` };
-};
+import { ownPackage } from './own-package.ts';
 
 /** The oldest Node that runs this program, such as `22.14`. */
-export const leastNode = engines.node.slice('>='.length);
+export const leastNode = ownPackage.engines.node.slice('>='.length);
 
 /**
  * Refuses an older Node, in which native addons of this program end the process without a word.

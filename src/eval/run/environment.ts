@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { ownPackage } from '../../config/own-package.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -17,10 +18,9 @@ function git(...args: string[]): string | null {
 /** The machine and the code that a run ran on. */
 export function describeEnvironment() {
   const lockfile = `${root}/package-lock.json`;
-  const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
   const status = git('status', '--porcelain', '--untracked-files=no');
   return {
-    benchVersion: version,
+    benchVersion: ownPackage.version,
     gitCommit: git('rev-parse', 'HEAD'),
     gitDirty: status === null ? null : status !== '',
     lockfileSha256: existsSync(lockfile) ? createHash('sha256').update(readFileSync(lockfile)).digest('hex') : null,
