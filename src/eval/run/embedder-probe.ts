@@ -1,4 +1,5 @@
 import type { Language } from '../../config/language.ts';
+import { product } from '../../config/vectors.ts';
 import type { EmbeddingService } from '../../embedding/embedding-service.ts';
 import type { EmbedderProbe } from '../../records/run-probes.ts';
 
@@ -35,17 +36,13 @@ function isSame(one: Float32Array, other: Float32Array): boolean {
   return one.every((value, index) => Math.abs(value - other[index]!) < LEAST_DIFFERENCE);
 }
 
-function cosine(one: Float32Array, other: Float32Array): number {
-  return one.reduce((sum, value, index) => sum + value * other[index]!, 0);
-}
-
 function hasTwin(vectors: Vectors, place: number): boolean {
   return vectors.some((vector, other) => other !== place && isSame(vectors[place]!, vector));
 }
 
 function findsItself(question: Float32Array, documents: Vectors, place: number): boolean {
-  const own = cosine(question, documents[place]!);
-  return documents.every((document, other) => other === place || cosine(question, document) < own);
+  const own = product(question, documents[place]!);
+  return documents.every((document, other) => other === place || product(question, document) < own);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { product } from '../../config/vectors.ts';
 import { MemoryNamespace, type ScoredMemory, type StoredMemory } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { MemoryLinks } from './memory-links.ts';
@@ -108,7 +109,7 @@ export class HierarchicalMemory {
         const wider = k + SHORT_TERM_MEMORIES + MID_TERM_MEMORIES;
         return this.#all.search(vector, wider).filter(({ memory }) => belongs(memory.memoryId));
       }
-      return this.#newer(tier).map(({ memory }) => ({ memory, score: cosine(vector, memory.embedding) }));
+      return this.#newer(tier).map(({ memory }) => ({ memory, score: product(vector, memory.embedding) }));
     });
   }
 
@@ -132,7 +133,7 @@ export class HierarchicalMemory {
         for (const [id, strength] of this.#links.of(memory.memoryId)) {
           if (!includePersona && this.#isPersona(id)) continue;
           const { embedding } = this.#timed.get(id)!.memory;
-          const similarity = own.get(id) ?? Math.max(...vectors.map((vector) => cosine(vector, embedding)));
+          const similarity = own.get(id) ?? Math.max(...vectors.map((vector) => product(vector, embedding)));
           own.set(id, similarity);
           const spread = similarity + LINK_SHARE * strength * score;
           if (spread <= (scores.get(id) ?? -Infinity)) continue;
@@ -178,11 +179,4 @@ export class HierarchicalMemory {
 
 function isPersona({ metadata }: StoredMemory): boolean {
   return metadata['preference'] === true || personaTypes.includes(metadata['memory_type']);
-}
-
-/** Inner product, the cosine of unit vectors. */
-function cosine(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
-  return sum;
 }

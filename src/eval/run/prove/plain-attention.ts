@@ -1,9 +1,9 @@
 import { mean } from 'simple-statistics';
+import { product } from '../../../config/vectors.ts';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import { type CellMaker, expectedCells } from './expected-cells.ts';
 import { type PlainCell, plainCells, stateOf } from './plain-cells.ts';
 import type { ScoredParts, TokenScores } from './token-scores.ts';
-import { product } from './vectors.ts';
 
 /**
  * ln of the attention that the question pays to each memory token in the middle layer, averaged over its tokens and over heads:

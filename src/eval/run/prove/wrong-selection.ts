@@ -1,4 +1,5 @@
 import { rootMeanSquare } from 'simple-statistics';
+import { norm } from '../../../config/vectors.ts';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
@@ -6,7 +7,6 @@ import { type CellMaker, expectedCells, type ExpectedParts } from './expected-ce
 import { attentionOfQuestion } from './plain-attention.ts';
 import { missedRun, type ScoredParts, type TokenScores } from './token-scores.ts';
 import type { PlainCell } from './plain-cells.ts';
-import { norm } from './vectors.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;

@@ -1,0 +1,11 @@
+/** Inner product of two vectors of one length; of unit vectors their cosine. */
+export function product(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
+  return sum;
+}
+
+/** Euclidean norm. */
+export function norm(vector: ArrayLike<number>): number {
+  return Math.sqrt(product(vector, vector));
+}
