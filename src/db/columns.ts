@@ -17,3 +17,17 @@ export const float32 = customType<{ data: Float32Array | null; driverData: Buffe
   // Copied, because a blob may start at an offset where no Float32Array can.
   fromDriver: (blob) => (blob === null ? null : new Float32Array(new Uint8Array(blob).buffer)),
 });
+
+/** A list of numbers in a blob column: float64 in the machine's byte order (little-endian), without a header. */
+export const float64 = customType<{ data: Float64Array; driverData: Buffer }>({
+  dataType: () => 'blob',
+  toDriver: ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength),
+  fromDriver: (blob) => new Float64Array(new Uint8Array(blob).buffer),
+});
+
+/** Bytes in a blob column. */
+export const bytes = customType<{ data: Uint8Array; driverData: Buffer }>({
+  dataType: () => 'blob',
+  toDriver: ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength),
+  fromDriver: (blob) => new Uint8Array(blob),
+});

@@ -47,19 +47,23 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 9`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 10`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
   });
 });
 
-/** Makes schema 6 of schema 9. */
+/** Makes schema 6 of schema 10. */
 const undoMigrations = `
   ALTER TABLE turn_list DROP COLUMN gold;
   ALTER TABLE turn_list DROP COLUMN cache;
   ALTER TABLE turn_list DROP COLUMN failed_stage;
   ALTER TABLE turn_list DROP COLUMN failed_checks;
   DROP TABLE run_users;
+  DROP TABLE packed_results;
+  DROP TRIGGER packed_results_after_insert;
+  DROP TRIGGER packed_results_after_update;
+  DROP TRIGGER packed_results_after_delete;
   ALTER TABLE sessions ADD metadata text;
   ALTER TABLE memories ADD preference integer DEFAULT false NOT NULL;
   ALTER TABLE conversations ADD metadata text;
@@ -150,7 +154,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 9`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 10`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

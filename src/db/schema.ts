@@ -4,7 +4,8 @@ import type { RunResults } from '../records/results.ts';
 import { type RunRecord, runStatuses } from '../records/run-record.ts';
 import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
 import type { UserShare } from '../records/user-share.ts';
-import { json } from './columns.ts';
+import type { StoredValues } from './results/packed-results.ts';
+import { bytes, float64, json } from './columns.ts';
 
 /** Milliseconds since 1970. */
 const createdAt = integer('created_at').notNull();
@@ -158,6 +159,29 @@ export const turnList = sqliteTable(
     index('turn_list_run_arm').on(table.runId, table.arm, table.itemId, table.taskSuccess),
     index('turn_list_run_category').on(table.runId, table.category),
   ],
+);
+
+/**
+ * The turns of a user as far as results are computed from them, in columns: a copy, for runs of a million turns. It is made when
+ * the user is finished or results are asked for; triggers of migration 0006 delete it when a turn of the user is written, changed
+ * or deleted. A migration that rebuilds `turns` must make them anew.
+ * @see docs/adr/0027-results-in-columns.md
+ */
+export const packedResults = sqliteTable(
+  'packed_results',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    userId: text('user_id').notNull(),
+    /** Names the columns: what another release packed is made anew. */
+    layout: text('layout').notNull(),
+    turns: integer('turns').notNull(),
+    values: json('values').$type<StoredValues>().notNull(),
+    places: bytes('places').notNull(),
+    numbers: float64('numbers').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.userId] })],
 );
 
 /** Texts of a model's tokens, of those that turns hold: sequences are stored as ids. */

@@ -71,8 +71,9 @@ test('lists what results need as `listByRun` does, in order of writing, and says
   const expected = [...turns.listByRun(runId)].map(({ id: _, ...turn }) => {
     if (turn.state === 'failed') return turn;
     const { prompt: _prompt, prefill, given, answer, observed, ...rest } = turn;
-    const { nextTokens: _next, ...measured } = observed;
-    const parts = { given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: measured };
+    const { nextTokens: _next, goldTokens, ...measured } = observed;
+    const seen = { ...measured, goldTokens: { length: goldTokens.length } };
+    const parts = { given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: seen };
     const kept = prefill && { sizeBytes: prefill.sizeBytes, memoryLines: prefill.memoryLines };
     return { ...rest, ...parts, prefill: kept };
   });

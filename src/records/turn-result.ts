@@ -4,7 +4,7 @@ import type { AnsweredTurn, AnswerRecord, FailedTurn, GivenRecord } from './turn
 
 /**
  * The part of a turn that results are computed from: without the tokens that the model was given, and without the texts
- * that no table shows. A whole record is one too.
+ * that no table shows. A whole record is one too; those of a stored run look their fields up in columns, and cannot be spread.
  */
 export type TurnResult = AnsweredResult | FailedTurn;
 
@@ -12,8 +12,8 @@ export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 
   readonly given: Pick<GivenRecord, 'retrieval'>;
   readonly prefill: Pick<PrefillRecord, 'sizeBytes' | 'memoryLines'> | null;
   readonly answer: Pick<AnswerRecord, 'text'>;
-  /** The terms of the gold's log-probability without their texts. */
+  /** The number of the gold's tokens is left of them. */
   readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
-    readonly goldTokens: readonly Pick<Observed['goldTokens'][number], 'logProbability'>[];
+    readonly goldTokens: Pick<Observed['goldTokens'], 'length'>;
   };
 }

@@ -1,25 +1,27 @@
 import type { BenchDatabase } from '../../db/database.ts';
+import { ResultRepository } from '../../db/result-repository.ts';
 import { RunUserRepository } from '../../db/run-user-repository.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
 import type { FailedTurn } from '../../records/turn-record.ts';
-import type { AnsweredResult, TurnResult } from '../../records/turn-result.ts';
+import type { AnsweredResult } from '../../records/turn-result.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 
 /** Reads the turns of a run, as far as results are computed from them: by user in the order of the plan, whoever asked them. */
 export function readStoredTurns(database: BenchDatabase, runId: string): TurnsOfRun {
   const answered: AnsweredResult[] = [];
   const failed: FailedTurn[] = [];
-  for (const turn of inOrderOfPlan(database, runId)) {
-    if (turn.state === 'answered') answered.push(turn);
-    else failed.push(turn);
+  const results = new ResultRepository(database, runId);
+  for (const userId of inOrderOfPlan(database, runId, results.userIds())) {
+    for (const turn of results.ofUser(userId)) {
+      if (turn.state === 'answered') answered.push(turn);
+      else failed.push(turn);
+    }
   }
   return { answered, failed };
 }
 
-/** Several workers write the turns of several users at one time; the order of sums is that of one worker even so. */
-function inOrderOfPlan(database: BenchDatabase, runId: string): TurnResult[] {
+/** Several workers begin several users at one time; the order of sums is that of one worker even so. */
+function inOrderOfPlan(database: BenchDatabase, runId: string, userIds: readonly string[]): string[] {
   const places = new RunUserRepository(database, runId).places();
-  const turns = [...new TurnRepository(database).listForResults(runId)];
-  const placeOf = ({ userId }: TurnResult): number => places.get(userId) ?? 0;
-  return turns.sort((a, b) => placeOf(a) - placeOf(b));
+  const placeOf = (userId: string): number => places.get(userId) ?? 0;
+  return userIds.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

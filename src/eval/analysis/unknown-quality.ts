@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../config/fields-of.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { Observed } from '../../records/observed.ts';
 import type { Scores } from '../../records/scores.ts';
@@ -10,16 +11,18 @@ export function unknownQuality(model: { readonly name: string }): string | null 
 /** A turn as far as its answer is judged. */
 interface JudgedTurn {
   readonly scores: Scores;
-  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & { readonly goldTokens: readonly unknown[] };
+  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
+    readonly goldTokens: Pick<Observed['goldTokens'], 'length'>;
+  };
 }
 
 /** A turn without all that judges its answer; what it retrieved, kept and cost stays. */
 export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
   const { scores, observed } = turn;
   return {
-    ...turn,
+    ...fieldsOf(turn),
     scores: {
-      ...scores,
+      ...fieldsOf(scores),
       exactMatch: null,
       contains: null,
       tokenF1: null,
@@ -37,7 +40,7 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
       passedStages: scores.passedStages.filter((stage) => stage !== 'answered'),
     },
     observed: {
-      ...observed,
+      ...fieldsOf(observed),
       goldLogProbability: null,
       goldTokens: [],
       freeLogProbability: null,

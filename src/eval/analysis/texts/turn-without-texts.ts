@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { fieldsOf } from '../../../config/fields-of.ts';
 import { textHash } from '../../../config/text-hash.ts';
 import type { Observed } from '../../../records/observed.ts';
 import type { PromptInfo } from '../../../records/prompt-info.ts';
@@ -111,7 +112,7 @@ export function resultWithoutTexts(turn: TurnResult): TurnResult;
 export function resultWithoutTexts(turn: TurnResult): TurnResult {
   if (turn.state === 'failed') return failureWithoutTexts(turn);
   return {
-    ...turn,
+    ...fieldsOf(turn),
     item: itemWithoutTexts(turn.item),
     given: { retrieval: retrievalWithoutTexts(turn.given.retrieval) },
     answer: { text: textHash(turn.answer.text) },

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import { fieldsOf } from '../../config/fields-of.ts';
+import type { TurnResult } from '../../records/turn-result.ts';
+import { packResults, readPlaces, readValues, storedValues } from './packed-results.ts';
+import { unpackResults } from './result-views.ts';
+
+/** A turn with all its fields in plain objects. */
+function plain(turn: TurnResult): unknown {
+  if (turn.state === 'failed') return turn;
+  const { timings, scores, observed } = turn;
+  return { ...fieldsOf(turn), timings: fieldsOf(timings), scores: fieldsOf(scores), observed: fieldsOf(observed) };
+}
+
+/** Through what a database holds. */
+function stored(turns: readonly TurnResult[]): TurnResult[] {
+  const { values, places, numbers } = packResults(turns);
+  const read = readValues(JSON.parse(JSON.stringify(storedValues(values))) as ReturnType<typeof storedValues>);
+  const bytes = new Uint8Array(places.buffer.slice());
+  return unpackResults({ turns: turns.length, values: read, places: readPlaces(bytes, turns.length, read), numbers });
+}
+
+/** Without what is not read for results. */
+function result(turn: ReturnType<typeof answeredTurn> | ReturnType<typeof failedTurn>): TurnResult {
+  if (turn.state === 'failed') return turn;
+  const { prompt: _prompt, given, answer, observed, prefill, ...rest } = turn;
+  const { nextTokens: _next, goldTokens, ...measured } = observed;
+  return {
+    ...rest,
+    given: { retrieval: given.retrieval },
+    answer: { text: answer.text },
+    prefill: prefill === null ? null : { sizeBytes: prefill.sizeBytes },
+    observed: { ...measured, goldTokens: { length: goldTokens.length } },
+  };
+}
+
+const base = answeredTurn('dki');
+const value = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => one + 0),
+  fc.constantFrom(0, 1),
+);
+const turns = fc.record({
+  arm: fc.constantFrom('rag', 'dki', 'none'),
+  text: fc.string(),
+  score: fc.option(value),
+  ms: value,
+  ownMs: fc.option(value, { nil: undefined }),
+  wrongCells: fc.option(fc.option(fc.string()), { nil: undefined }),
+  error: fc.option(fc.string(), { nil: undefined }),
+});
+
+test('turns are what they were, whatever they share, lack, or have alone', () => {
+  fc.assert(
+    fc.property(fc.array(turns, { minLength: 1, maxLength: 40 }), (list) => {
+      const made = list.map(({ arm, text, score, ms, ownMs, wrongCells, error }) =>
+        result(
+          error === undefined
+            ? answeredTurn(arm, {
+                changes: {
+                  answer: { ...base.answer, text },
+                  scores: { ...base.scores, tokenF1: score },
+                  timings: { ...base.timings, firstToken: ms },
+                  observed: {
+                    ...base.observed,
+                    ...(ownMs === undefined ? {} : { ownMs }),
+                    ...(wrongCells === undefined ? {} : { wrongCells }),
+                  },
+                },
+              })
+            : failedTurn(arm, error),
+        ),
+      );
+      expect(stored(made).map(plain)).toEqual(made);
+    }),
+  );
+});
+
+test('numbers that differ stand as they are, and what is equal stands once', () => {
+  const some = [1.5, 2.5, 3.5, 4.5].map((firstToken) =>
+    result(answeredTurn('rag', { changes: { timings: { ...base.timings, firstToken } } })),
+  );
+  const { values, places, numbers } = packResults(some);
+  expect([...numbers]).toEqual([1.5, 2.5, 3.5, 4.5]);
+  expect(places).toHaveLength(0);
+  expect(values.filter((column) => column === null)).toHaveLength(1);
+});
+
+test.each([2, 300, 70_000])('places of a user with %i different answers are found', (count) => {
+  const some = Array.from({ length: count }, (_, index) =>
+    result(answeredTurn('rag', { changes: { answer: { ...base.answer, text: `answer ${index}` } } })),
+  );
+  const texts = stored(some).map((turn) => (turn.state === 'answered' ? turn.answer.text : ''));
+  expect(texts.every((text, index) => text === `answer ${index}`)).toBe(true);
+});
+
+test('places of another number of turns are refused', () => {
+  expect(() => readPlaces(new Uint8Array(5), 2, [['a', 'b']])).toThrow('5 bytes are no places of 2 turns in 1 columns');
+});

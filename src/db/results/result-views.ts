@@ -1,0 +1,92 @@
+import type { FailedTurn } from '../../records/turn-record.ts';
+import type { TurnResult } from '../../records/turn-result.ts';
+import { resultColumns } from './result-columns.ts';
+import type { PackedResults, Places } from './packed-results.ts';
+
+/** The start of a column of one value, which has no places. */
+const CONSTANT = -1;
+
+/** Packed results, of which single values are asked for. */
+class Columns {
+  readonly #values: PackedResults['values'];
+  readonly #places: Places;
+  readonly #numbers: Float64Array;
+  /** Of each column, among the places or among the numbers. */
+  readonly #starts: Int32Array;
+
+  constructor({ turns, values, places, numbers }: PackedResults) {
+    this.#values = values;
+    this.#places = places;
+    this.#numbers = numbers;
+    const next = { place: 0, number: 0 };
+    this.#starts = Int32Array.from(values, (some) => {
+      if (some?.length === 1) return CONSTANT;
+      const kind = some === null ? 'number' : 'place';
+      next[kind] += turns;
+      return next[kind] - turns;
+    });
+  }
+
+  at(column: number, turn: number): unknown {
+    const values = this.#values[column]!;
+    const start = this.#starts[column]!;
+    if (values !== null) return values[start === CONSTANT ? 0 : this.#places[start + turn]!];
+    const number = this.#numbers[start + turn]!;
+    return Number.isNaN(number) ? null : number;
+  }
+}
+
+/** A turn, or a group of its fields, whose fields are looked up when they are asked for. */
+class View {
+  readonly #columns: Columns;
+  readonly #turn: number;
+
+  constructor(columns: Columns, turn: number) {
+    this.#columns = columns;
+    this.#turn = turn;
+  }
+
+  static field(view: View, column: number): unknown {
+    return view.#columns.at(column, view.#turn);
+  }
+
+  static group(view: View, Group: typeof View): View {
+    return new Group(view.#columns, view.#turn);
+  }
+}
+
+/** The views of a group, or of turns. */
+function viewsOf(group: string | null): typeof View {
+  const Views = class extends View {};
+  for (const [number, column] of resultColumns.entries()) {
+    if (column.group !== group) continue;
+    const get = function (this: View) {
+      return View.field(this, number);
+    };
+    Object.defineProperty(Views.prototype, column.field, { get, enumerable: true });
+  }
+  return Views;
+}
+
+const TurnView = viewsOf(null);
+for (const group of new Set(resultColumns.flatMap(({ group }) => group ?? []))) {
+  const Group = viewsOf(group);
+  const get = function (this: View) {
+    return View.group(this, Group);
+  };
+  Object.defineProperty(TurnView.prototype, group, { get, enumerable: true });
+}
+
+/** The turns that were packed. Fields of those that were answered are read when they are asked for: they cannot be spread. */
+export function unpackResults(packed: PackedResults): TurnResult[] {
+  const columns = new Columns(packed);
+  return Array.from({ length: packed.turns }, (_, turn) => {
+    const view = new TurnView(columns, turn) as unknown as TurnResult;
+    return view.state === 'failed' ? plainFailure(view) : view;
+  });
+}
+
+/** There are few of them, and they have few fields. */
+function plainFailure({ state, itemId, userId, arm, repeat, turn, position, error }: FailedTurn): FailedTurn {
+  return { state, itemId, userId, arm, repeat, turn, position, error };
+}
