@@ -27,6 +27,22 @@ function without(pattern: RegExp, text: string): string {
  * @see Rajpurkar et al. 2016, SQuAD, evaluate-v1.1; Cui et al. 2019, CMRC 2018
  */
 export function normalise(text: string, language: Language): string {
+  const forms = latest[language];
+  const known = forms.get(text);
+  if (known !== undefined) return known;
+  const form = normalForm(text, language);
+  if (text.length > LONGEST) return form;
+  if (forms.size === MOST) forms.clear();
+  forms.set(text, form);
+  return form;
+}
+
+/** Forms of short texts: an answer is held against many golds, and a gold against many answers. */
+const latest: Readonly<Record<Language, Map<string, string>>> = { en: new Map(), zh: new Map() };
+const MOST = 10_000;
+const LONGEST = 200;
+
+function normalForm(text: string, language: Language): string {
   const lower = spaced(text.normalize('NFKC').toLowerCase());
   const plain = without(PUNCTUATION, lower);
   if (language === 'en') return without(ARTICLES, plain);

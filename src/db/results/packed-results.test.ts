@@ -1,17 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { plainResult } from '../../../test/fixtures/plain-result.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
-import { fieldsOf } from '../../config/fields-of.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
 import { packResults, readPlaces, readValues, storedValues } from './packed-results.ts';
 import { unpackResults } from './result-views.ts';
-
-/** A turn with all its fields in plain objects. */
-function plain(turn: TurnResult): unknown {
-  if (turn.state === 'failed') return turn;
-  const { timings, scores, observed } = turn;
-  return { ...fieldsOf(turn), timings: fieldsOf(timings), scores: fieldsOf(scores), observed: fieldsOf(observed) };
-}
 
 /** Through what a database holds. */
 function stored(turns: readonly TurnResult[]): TurnResult[] {
@@ -71,7 +64,7 @@ test('turns are what they were, whatever they share, lack, or have alone', () =>
             : failedTurn(arm, error),
         ),
       );
-      expect(stored(made).map(plain)).toEqual(made);
+      expect(stored(made).map(plainResult)).toEqual(made);
     }),
   );
 });

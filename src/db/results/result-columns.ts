@@ -1,10 +1,16 @@
 import { observed } from '../../records/observed.ts';
 import { scores } from '../../records/scores.ts';
 import { timings } from '../../records/timings.ts';
+import { tokenCounts } from '../../records/token-counts.ts';
+import { turnAccount } from '../../records/turn-account.ts';
+import { promptFacts } from '../../records/turn-record.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
 
 /** The groups of a turn whose fields are columns of their own: they differ from arm to arm. */
 const FIELDS = {
+  facts: Object.keys(promptFacts.unwrap().shape),
+  account: Object.keys(turnAccount.unwrap().shape),
+  tokens: Object.keys(tokenCounts.unwrap().shape),
   timings: Object.keys(timings.unwrap().shape),
   scores: Object.keys(scores.unwrap().shape),
   observed: Object.keys(observed.unwrap().shape).filter((field) => field !== 'nextTokens'),
@@ -13,7 +19,7 @@ const FIELDS = {
 /** The parts of a turn that are one column each, whose values are documents. */
 const PARTS = [
   ...(['state', 'itemId', 'userId', 'arm', 'repeat', 'turn', 'position', 'error'] as const),
-  ...(['item', 'facts', 'account', 'answer', 'tokens', 'given', 'prefill'] as const),
+  ...(['item', 'answer', 'given', 'prefill'] as const),
 ] as const;
 
 /** A value that every turn has, or lacks. */

@@ -28,7 +28,7 @@ class Columns {
   }
 
   at(column: number, turn: number): unknown {
-    const values = this.#values[column]!;
+    const values = this.#values[column] ?? null;
     const start = this.#starts[column]!;
     if (values !== null) return values[start === CONSTANT ? 0 : this.#places[start + turn]!];
     const number = this.#numbers[start + turn]!;

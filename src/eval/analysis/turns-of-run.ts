@@ -1,6 +1,7 @@
 import { onceFor } from '../../config/once-for.ts';
 import type { FailedTurn } from '../../records/turn-record.ts';
 import type { AnsweredResult } from '../../records/turn-result.ts';
+import { groupedBy } from './statistics/sublist.ts';
 
 /** The turns of a run, in the order in which they were written. */
 export interface TurnsOfRun {
@@ -10,7 +11,7 @@ export interface TurnsOfRun {
 
 /** The turns of each arm that answered any: the same lists each time, of which other things are known once. */
 export const turnsByArm: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, readonly AnsweredResult[]> = onceFor(
-  (turns) => Map.groupBy(turns, ({ arm }) => arm),
+  (turns) => groupedBy(turns, ({ arm }) => arm),
 );
 
 const NONE: readonly AnsweredResult[] = [];
@@ -19,13 +20,3 @@ const NONE: readonly AnsweredResult[] = [];
 export function turnsOfArm(turns: readonly AnsweredResult[], arm: string | undefined): readonly AnsweredResult[] {
   return (arm === undefined ? undefined : turnsByArm(turns).get(arm)) ?? NONE;
 }
-
-/** A key that turns of two arms on one item have in common. */
-export function pairKey(turn: { readonly itemId: string; readonly repeat: number }): string {
-  return `${turn.itemId}#${turn.repeat}`;
-}
-
-/** The turns of one arm by `pairKey`. */
-export const turnsByPair: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, AnsweredResult> = onceFor(
-  (turns) => new Map(turns.map((turn) => [pairKey(turn), turn])),
-);

@@ -74,7 +74,7 @@ export class UsersSoFar {
       const answered = ofArm.filter(({ failed }) => !failed);
       totals.n += answered.length;
       totals.errors += ofArm.length - answered.length;
-      const { values } = perItem(answered, (turn) => turn.value);
+      const { values } = perItem(answered, ({ value }) => value);
       if (values.length === 0) continue;
       totals.alone = totals.sums.length === 0 ? values : NOBODY;
       totals.sums.push(values.reduce((sum, value) => sum + value, 0));

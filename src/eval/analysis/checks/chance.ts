@@ -1,4 +1,5 @@
 import { SeededRandom } from '../../../config/seeded-random.ts';
+import { onceFor } from '../../../config/once-for.ts';
 import { spacedForm } from '../../../data/normalise.ts';
 import type { Estimate } from '../../../records/results.ts';
 import type { ItemRecord } from '../../../records/turn-record.ts';
@@ -47,12 +48,19 @@ interface Lender {
   readonly golds: Golds;
 }
 
-/** The items of the turns that have a gold, each once. */
-function lendersOf(turns: readonly AnsweredResult[]): Lender[] {
-  return [...new Map(turns.map(({ itemId, item }) => [itemId, item]))]
-    .filter(([, item]) => item.gold !== null)
-    .map(([itemId, item]) => ({ item, golds: goldsOf(itemId, item) }));
+/** The items of some turns, each once. */
+function itemsOf(turns: readonly AnsweredResult[]): ReadonlyMap<string, ItemRecord> {
+  const items = new Map<string, ItemRecord>();
+  for (const { itemId, item } of turns) items.set(itemId, item);
+  return items;
 }
+
+/** The items of the turns that have a gold, each once; controls of one run are tried on the same. */
+const lendersOf = onceFor((turns: readonly AnsweredResult[]): Lender[] =>
+  [...itemsOf(turns)]
+    .filter(([, item]) => item.gold !== null)
+    .map(([itemId, item]) => ({ item, golds: goldsOf(itemId, item) })),
+);
 
 /** The golds of items, by the key of a scope. */
 function poolsOf(lenders: readonly Lender[], scope: Scope): ReadonlyMap<string, readonly Golds[]> {
@@ -96,7 +104,7 @@ export function chanceOf(
   const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
   const partners = new Map<string, readonly Golds[]>();
   const random = new SeededRandom(seed);
-  for (const { itemId, item } of new Map(turns.map((turn) => [turn.itemId, turn])).values()) {
+  for (const [itemId, item] of itemsOf(turns)) {
     const own = goldsOf(itemId, item);
     for (const { scope, byKey } of pools) {
       const others = partnersOf(own, byKey.get(keyOf[scope](item) ?? '') ?? [], random);

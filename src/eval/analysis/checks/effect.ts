@@ -1,6 +1,7 @@
 import type { ArmSettings, ArmTraits } from '../../../records/arm-traits.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
+import { partnersOf } from '../partners.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /**
@@ -65,12 +66,13 @@ function couldDiffer(
   if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
   // Of nothing that is recomputed nothing changes.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
-  const kept = (turn: AnsweredResult): number | undefined => turnsByPair(others).get(pairKey(turn))?.facts.keptMemories;
+  const beside = partnersOf(own, others);
+  const kept = (place: number): number | undefined => beside[place]?.facts.keptMemories;
   switch (arm.retrieves) {
     case 'all':
-      return own.some((turn) => turn.item.memories > (kept(turn) ?? 0));
+      return own.some((turn, place) => turn.item.memories > (kept(place) ?? 0));
     case 'evidence':
-      return own.some((turn) => turn.item.evidence !== kept(turn));
+      return own.some((turn, place) => turn.item.evidence !== kept(place));
     case 'nothing':
     case 'donor':
       return others.some((turn) => turn.facts.keptMemories > 0);
@@ -177,10 +179,10 @@ export const effect: Check = ({ arms, answered, probes }) => {
   const varied = compared.flatMap((arm): Varied[] => {
     const own = turnsOfArm(answered, arm.name);
     const differs = (from: ArmTraits): boolean => {
-      const others = turnsByPair(turnsOfArm(answered, from.name));
+      const others = partnersOf(own, turnsOfArm(answered, from.name));
       const isMade = arm.base === from.base && !makesAlike(arm, from);
-      return own.some((turn) => {
-        const other = others.get(pairKey(turn));
+      return own.some((turn, place) => {
+        const other = others[place];
         return other !== undefined && changesOutcome(turn, other, floor, isMade);
       });
     };

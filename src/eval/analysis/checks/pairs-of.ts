@@ -1,5 +1,6 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
+import { partnersOf } from '../partners.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 
 /** A turn beside that of another arm on the same item. */
 interface TurnPair {
@@ -9,9 +10,10 @@ interface TurnPair {
 
 /** The turns of an arm beside those of its reference on the same item, where both had the same conversation before. */
 export function pairsOf(answered: readonly AnsweredResult[], arm: string, reference: string): TurnPair[] {
-  const others = turnsByPair(turnsOfArm(answered, reference));
-  return turnsOfArm(answered, arm).flatMap((turn) => {
-    const other = others.get(pairKey(turn));
+  const turns = turnsOfArm(answered, arm);
+  const others = partnersOf(turns, turnsOfArm(answered, reference));
+  return turns.flatMap((turn, place) => {
+    const other = others[place];
     return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
   });
 }

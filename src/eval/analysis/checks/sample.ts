@@ -1,6 +1,7 @@
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RunRecord } from '../../../records/run-record.ts';
 import type { TurnResult } from '../../../records/turn-result.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, type RunSample, undecided } from './check.ts';
 
 /**
@@ -11,24 +12,25 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has its own users alone: merge decides`);
   }
-  const turns: readonly TurnResult[] = [...answered, ...failed];
+  const turnsOf = (name: string): readonly TurnResult[] => [
+    ...turnsOfArm(answered, name),
+    ...failed.filter(({ arm }) => arm === name),
+  ];
   const problems = [
-    ...arms.flatMap((arm) =>
-      missing(
-        arm,
-        turns.filter((turn) => turn.arm === arm.name),
-        plan,
-      ),
-    ),
-    ...unbalanced(arms, turns, plan),
+    ...arms.flatMap((arm) => missing(arm, turnsOf(arm.name), plan)),
+    ...unbalanced(arms, turnsOf, plan),
     ...arms
       .filter(({ control }) => control === 'twin')
-      .filter(({ name }) => answered.some(({ arm, tokens }) => arm === name && !(tokens.evaluated > 0)))
+      .filter(({ name }) => turnsOfArm(answered, name).some(({ tokens }) => !(tokens.evaluated > 0)))
       .map(({ name }) => `${name} answered without evaluating its prompt: it is no run of its own`),
   ];
   const planned = plannedTurns(arms, plan);
   return problems.length === 0
-    ? decided('sample', true, `${turns.length} of ${planned} planned turns are rows, ${failed.length} of them failed`)
+    ? decided(
+        'sample',
+        true,
+        `${answered.length + failed.length} of ${planned} planned turns are rows, ${failed.length} of them failed`,
+      )
     : decided('sample', false, problems.join('; '));
 };
 
@@ -48,23 +50,26 @@ export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidenc
 
 function missing(arm: ArmTraits, turns: readonly TurnResult[], plan: RunSample): string[] {
   const wanted = plannedTurns([arm], plan);
-  const distinct = new Set(turns.map(({ itemId, repeat, turn }) => JSON.stringify([itemId, repeat, turn])));
-  return distinct.size === wanted && turns.length === wanted
+  const asked = [...Map.groupBy(turns, ({ repeat }) => repeat).values()].flatMap((ofRepeat) => [
+    ...Map.groupBy(ofRepeat, ({ turn }) => turn).values(),
+  ]);
+  const distinct = asked.reduce((sum, some) => sum + new Set(some.map(({ itemId }) => itemId)).size, 0);
+  return distinct === wanted && turns.length === wanted
     ? []
-    : [`${arm.name} has ${turns.length} rows of ${distinct.size} turns in place of ${wanted}`];
+    : [`${arm.name} has ${turns.length} rows of ${distinct} turns in place of ${wanted}`];
 }
 
 /** Arms that stand in some place more often than in another, by more than one round of an order that is mirrored. */
 function unbalanced(
   arms: readonly ArmTraits[],
-  turns: readonly TurnResult[],
+  turnsOf: (arm: string) => readonly TurnResult[],
   { withoutEvidence }: RunSample,
 ): string[] {
   // Who is not asked every item leaves gaps in the order.
   if (withoutEvidence > 0 && arms.some(({ retrieves }) => retrieves === 'evidence')) return [];
   return arms.flatMap(({ name }) => {
     const places = new Array<number>(arms.length).fill(0);
-    for (const { arm, position } of turns) if (arm === name) places[position]!++;
+    for (const { position } of turnsOf(name)) places[position]!++;
     const [most, least] = [Math.max(...places), Math.min(...places)];
     return most - least > 2
       ? [`${name} stood ${most} times in one place of the order and ${least} times in another`]

@@ -37,11 +37,11 @@ export const tokenAccounting: Check = ({ arms, answered, failed, probes, plan })
   const kv = new Set(arms.filter((arm) => arm.injects !== 'nothing').map((arm) => arm.name));
   if (kv.size === 0) return undecided('token accounting', 'no arm injects K/V');
   const turns = answered.filter((turn) => kv.has(turn.arm));
-  const checked = turns.filter((turn) => turn.observed.injectableMemories > 0);
-  const isChecked = new Set(checked);
+  const isChecked = (turn: AnsweredResult): boolean => kv.has(turn.arm) && turn.observed.injectableMemories > 0;
+  const checked = turns.filter(isChecked);
   const wrong = [
     ...checked.filter((turn) => !isAccounted(turn, byName.get(turn.arm))),
-    ...answered.filter((turn) => !isChecked.has(turn) && !evaluatesAsClaimed(turn)),
+    ...answered.filter((turn) => !evaluatesAsClaimed(turn) && !isChecked(turn)),
   ];
   if (checked.length === 0 && wrong.length === 0) return undecided('token accounting', 'no K/V turn kept a memory');
   const [first] = wrong;

@@ -74,7 +74,7 @@ function comparedTurn(turn: AnsweredResult, hit: boolean, { all }: RunMetrics): 
 export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): ComparedRun {
   const { id, name, suite, status, seed, model, embedder, dataset, environment, plan, probes } = run;
   const { arms, armsNotRun, settings } = plan;
-  const { isHit } = regimeOf(answered, arms);
+  const hits = new Set(regimeOf(answered, arms).hits(answered));
   const metrics = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
   const randomWeights = unknownQuality(model) !== null;
   const shown = withholdsTexts(run) ? answered.map((turn) => resultWithoutTexts(turn)) : answered;
@@ -101,7 +101,7 @@ export function comparedRun({ run, turns: { answered, failed } }: RunAndTurns): 
     failedChecks: checks.filter((result) => result.status === 'failed').map(({ check }) => check),
     arms: arms.map((arm) => arm.name),
     turns: Map.groupBy(
-      shown.map((turn) => comparedTurn(turn, isHit(turn), metrics)),
+      shown.map((turn, place) => comparedTurn(turn, hits.has(answered[place]!), metrics)),
       ({ arm }) => arm,
     ),
     failedTurns: new Map([...Map.groupBy(failed, ({ arm }) => arm)].map(([arm, turns]) => [arm, turns.length])),

@@ -31,9 +31,12 @@ interface OfUser {
 
 /** The users of a list, numbered. */
 export function numberUsers(list: readonly OfUser[]): UserColumn {
-  const userIds = [...new Set(list.map(({ userId }) => userId))].sort();
+  const ids = list.map(({ userId }) => userId);
+  const userIds = [...new Set(ids)].sort();
   const numbers = new Map(userIds.map((id, number) => [id, number]));
-  return { userOf: Uint32Array.from(list, ({ userId }) => numbers.get(userId)!), userIds };
+  const userOf = new Uint32Array(list.length);
+  for (let place = 0; place < userOf.length; place++) userOf[place] = numbers.get(ids[place]!)!;
+  return { userOf, userIds };
 }
 
 /** The values of a list, in columns. */

@@ -1,5 +1,6 @@
 import type { ArmResults, Cost, RetrievalKind } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { groupedBy, where } from '../statistics/sublist.ts';
 import type { Regime } from './regime.ts';
 import { latencyOf, phaseMeans, tokenMeans } from './turn-means.ts';
 
@@ -17,10 +18,10 @@ export function costByRetrieval(
   regime: Regime,
   kinds: ReadonlyMap<string, RetrievalKind>,
 ): Pick<ArmResults, 'byRetrieval'> {
-  const known = turns.filter(({ userId }) => kinds.has(userId));
+  const known = where(turns, ({ userId }) => kinds.has(userId));
   if (known.length === 0) return {};
   const usersOf = (some: readonly AnsweredResult[]): number => new Set(some.map(({ userId }) => userId)).size;
-  const parts = Map.groupBy(known, ({ userId }) => kinds.get(userId)!);
+  const parts = groupedBy(known, ({ userId }) => kinds.get(userId)!);
   return {
     byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
       const some = parts.get(kind) ?? [];

@@ -2,6 +2,8 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../records/results.ts';
 import { funnelStages, wrongClasses } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { groupedBy } from '../statistics/sublist.ts';
+import { cacheStates } from '../../../records/turn-account.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { costByRetrieval, costOf } from './arm-cost.ts';
 import type { DesignEffects } from './design-effects.ts';
@@ -20,7 +22,7 @@ function breakdown(
   effects: DesignEffects,
 ): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
-    const groups = [...Map.groupBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
+    const groups = [...groupedBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
     const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
     return groups
@@ -37,10 +39,9 @@ function breakdown(
 }
 
 function counts<Name extends string>(names: readonly Name[], of: readonly (Name | null)[]): Record<Name, number> {
-  return Object.fromEntries(names.map((name) => [name, of.filter((other) => other === name).length])) as Record<
-    Name,
-    number
-  >;
+  const found = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+  for (const name of of) if (name !== null) found[name]++;
+  return found;
 }
 
 function aheadOf(turns: readonly AnsweredResult[]): Pick<ArmResults, 'ahead'> {
@@ -76,10 +77,11 @@ export function armResults(
   const hits = regime.hits(answered);
   const misses = regime.misses(answered);
   const injects = arm.injects !== 'nothing';
-  const cached = (cache: 'hit' | 'miss' | 'bypass'): number =>
-    answered.filter((turn) => turn.account.cache === cache).length;
   const turns = injects
-    ? { hit: cached('hit'), miss: cached('miss'), bypass: cached('bypass') }
+    ? counts(
+        cacheStates,
+        answered.map(({ account }) => account.cache),
+      )
     : {
         hit: hits.length,
         miss: misses.length,

@@ -4,12 +4,10 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { differences, meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { payback } from '../statistics/payback.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
+import { where } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { prefixCacheOf } from './compared-arms.ts';
-
-function firstToken(turns: readonly AnsweredResult[]): ReturnType<typeof perItem<AnsweredResult>> {
-  return perItem(turns, ({ timings }) => timings.firstToken);
-}
+import { timingOf } from './turn-measures.ts';
 
 /** Break-even of an arm against one of text on the same items; undefined where it never missed or never hit. */
 function breakEvenAgainst(
@@ -19,7 +17,13 @@ function breakEvenAgainst(
   turns: readonly AnsweredResult[],
 ): BreakEven | undefined {
   const [misses, hits] = (['miss', 'hit'] as const).map((cache) =>
-    paired(firstToken(turns.filter(({ account }) => account.cache === cache)), firstToken(text)),
+    paired(
+      perItem(
+        where(turns, ({ account }) => account.cache === cache),
+        timingOf.firstToken,
+      ),
+      perItem(text, timingOf.firstToken),
+    ),
   ) as [PairedObservations, PairedObservations];
   if (misses.a.length === 0 || hits.a.length === 0) return undefined;
   return {

@@ -2,6 +2,7 @@ import type { ConditionResults } from '../../../records/results.ts';
 import type { FailedTurn } from '../../../records/turn-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { where } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import type { DesignEffects } from './design-effects.ts';
 import { latencyOf, phaseMeans, qualityOf, tokenMeans } from './turn-means.ts';
@@ -53,13 +54,14 @@ export function conditionResults(
   effects: DesignEffects,
 ): ConditionResults[] {
   const conditions = [...new Set(answered.flatMap(({ item }) => item.condition ?? []))].sort((a, b) => a - b);
+  if (conditions.length === 0) return [];
   const conditionOf = new Map(answered.map(({ itemId, item }) => [itemId, item.condition]));
   return arms.flatMap((arm) =>
     conditions.flatMap((condition) => {
-      const turns = turnsOfArm(answered, arm).filter((turn) => turn.item.condition === condition);
+      const turns = where(turnsOfArm(answered, arm), ({ item }) => item.condition === condition);
       const errors = failed.filter((turn) => turn.arm === arm && conditionOf.get(turn.itemId) === condition).length;
       return PLACES.flatMap((place) => {
-        const there = place === null ? turns : turns.filter((turn) => placeOf(turn) === place);
+        const there = place === null ? turns : where(turns, (turn) => placeOf(turn) === place);
         return there.length === 0 ? [] : [results({ arm, condition, place, errors }, there, runMetrics, effects)];
       });
     }),

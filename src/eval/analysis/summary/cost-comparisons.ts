@@ -7,18 +7,19 @@ import { meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { meanDifference } from '../statistics/paired-difference.ts';
 import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
 import { pairedTotals } from '../statistics/paired-totals.ts';
-import { paired, perItem } from '../statistics/per-item.ts';
+import { type Measure, paired, perItem } from '../statistics/per-item.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
 import type { ComparedArms } from './compared-arms.ts';
 import { isPlanned } from './quality-comparisons.ts';
 import { tally } from './tally.ts';
+import { timingOf, tokensOf } from './turn-measures.ts';
 
 /** A cost over a set of turns: how it is read, compared and judged. */
 interface Cost {
   readonly name: CostName;
   readonly over: 'hits' | 'all';
-  readonly of: (turn: AnsweredResult) => number;
+  readonly measure: Measure<AnsweredResult>;
   readonly compare: (pairs: PairedObservations) => ComparedCost;
   /** Null for a cost that is shown and not tested. */
   readonly judge: ((tested: TestedCost, floor: number | undefined) => Verdict) | null;
@@ -52,8 +53,8 @@ function judgeTokens({ delta, users, pAdjusted }: TestedCost): Verdict {
   return delta < 0 ? 'fewer' : 'more';
 }
 
-const time = { of: ({ timings }: AnsweredResult) => timings.firstToken, compare: pairedLatency };
-const tokens = { of: ({ tokens }: AnsweredResult) => tokens.evaluated, compare: compareTokens };
+const time = { measure: timingOf.firstToken, compare: pairedLatency };
+const tokens = { measure: tokensOf.evaluated, compare: compareTokens };
 
 /** Costs in the order of the results: over cache hits, where they are tested, and over all turns. */
 const costs: readonly Cost[] = [
@@ -74,7 +75,7 @@ function against(
   const pairsOf = (a: string, b: string): PairedObservations => {
     const of = (arm: string): ReturnType<typeof perItem> => {
       const turns = byArm.get(arm)!;
-      return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.of);
+      return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.measure);
     };
     return paired(of(a), of(b));
   };

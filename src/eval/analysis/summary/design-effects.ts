@@ -28,9 +28,7 @@ export function designEffectsOf(
     all
       .filter(({ unit }) => unit === '%')
       .flatMap((metric) => {
-        const values = pooled
-          .map((turns) => perItem(turns, (turn) => metric.of(turn)))
-          .filter((found) => found.values.length > 0);
+        const values = pooled.map((turns) => perItem(turns, metric)).filter((found) => found.values.length > 0);
         return values.length === 0 ? [] : [[metric.name, designEffect(values.map(unitTotals))] as const];
       }),
   );

@@ -1,16 +1,16 @@
 import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { paired, perItem } from '../statistics/per-item.ts';
-import { pairKey, turnsByPair } from '../turns-of-run.ts';
+import { type Measure, paired, perItem } from '../statistics/per-item.ts';
+import { partnersOf } from '../partners.ts';
 import { shareGain } from './paired-quality.ts';
 import { tally } from './tally.ts';
 
-const success = ({ scores }: AnsweredResult): number | null => scores.taskSuccess;
+const success: Measure<AnsweredResult> = { of: ({ scores }) => scores.taskSuccess };
 
-function isRight(turn: AnsweredResult): number | null {
-  return turn.scores.taskSuccess === null ? null : Number(turn.scores.taskSuccess === 1);
-}
+const isRight: Measure<AnsweredResult> = {
+  of: ({ scores: { taskSuccess } }) => (taskSuccess === null ? null : Number(taskSuccess === 1)),
+};
 
 /**
  * Fidelity of an arm to the text of the baseline: answers that are the same to the letter, and items that flip, right to wrong
@@ -20,9 +20,9 @@ export function fidelityTo(
   baseline: readonly AnsweredResult[],
   turns: readonly AnsweredResult[],
 ): ArmResults['fidelity'] {
-  const others = turnsByPair(baseline);
-  const same = perItem(turns, (turn) => {
-    const other = others.get(pairKey(turn));
+  const others = partnersOf(turns, baseline);
+  const same = perItem(turns, (turn, place) => {
+    const other = others[place];
     return other === undefined ? null : Number(other.answer.text === turn.answer.text);
   });
   const sameAnswer = estimateShare(same);

@@ -6,7 +6,8 @@ import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import { groupDifferenceP } from '../statistics/group-difference.ts';
 import { holm } from '../statistics/holm.ts';
 import { meanOf, observationsOf } from '../statistics/observations.ts';
-import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
+import { partnersOf } from '../partners.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 
 /** The settings of the tests. */
 export interface MachineTests {
@@ -64,9 +65,10 @@ function ratiosOf(
   const named = (comparison: ArmTraits['comparison']) => arms.find((arm) => arm.comparison === comparison)?.name;
   const [primary, baseline] = [named('primary'), named('baseline')];
   if (primary === undefined || baseline === undefined) return [];
-  const others = turnsByPair(turnsOfArm(answered, baseline));
-  const values = turnsOfArm(answered, primary).flatMap((turn) => {
-    const other = others.get(pairKey(turn));
+  const turns = turnsOfArm(answered, primary);
+  const others = partnersOf(turns, turnsOfArm(answered, baseline));
+  const values = turns.flatMap((turn, place) => {
+    const other = others[place];
     if (other === undefined) return [];
     return [{ userId: turn.userId, value: Math.log(turn.timings.firstToken / other.timings.firstToken) }];
   });

@@ -25,8 +25,9 @@ export function retrievalNotes(
   answered: readonly AnsweredResult[],
   stats: Readonly<Record<string, unknown>>,
 ): string[] {
+  const isFlagged = answered.some(({ given: { retrieval } }) => retrieval !== null && retrieval.flags.length > 0);
   const questions = new Map(
-    answered.flatMap(({ itemId, repeat, given: { retrieval } }) =>
+    (isFlagged ? answered : []).flatMap(({ itemId, repeat, given: { retrieval } }) =>
       retrieval === null ? [] : [[`${repeat}/${itemId}`, retrieval] as const],
     ),
   );
@@ -73,11 +74,10 @@ export function answerPrefixNotes(
   const usesItems = ({ settings }: Pick<ArmTraits, 'settings'>): boolean =>
     (settings.answerPrefix ?? answerPrefix) === 'item';
   const using = arms.filter(usesItems).map(({ name }) => name);
-  const items = new Map(
-    answered.filter(({ arm }) => using.includes(arm)).map(({ itemId, item }) => [itemId, item.answerPrefix]),
-  );
+  const turns = using.map((name) => turnsOfArm(answered, name));
+  if (!turns.some((ofArm) => ofArm.some(({ item }) => item.answerPrefix === null))) return [];
+  const items = new Map(turns.flatMap((ofArm) => ofArm.map(({ itemId, item }) => [itemId, item.answerPrefix])));
   const without = [...items.values()].filter((prefix) => prefix === null).length;
-  if (without === 0) return [];
   const whose = using.length === arms.length ? '' : `${using.join(', ')}: `;
   const instead =
     generalAnswerPrefix === '' ? 'with none' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;

@@ -1,3 +1,4 @@
+import { onceFor } from '../../../config/once-for.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Comparison } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
@@ -7,7 +8,7 @@ import { paired, perItem } from '../statistics/per-item.ts';
 import { pairedTotals } from '../statistics/paired-totals.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { judgeFamily, marginOf } from '../statistics/verdict.ts';
-import { pairKey, turnsByPair } from '../turns-of-run.ts';
+import { partnersOf } from '../partners.ts';
 import type { ComparedArms } from './compared-arms.ts';
 import { isPooled } from './design-effects.ts';
 import { asDifference, gainOf, pooledEffect } from './paired-quality.ts';
@@ -19,21 +20,21 @@ export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolea
 }
 
 /** Every answer the same, and every probability the same bits as the text's. */
-function identical(a: readonly AnsweredResult[], b: readonly AnsweredResult[]): boolean {
-  const others = turnsByPair(b);
-  return (
-    a.length === b.length &&
-    a.every((turn) => {
-      const other = others.get(pairKey(turn));
+const areIdentical = onceFor((a: readonly AnsweredResult[]) =>
+  onceFor((b: readonly AnsweredResult[]): boolean => {
+    if (a.length !== b.length) return false;
+    const others = partnersOf(a, b);
+    return a.every((turn, place) => {
+      const other = others[place];
       return (
         other?.answer.text === turn.answer.text &&
         turn.observed.sequenceSha256 === other.observed.sequenceSha256 &&
         turn.observed.parity?.bitwiseEqual === true &&
         other.observed.parity?.bitwiseEqual === true
       );
-    })
-  );
-}
+    });
+  }),
+);
 
 /** One metric of every arm against the baseline, a family of tests of the planned arms. */
 export function qualityComparisons(
@@ -41,13 +42,12 @@ export function qualityComparisons(
   { byArm, others, baseline, seed }: ComparedArms,
   { margin, bitwise }: { readonly margin: number; readonly bitwise: boolean },
 ): Comparison[] {
-  const of = (turn: AnsweredResult): number | null => metric.of(turn);
   const base = byArm.get(baseline)!;
-  const baseValues = perItem(base, of);
+  const baseValues = perItem(base, metric);
   const compared = others.flatMap((traits) => {
     const turns = byArm.get(traits.name)!;
-    const pairs = paired(perItem(turns, of), baseValues);
-    return pairs.a.length === 0 ? [] : [{ traits, pairs, same: bitwise && identical(turns, base) }];
+    const pairs = paired(perItem(turns, metric), baseValues);
+    return pairs.a.length === 0 ? [] : [{ traits, pairs, same: bitwise && areIdentical(turns)(base) }];
   });
   const pool = compared.filter(({ traits }) => isPooled(traits));
   const effect = pooledEffect((pool.length > 0 ? pool : compared).map(({ pairs }) => pairs)) ?? 1;

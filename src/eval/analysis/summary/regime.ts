@@ -2,12 +2,13 @@ import { onceFor } from '../../../config/once-for.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { TurnAccount } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { pairKey, turnsByPair, turnsOfArm } from '../turns-of-run.ts';
+import { partnersOf } from '../partners.ts';
+import { where } from '../statistics/sublist.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 
 /** Division of the turns of every arm alike: by the cache hits and misses of the primary arm on the same items. */
 export interface Regime {
-  readonly isHit: (turn: AnsweredResult) => boolean;
-  /** Those of some turns; the same list each time. */
+  /** The hits among some turns; the same list each time. */
   readonly hits: (turns: readonly AnsweredResult[]) => readonly AnsweredResult[];
   readonly misses: (turns: readonly AnsweredResult[]) => readonly AnsweredResult[];
   /** False without a primary arm: all turns count as hits. */
@@ -17,16 +18,12 @@ export interface Regime {
 /** Without a primary arm in the run there is no such division, and every turn counts as a hit. */
 export function regimeOf(answered: readonly AnsweredResult[], arms: readonly ArmTraits[]): Regime {
   const primary = arms.find(({ comparison }) => comparison === 'primary');
-  if (primary === undefined)
-    return { isHit: () => true, hits: (turns) => turns, misses: onceFor(() => []), divides: false };
-  const ofPrimary = turnsByPair(turnsOfArm(answered, primary.name));
-  const isOf = (cache: TurnAccount['cache']) => (turn: AnsweredResult) =>
-    ofPrimary.get(pairKey(turn))?.account.cache === cache;
-  const isHit = isOf('hit');
-  return {
-    isHit,
-    hits: onceFor((turns: readonly AnsweredResult[]) => turns.filter(isHit)),
-    misses: onceFor((turns: readonly AnsweredResult[]) => turns.filter(isOf('miss'))),
-    divides: true,
-  };
+  if (primary === undefined) return { hits: (turns) => turns, misses: onceFor(() => []), divides: false };
+  const ofPrimary = turnsOfArm(answered, primary.name);
+  const those = (cache: TurnAccount['cache']) =>
+    onceFor((turns: readonly AnsweredResult[]) => {
+      const partners = partnersOf(turns, ofPrimary);
+      return where(turns, (_, place) => partners[place]?.account.cache === cache);
+    });
+  return { hits: those('hit'), misses: those('miss'), divides: true };
 }

@@ -1,6 +1,7 @@
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { RetrievalKind } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { turnsOfArm } from '../turns-of-run.ts';
 
 /**
  * The part of retrieval for each user: it gave every memory of the time in all turns, so that the same set comes back, or it selected
@@ -12,8 +13,7 @@ export function retrievalKinds(
 ): ReadonlyMap<string, RetrievalKind> {
   const primary = arms.find(({ comparison }) => comparison === 'primary')?.name;
   const kinds = new Map<string, RetrievalKind>();
-  for (const { arm, userId, item, facts } of answered) {
-    if (arm !== primary) continue;
+  for (const { userId, item, facts } of turnsOfArm(answered, primary)) {
     if (item.memories > facts.retrievedMemories) kinds.set(userId, 'selection');
     else if (!kinds.has(userId)) kinds.set(userId, 'everything');
   }

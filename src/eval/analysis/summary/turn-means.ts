@@ -3,8 +3,9 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
-import { perItem } from '../statistics/per-item.ts';
+import { type Measure, perItem, sumOf } from '../statistics/per-item.ts';
 import type { DesignEffects } from './design-effects.ts';
+import { timingOf, tokensOf } from './turn-measures.ts';
 
 /** Mean and interval of one metric over some turns of one arm; null where it is defined of none of them. */
 export function estimateOf(
@@ -12,7 +13,7 @@ export function estimateOf(
   turns: readonly AnsweredResult[],
   effects: DesignEffects,
 ): Estimate | null {
-  const values = perItem(turns, (turn) => metric.of(turn));
+  const values = perItem(turns, metric);
   return metric.unit === '%' ? estimateShare(values, effects.get(metric.name)) : estimateMean(values);
 }
 
@@ -29,20 +30,24 @@ export function qualityOf(
 
 /** Milliseconds over some turns of one arm. */
 export function latencyOf(turns: readonly AnsweredResult[], part: 'firstToken' | 'total'): Estimate | null {
-  return estimateLatency(perItem(turns, (turn) => turn.timings[part]));
+  return estimateLatency(perItem(turns, timingOf[part]));
+}
+
+/** The mean over some turns; one without a value counts as 0. */
+function meanOf(turns: readonly AnsweredResult[], measure: Measure<AnsweredResult>): number {
+  return (sumOf(turns, measure) ?? 0) / turns.length;
 }
 
 /** Means a turn. */
 export function tokenMeans(turns: readonly AnsweredResult[]): TokenMeans {
-  const of = (column: keyof TokenMeans): number =>
-    turns.reduce((sum, { tokens }) => sum + (tokens[column] ?? 0), 0) / turns.length;
+  const mean = (name: keyof TokenMeans): number => meanOf(turns, tokensOf[name]);
   return {
-    prompt: of('prompt'),
-    kvResident: of('kvResident'),
-    evaluated: of('evaluated'),
-    ...(turns.some(({ tokens }) => tokens.firstLayers !== undefined) ? { firstLayers: of('firstLayers') } : {}),
-    generated: of('generated'),
-    positions: of('positions'),
+    prompt: mean('prompt'),
+    kvResident: mean('kvResident'),
+    evaluated: mean('evaluated'),
+    ...(sumOf(turns, tokensOf.firstLayers) === null ? {} : { firstLayers: mean('firstLayers') }),
+    generated: mean('generated'),
+    positions: mean('positions'),
   };
 }
 
@@ -50,7 +55,5 @@ const PHASES = ['retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill'
 
 /** Means a turn, ms. */
 export function phaseMeans(turns: readonly AnsweredResult[]): PhaseMeans {
-  const mean = (phase: keyof PhaseMeans): number =>
-    turns.reduce((sum, { timings }) => sum + timings[phase], 0) / turns.length;
-  return Object.fromEntries(PHASES.map((phase) => [phase, mean(phase)])) as PhaseMeans;
+  return Object.fromEntries(PHASES.map((phase) => [phase, meanOf(turns, timingOf[phase])])) as PhaseMeans;
 }

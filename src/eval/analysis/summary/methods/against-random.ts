@@ -1,6 +1,5 @@
 import type { ArmTraits } from '../../../../records/arm-traits.ts';
 import type { MethodResults } from '../../../../records/results.ts';
-import type { AnsweredResult } from '../../../../records/turn-result.ts';
 import type { MetricDefinition } from '../../metrics/metric-definition.ts';
 import { holm } from '../../statistics/holm.ts';
 import { pairedTotals } from '../../statistics/paired-totals.ts';
@@ -24,12 +23,11 @@ export function againstRandom(
   arms: readonly ArmTraits[],
   { byArm, seed }: Pick<ComparedArms, 'byArm' | 'seed'>,
 ): ReadonlyMap<string, AgainstRandom> {
-  const of = (turn: AnsweredResult): number | null => metric.of(turn);
   const compared = arms.flatMap((arm) => {
     const control = controlOf(arm, arms);
     const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];
     if (control === undefined || own === undefined || others === undefined) return [];
-    const pairs = paired(perItem(own, of), perItem(others, of));
+    const pairs = paired(perItem(own, metric), perItem(others, metric));
     return pairs.a.length === 0 ? [] : [{ arm, control, pairs }];
   });
   const effect = pooledEffect(compared.map(({ pairs }) => pairs)) ?? 1;

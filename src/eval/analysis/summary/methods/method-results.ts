@@ -5,12 +5,14 @@ import type { AnsweredResult } from '../../../../records/turn-result.ts';
 import type { MetricDefinition } from '../../metrics/metric-definition.ts';
 import { pairedLatency } from '../../statistics/paired-latency.ts';
 import { countUsers, pairsWhere } from '../../statistics/observations.ts';
-import { paired, perItem } from '../../statistics/per-item.ts';
+import { type Measure, paired, perItem } from '../../statistics/per-item.ts';
+import { where } from '../../statistics/sublist.ts';
 import { type ComparedArms, comparedArms } from '../compared-arms.ts';
 import type { DesignEffects } from '../design-effects.ts';
 import { asDifference, gainOf, pooledEffect } from '../paired-quality.ts';
 import type { Regime } from '../regime.ts';
 import { estimateOf } from '../turn-means.ts';
+import { timingOf } from '../turn-measures.ts';
 import { againstRandom } from './against-random.ts';
 import { methodOf } from './method-of-arm.ts';
 
@@ -68,13 +70,13 @@ function meanOf(turns: Turns, value: (turn: AnsweredResult) => number | null): n
   return values.length === 0 ? null : values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
+/** The question alone behind K/V that is in place: what comes before its first token, less what it took to load that. */
+const questionAlone: Measure<AnsweredResult> = { of: ({ timings }) => timings.firstToken - timings.kvLoad };
+
 /** Beside what the question alone takes behind K/V that is in place: the primary arm, less what it took to load it. */
 function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): MethodResults['timesQueryOnly'] {
   if (!divides) return null;
-  const both = paired(
-    perItem(hits, ({ timings }) => timings.firstToken),
-    perItem(primary, ({ timings }) => timings.firstToken - timings.kvLoad),
-  );
+  const both = paired(perItem(hits, timingOf.firstToken), perItem(primary, questionAlone));
   const pairs = pairsWhere(both, (_, queryOnly) => queryOnly > 0);
   if (pairs.a.length === 0) return null;
   const { delta, interval } = pairedLatency(pairs);
@@ -99,11 +101,10 @@ function byRank(
 ): MethodResults['byRank'] {
   return evidenceRanks.flatMap((rank): MethodResults['byRank'] => {
     const isThere = (turn: AnsweredResult): boolean => rankOf(turn) === rank;
-    const [own, others] = [turns.filter(isThere), baseline.filter(isThere)];
+    const [own, others] = [where(turns, isThere), where(baseline, isThere)];
     const quality = estimateOf(metric, own, effects);
     if (quality === null) return [];
-    const of = (turn: AnsweredResult): number | null => metric.of(turn);
-    const pairs = paired(perItem(own, of), perItem(others, of));
+    const pairs = paired(perItem(own, metric), perItem(others, metric));
     if (pairs.a.length === 0) return [{ rank, quality, difference: null }];
     const difference = asDifference(gainOf(pairs, metric, pooledEffect([pairs]) ?? 1), metric);
     return [{ rank, quality, difference: { ...difference, n: pairs.a.length, users: countUsers(pairs) } }];

@@ -1,0 +1,43 @@
+import { onceFor } from '../../../config/once-for.ts';
+import type { TurnKey } from '../../../records/turn-record.ts';
+import { numberUsers, type UserColumn } from './observations.ts';
+
+/** A turn as far as it is told which item it is of, and whose. */
+export type TurnOfItem = Pick<TurnKey, 'itemId' | 'userId'>;
+
+/** The items of a list of turns by number, in the order in which they come. */
+export interface ItemNumbers {
+  /** Of each turn. */
+  readonly ofTurns: Uint32Array;
+  readonly byId: ReadonlyMap<string, number>;
+  /** Of each item. */
+  readonly users: UserColumn;
+}
+
+/** A list is asked for many values: its items are looked up once. */
+export const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers => {
+  const byId = new Map<string, number>();
+  const firstTurns: TurnOfItem[] = [];
+  const ofTurns = new Uint32Array(turns.length);
+  turns.forEach((turn, place) => {
+    const { itemId } = turn;
+    const number = byId.get(itemId);
+    ofTurns[place] = number ?? firstTurns.length;
+    if (number !== undefined) return;
+    byId.set(itemId, firstTurns.length);
+    firstTurns.push(turn);
+  });
+  return { ofTurns, byId, users: numberUsers(firstTurns) };
+});
+
+/** Stands for an item that the other list lacks. */
+export const NONE = -1;
+
+/** The number in `b` of each item of `a`; two lists are paired by many values, and their items matched once. */
+export const matchItems = onceFor((a: ItemNumbers) =>
+  onceFor((b: ItemNumbers) => {
+    const match = new Int32Array(a.byId.size);
+    for (const [id, number] of a.byId) match[number] = b.byId.get(id) ?? NONE;
+    return match;
+  }),
+);

@@ -1,0 +1,44 @@
+/** A list, and the places of some of its members. */
+export interface Sublist<Member> {
+  readonly list: readonly Member[];
+  /** Ascending; null for all of them. */
+  readonly places: Uint32Array | null;
+}
+
+const origins = new WeakMap<readonly unknown[], Sublist<unknown>>();
+
+/** The list that a list was picked out of by `where` or `groupedBy`, through however many; any other list is all of itself. */
+export function originOf<Member>(list: readonly Member[]): Sublist<Member> {
+  return (origins.get(list) as Sublist<Member> | undefined) ?? { list, places: null };
+}
+
+/** Of some of its members a list, whose origin is known. */
+function picked<Member>(from: readonly Member[], places: Uint32Array): readonly Member[] {
+  const { list, places: inList } = originOf(from);
+  const found = new Array<Member>(places.length);
+  for (let index = 0; index < found.length; index++) found[index] = from[places[index]!]!;
+  origins.set(found, { list, places: inList === null ? places : places.map((place) => inList[place]!) });
+  return found;
+}
+
+/** As `filter`: the members of which a condition holds. */
+export function where<Member>(
+  list: readonly Member[],
+  holds: (member: Member, place: number) => boolean,
+): readonly Member[] {
+  const places = new Uint32Array(list.length);
+  let found = 0;
+  list.forEach((member, place) => {
+    if (holds(member, place)) places[found++] = place;
+  });
+  return found === list.length ? list : picked(list, places.slice(0, found));
+}
+
+/** As `Map.groupBy`. */
+export function groupedBy<Member, Key>(
+  list: readonly Member[],
+  keyOf: (member: Member) => Key,
+): Map<Key, readonly Member[]> {
+  const places = Map.groupBy(list.keys(), (place) => keyOf(list[place]!));
+  return new Map([...places].map(([key, some]) => [key, picked(list, Uint32Array.from(some))]));
+}
