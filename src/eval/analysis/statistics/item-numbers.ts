@@ -5,6 +5,9 @@ import { numberUsers, type UserColumn } from './observations.ts';
 /** A turn as far as it is told which item it is of, and whose. */
 export type TurnOfItem = Pick<TurnKey, 'itemId' | 'userId'>;
 
+/** Stands for an item that the other list lacks. */
+export const NONE = -1;
+
 /** The items of a list of turns by number, in the order in which they come. */
 export interface ItemNumbers {
   /** Of each turn. */
@@ -12,6 +15,15 @@ export interface ItemNumbers {
   readonly byId: ReadonlyMap<string, number>;
   /** Of each item. */
   readonly users: UserColumn;
+  /** Room for a value of each item: what is asked of a few of them shall cost no more than they do. */
+  readonly room: Room;
+}
+
+/** Of each item; zero, or NONE, whenever nobody computes with it. */
+interface Room {
+  readonly sums: Float64Array;
+  readonly counts: Uint32Array;
+  readonly places: Int32Array;
 }
 
 /** A list is asked for many values: its items are looked up once. */
@@ -27,11 +39,14 @@ export const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers =
     byId.set(itemId, firstTurns.length);
     firstTurns.push(turn);
   });
-  return { ofTurns, byId, users: numberUsers(firstTurns) };
+  const items = firstTurns.length;
+  const room = {
+    sums: new Float64Array(items),
+    counts: new Uint32Array(items),
+    places: new Int32Array(items).fill(NONE),
+  };
+  return { ofTurns, byId, users: numberUsers(firstTurns), room };
 });
-
-/** Stands for an item that the other list lacks. */
-export const NONE = -1;
 
 /** The number in `b` of each item of `a`; two lists are paired by many values, and their items matched once. */
 export const matchItems = onceFor((a: ItemNumbers) =>

@@ -66,9 +66,8 @@ export function perItem<Turn extends TurnOfItem>(
   const { list, places } = originOf(turns);
   const numbers = itemNumbers(list);
   const column = columnOf(turns, value);
-  const { ofTurns, byId, users } = numbers;
-  const sums = new Float64Array(byId.size);
-  const counts = new Uint32Array(byId.size);
+  const { ofTurns, users, room } = numbers;
+  const { sums, counts } = room;
   const inOrder = new Uint32Array(turns.length);
   let items = 0;
   for (let index = 0; index < column.length; index++) {
@@ -85,6 +84,8 @@ export function perItem<Turn extends TurnOfItem>(
     const item = itemOf[place]!;
     userOf[place] = users.userOf[item]!;
     values[place] = sums[item]! / counts[item]!;
+    sums[item] = 0;
+    counts[item] = 0;
   }
   return { numbers, itemOf, userIds: users.userIds, userOf, values };
 }
@@ -92,7 +93,7 @@ export function perItem<Turn extends TurnOfItem>(
 /** The items that both have, side by side, in the order of `a`. */
 export function paired(a: ItemObservations, b: ItemObservations): PairedObservations {
   const match = matchItems(a.numbers)(b.numbers);
-  const placesInB = new Int32Array(b.numbers.byId.size).fill(NONE);
+  const { places: placesInB } = b.numbers.room;
   for (let place = 0; place < b.itemOf.length; place++) placesInB[b.itemOf[place]!] = place;
   const most = Math.min(a.values.length, b.values.length);
   const pairs = { userOf: new Uint32Array(most), a: new Float64Array(most), b: new Float64Array(most) };
@@ -105,6 +106,7 @@ export function paired(a: ItemObservations, b: ItemObservations): PairedObservat
     pairs.a[found] = a.values[place]!;
     pairs.b[found++] = b.values[placeInB]!;
   }
+  for (const item of b.itemOf) placesInB[item] = NONE;
   return {
     userIds: a.userIds,
     userOf: pairs.userOf.slice(0, found),

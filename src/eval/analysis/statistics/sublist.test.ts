@@ -4,7 +4,7 @@ import { groupedBy, originOf, where } from './sublist.ts';
 const list = ['a1', 'b1', 'a2', 'b2', 'a3'];
 
 test('members that were picked twice are known by their places in the first list', () => {
-  const letters = groupedBy(list, (member) => member[0]!);
+  const letters = groupedBy(list, { of: (member) => member[0]! });
   expect([...letters]).toEqual([
     ['a', ['a1', 'a2', 'a3']],
     ['b', ['b1', 'b2']],

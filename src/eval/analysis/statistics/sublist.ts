@@ -1,3 +1,5 @@
+import { onceFor } from '../../../config/once-for.ts';
+
 /** A list, and the places of some of its members. */
 export interface Sublist<Member> {
   readonly list: readonly Member[];
@@ -34,11 +36,28 @@ export function where<Member>(
   return found === list.length ? list : picked(list, places.slice(0, found));
 }
 
-/** As `Map.groupBy`. */
-export function groupedBy<Member, Key>(
-  list: readonly Member[],
-  keyOf: (member: Member) => Key,
-): Map<Key, readonly Member[]> {
-  const places = Map.groupBy(list.keys(), (place) => keyOf(list[place]!));
-  return new Map([...places].map(([key, some]) => [key, picked(list, Uint32Array.from(some))]));
+/** A word for each member, which a list asks each of its members for once. */
+export interface Label<Member, Word> {
+  of(member: Member): Word;
+}
+
+const labelsOf = onceFor((list: readonly unknown[]) =>
+  onceFor((label: Label<never, unknown>) => list.map((member) => label.of(member as never))),
+);
+
+/** As `Map.groupBy`: the members by their labels. */
+export function groupedBy<Member, Word>(
+  members: readonly Member[],
+  label: Label<Member, Word>,
+): Map<Word, readonly Member[]> {
+  const { list, places: inList } = originOf(members);
+  const labels = labelsOf(list)(label) as readonly Word[];
+  const places = new Map<Word, number[]>();
+  for (let place = 0; place < members.length; place++) {
+    const word = labels[inList === null ? place : inList[place]!]!;
+    const known = places.get(word);
+    if (known === undefined) places.set(word, [place]);
+    else known.push(place);
+  }
+  return new Map([...places].map(([word, some]) => [word, picked(members, Uint32Array.from(some))]));
 }

@@ -1,6 +1,7 @@
+import { onceFor } from '../../../config/once-for.ts';
 import type { ArmResults, Cost, RetrievalKind } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { groupedBy, where } from '../statistics/sublist.ts';
+import { groupedBy } from '../statistics/sublist.ts';
 import type { Regime } from './regime.ts';
 import { latencyOf, phaseMeans, tokenMeans } from './turn-means.ts';
 
@@ -12,16 +13,19 @@ export function costOf(turns: readonly AnsweredResult[]): Cost | null {
   return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
 }
 
+const kindOf = onceFor((kinds: ReadonlyMap<string, RetrievalKind>) => ({
+  of: ({ userId }: AnsweredResult): RetrievalKind | undefined => kinds.get(userId),
+}));
+
 /** Turns by what retrieval did for their users, and which of these are cache hits of the primary arm. */
 export function costByRetrieval(
   turns: readonly AnsweredResult[],
   regime: Regime,
   kinds: ReadonlyMap<string, RetrievalKind>,
 ): Pick<ArmResults, 'byRetrieval'> {
-  const known = where(turns, ({ userId }) => kinds.has(userId));
-  if (known.length === 0) return {};
+  const parts = groupedBy(turns, kindOf(kinds));
+  if (![...parts.keys()].some((kind) => kind !== undefined)) return {};
   const usersOf = (some: readonly AnsweredResult[]): number => new Set(some.map(({ userId }) => userId)).size;
-  const parts = groupedBy(known, ({ userId }) => kinds.get(userId)!);
   return {
     byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
       const some = parts.get(kind) ?? [];

@@ -14,6 +14,14 @@ import { estimateOf, latencyOf, qualityOf, tokenMeans } from './turn-means.ts';
 /** Metrics of the parts by language, beside those of all parts. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
+/** What turns are parted by. */
+const PARTS = {
+  userKind: { of: ({ item }: AnsweredResult) => item.userKind },
+  category: { of: ({ item }: AnsweredResult) => item.category },
+  phrasing: { of: ({ item }: AnsweredResult) => item.phrasing },
+  language: { of: ({ item }: AnsweredResult) => item.language },
+};
+
 /** @param baseline turns of the arm that categories are compared with; none of that arm itself */
 function breakdown(
   turns: readonly AnsweredResult[],
@@ -22,7 +30,7 @@ function breakdown(
   effects: DesignEffects,
 ): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
-    const groups = [...groupedBy(turns, (turn) => turn.item[field])].filter(([value]) => value !== '');
+    const groups = [...groupedBy(turns, PARTS[field])].filter(([value]) => value !== '');
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
     const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
     return groups
