@@ -64,6 +64,18 @@ test('a user who is finished is packed, and another release packs them anew', ()
   expect(database.query.select().from(packedResults).all()).toEqual([packed]);
 });
 
+test.each([{ places: '' }, { values: '{' }, { numbers: 'odd' }])('a damaged copy is made again: %o', (damage) => {
+  using database = openDatabase({ path: ':memory:' });
+  const { id } = storeRun(database, { name: 'r', turns });
+  const results = new ResultRepository(database, id);
+  const before = answersOf(results, 'ann');
+  const [kept] = database.query.select().from(packedResults).all();
+  const [[column, value]] = Object.entries(damage) as [[string, string]];
+  database.query.run(sql`UPDATE packed_results SET ${sql.identifier(column)} = CAST(${value} AS BLOB)`);
+  expect(answersOf(results, 'ann')).toEqual(before);
+  expect(database.query.select().from(packedResults).all()).toEqual([kept]);
+});
+
 test('a database that is only read is read without a copy, and with one', () => {
   const path = join(folder, 'read.sqlite');
   let id: string;

@@ -62,11 +62,17 @@ export class ResultRepository {
     });
   }
 
+  /** The copy of a user's turns; undefined without one, and where it is damaged: the turns are still there. */
   #packed(userId: string): PackedResults | undefined {
-    const row = this.#find.get({ userId });
-    if (row === undefined) return undefined;
-    const values = readValues(row.values);
-    return { turns: row.turns, values, places: readPlaces(row.places, row.turns, values), numbers: row.numbers };
+    try {
+      const row = this.#find.get({ userId });
+      if (row === undefined) return undefined;
+      const values = readValues(row.values);
+      return { turns: row.turns, values, places: readPlaces(row.places, row.turns, values), numbers: row.numbers };
+    } catch (error) {
+      if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+      throw error;
+    }
   }
 
   #keep(userId: string, { turns: count, values, places, numbers }: PackedResults): void {

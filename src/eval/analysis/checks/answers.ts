@@ -1,4 +1,5 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { where } from '../statistics/sublist.ts';
 import { pairsOf } from './pairs-of.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 
@@ -15,7 +16,7 @@ interface Fault {
  * may part at a near tie, and other answers decide nothing.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
-  const seen = answered.filter(({ observed }) => observed.answer !== undefined);
+  const seen = where(answered, ({ observed }) => observed.answer !== undefined);
   if (seen.length === 0) return undecided('answers', 'no answer was observed as its engine generated it');
   const { bitwiseEqual, largestDifference } = probes.parity;
   const claims = arms.flatMap(({ name, equivalence, reference }) =>

@@ -1,6 +1,7 @@
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { where } from '../statistics/sublist.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { pairsOf } from './pairs-of.ts';
 
@@ -26,7 +27,7 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
  * reference show the memories of that.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
-  const seen = answered.filter(({ observed }) => observed.memories !== undefined);
+  const seen = where(answered, ({ observed }) => observed.memories !== undefined);
   if (seen.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
   const pairs = arms
     .filter(showsAsReference)
