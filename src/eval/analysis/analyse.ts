@@ -23,6 +23,7 @@ import {
 } from './summary/notes.ts';
 import { machineDifferences } from './summary/machine-differences.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
+import { haveControls } from './summary/methods/method-of-arm.ts';
 import { methodResults } from './summary/methods/method-results.ts';
 import { regimeOf } from './summary/regime.ts';
 import { retrievalKinds } from './summary/retrieval-kinds.ts';
@@ -31,7 +32,7 @@ import { storesTexts, withholdsTexts } from './texts/withheld-texts.ts';
 import { type TurnsOfRun, turnsOfArm } from './turns-of-run.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
-/** The suite whose arms are methods at a budget. */
+/** The suite whose arms are methods at a budget; other runs may have some. */
 const METHODS_SUITE: SuiteName = 'methods';
 
 /** Computes the results of a run from its record and its turns, and from nothing else. */
@@ -87,7 +88,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
     conditions: conditionResults(shown, failed, names, metrics, effects),
     breakEven: breakEvens(answered, arms),
     measured: measuredOf(probes, judged),
-    ...(run.suite === METHODS_SUITE
+    ...(run.suite === METHODS_SUITE || haveControls(arms)
       ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, regime, seed }) }
       : {}),
     ...(byJudge === undefined ? {} : { judge: byJudge }),

@@ -32,7 +32,9 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 
-/** The figures of a run: those of its suite for which it has data. */
+/** The figures of a run: those of its suite for which it has data, and of methods where it compares some. */
 export function reportFigures(results: RunResults): Figure[] {
-  return (figuresBySuite[results.run.suite] ?? []).flatMap((of) => of(results) ?? []);
+  const ofSuite = figuresBySuite[results.run.suite] ?? [];
+  const ofMethods = results.methods === undefined || ofSuite.includes(methodsFigure) ? [] : [methodsFigure];
+  return [...ofSuite, ...ofMethods].flatMap((of) => of(results) ?? []);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { claims } from '../claims.ts';
+import { reportFigures } from '../figures/report-figures.ts';
 import { formatCell, type Table } from '../table.ts';
 import { claimsTable } from './claims-table.ts';
 import { methodsByRankTable } from './methods-by-rank-table.ts';
@@ -18,11 +19,21 @@ const withSplit = (split: 'development' | 'test') => ({
   run: { ...methodsRun.run, dataset: { ...methodsRun.run.dataset, split } },
 });
 
-it('the tables of suite methods are 11, 11b and 13, and no other run has them', () => {
+it('the tables of suite methods are 11, 11b and 13; a run that compares no methods has none of them', () => {
   expect(shownTables(methodsRun).map(({ id }) => id)).toEqual(['table-11', 'table-11b', 'table-13']);
   expect([methodsTable, methodsByRankTable, claimsTable].map((of) => of(runResults))).toEqual([
     ...[undefined, undefined, undefined],
   ]);
+});
+
+it('a run of another suite that compares methods has them behind its own tables, and their figure', () => {
+  const results = { ...methodsRun, run: { ...methodsRun.run, suite: 'main' } as const };
+  expect(shownTables(results).map(({ id }) => id)).toEqual([
+    ...shownTables({ ...runResults, arms: methodsRun.arms }).map(({ id }) => id),
+    ...['table-11', 'table-11b', 'table-13'],
+  ]);
+  expect(reportFigures(results).map(({ id }) => id)).toContain('methods');
+  expect(reportFigures(methodsRun).map(({ id }) => id)).toEqual(['methods']);
 });
 
 describe('table 11', () => {

@@ -89,8 +89,13 @@ const paperTables: readonly PaperTable[] = [
 /** The names that `--table` takes. */
 export const tableNames: readonly string[] = paperTables.map(({ name }) => name);
 
-function isOf(table: PaperTable, { run }: RunResults): boolean {
-  return table.suite === undefined || table.suite === run.suite;
+/** Tables of methods are those of any run that compares some. */
+function isOfSuite({ suite }: PaperTable, { run, methods }: RunResults): boolean {
+  return suite === run.suite || (suite === 'methods' && methods !== undefined);
+}
+
+function isOf(table: PaperTable, results: RunResults): boolean {
+  return table.suite === undefined || isOfSuite(table, results);
 }
 
 /** The tables of a run by name, those of its suite first. */
@@ -108,12 +113,17 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
   );
 }
 
-/** The tables that are shown first: those of the suite, or tables 1 and 1b, and 1c of data that name their metric. */
+/**
+ * The tables that are shown first: those of the suite, or tables 1 and 1b, and 1c of data that name their metric; then those of
+ * methods where the run compares some.
+ */
 export function shownTables(results: RunResults): Table[] {
-  const own = paperTables.filter((table) => table.suite === results.run.suite);
   const isShown = ({ shown }: PaperTable): boolean => (typeof shown === 'boolean' ? shown : shown(results.run));
-  const wanted = own.length > 0 ? own : paperTables.filter((table) => table.suite === undefined && isShown(table));
-  return wanted.flatMap((entry) => entry.of(results) ?? []);
+  const ofSuite = paperTables.filter((table) => table.suite === results.run.suite);
+  const ofEveryRun = paperTables.filter((table) => table.suite === undefined && isShown(table));
+  const first = ofSuite.length > 0 ? ofSuite : ofEveryRun;
+  const others = paperTables.filter((table) => isOfSuite(table, results) && !first.includes(table));
+  return [...first, ...others].flatMap((entry) => entry.of(results) ?? []);
 }
 
 /**

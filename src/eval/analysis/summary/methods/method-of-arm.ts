@@ -53,6 +53,11 @@ export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits
   );
 }
 
+/** True where a rule and as many tokens drawn at random are among the arms: a run in which methods are compared. */
+export function haveControls(arms: readonly ArmTraits[]): boolean {
+  return arms.some((arm) => controlOf(arm, arms) !== undefined);
+}
+
 function withoutRun({ prefill }: ArmTraits): string | undefined {
   return prefill?.replace(/\/\d+/, '');
 }

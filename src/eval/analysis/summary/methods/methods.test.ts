@@ -5,7 +5,7 @@ import type { AnsweredTurn } from '../../../../records/turn-record.ts';
 import { armRegistry } from '../../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../../metrics/run-metrics.ts';
 import { regimeOf } from '../regime.ts';
-import { controlOf, methodOf } from './method-of-arm.ts';
+import { controlOf, haveControls, methodOf } from './method-of-arm.ts';
 import { methodResults } from './method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>
@@ -49,6 +49,13 @@ describe('the method of an arm', () => {
       expect(control(name)).toBeUndefined();
     }
   });
+});
+
+it('a rule beside as many random tokens makes a comparison of methods, a rule alone none', () => {
+  expect(haveControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.3'))).toBe(true);
+  expect(haveControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.15', 'dki-link:4', 'dki-evict-knorm:.5'))).toBe(
+    false,
+  );
 });
 
 describe('the results of methods', () => {
