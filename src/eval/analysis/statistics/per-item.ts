@@ -1,13 +1,10 @@
-import { onceFor } from '../../../config/once-for.ts';
+import { columnOf, type Lookup } from './column.ts';
 import { type ItemNumbers, itemNumbers, matchItems, NONE, type TurnOfItem } from './item-numbers.ts';
 import type { Observations, PairedObservations } from './observations.ts';
 import { originOf } from './sublist.ts';
 
-/** A value of turns: a list of all turns of a run knows the values of those that were asked for once. */
-export interface Measure<Turn> {
-  /** Null where the turn has none. */
-  of(turn: Turn): number | null;
-}
+/** A value of turns, which a list of all turns of a run looks up once; null where a turn has none. */
+export type Measure<Turn> = Lookup<Turn, number | null>;
 
 /** A value that is asked for once, of a turn and its place in the list. */
 type Value<Turn> = (turn: Turn, place: number) => number | null;
@@ -19,42 +16,24 @@ interface ItemObservations extends Observations {
   readonly itemOf: Uint32Array;
 }
 
-/** @throws RangeError on what is no number: it would stand for no value */
-function numberOf(value: number | null): number {
-  if (Number.isNaN(value)) throw new RangeError('a value of a turn is not a number');
-  return value ?? NaN;
-}
-
-/** The values of a list, NaN where a turn has none. */
-function valuesOf<Turn>(turns: readonly Turn[], value: Value<Turn>): Float64Array {
+/** The values of some turns, in their order; NaN where one has none. @throws RangeError on what is not a number */
+function valuesOf<Turn>(turns: readonly Turn[], value: Measure<Turn> | Value<Turn>): Float64Array {
   const values = new Float64Array(turns.length);
-  for (let place = 0; place < values.length; place++) values[place] = numberOf(value(turns[place]!, place));
-  return values;
-}
-
-/**
- * The values of a measure of every turn of a list. They are looked up in the order of the list, which is how turns stand in memory,
- * and not arm by arm.
- */
-const columnsOf = onceFor((turns: readonly unknown[]) =>
-  onceFor((measure: Measure<never>) => valuesOf(turns, (turn) => measure.of(turn as never))),
-);
-
-/** The values of some turns, in their order. */
-function columnOf<Turn>(turns: readonly Turn[], value: Measure<Turn> | Value<Turn>): Float64Array {
-  if (typeof value === 'function') return valuesOf(turns, value);
   const { list, places } = originOf(turns);
-  const column = columnsOf(list)(value);
-  if (places === null) return column;
-  const values = new Float64Array(places.length);
-  for (let index = 0; index < values.length; index++) values[index] = column[places[index]!]!;
+  const of = typeof value === 'function' ? null : columnOf(list, value);
+  for (let index = 0; index < values.length; index++) {
+    const place = places === null ? index : places[index]!;
+    const one = of === null ? (value as Value<Turn>)(turns[index]!, index) : of.at(place);
+    if (Number.isNaN(one)) throw new RangeError('a value of a turn is not a number');
+    values[index] = one ?? NaN;
+  }
   return values;
 }
 
 /** The sum of a value over some turns; null where none has one. */
 export function sumOf<Turn>(turns: readonly Turn[], measure: Measure<Turn>): number | null {
   let sum: number | null = null;
-  for (const one of columnOf(turns, measure)) if (!Number.isNaN(one)) sum = (sum ?? 0) + one;
+  for (const one of valuesOf(turns, measure)) if (!Number.isNaN(one)) sum = (sum ?? 0) + one;
   return sum;
 }
 
@@ -65,7 +44,7 @@ export function perItem<Turn extends TurnOfItem>(
 ): ItemObservations {
   const { list, places } = originOf(turns);
   const numbers = itemNumbers(list);
-  const column = columnOf(turns, value);
+  const column = valuesOf(turns, value);
   const { ofTurns, users, room } = numbers;
   const { sums, counts } = room;
   const inOrder = new Uint32Array(turns.length);

@@ -1,4 +1,4 @@
-import { onceFor } from '../../../config/once-for.ts';
+import { columnOf, type Lookup } from './column.ts';
 
 /** A list, and the places of some of its members. */
 export interface Sublist<Member> {
@@ -36,25 +36,16 @@ export function where<Member>(
   return found === list.length ? list : picked(list, places.slice(0, found));
 }
 
-/** A word for each member, which a list asks each of its members for once. */
-export interface Label<Member, Word> {
-  of(member: Member): Word;
-}
-
-const labelsOf = onceFor((list: readonly unknown[]) =>
-  onceFor((label: Label<never, unknown>) => list.map((member) => label.of(member as never))),
-);
-
 /** As `Map.groupBy`: the members by their labels. */
 export function groupedBy<Member, Word>(
   members: readonly Member[],
-  label: Label<Member, Word>,
+  label: Lookup<Member, Word>,
 ): Map<Word, readonly Member[]> {
   const { list, places: inList } = originOf(members);
-  const labels = labelsOf(list)(label) as readonly Word[];
+  const labels = columnOf(list, label);
   const places = new Map<Word, number[]>();
   for (let place = 0; place < members.length; place++) {
-    const word = labels[inList === null ? place : inList[place]!]!;
+    const word = labels.at(inList === null ? place : inList[place]!);
     const known = places.get(word);
     if (known === undefined) places.set(word, [place]);
     else known.push(place);
