@@ -3,13 +3,16 @@ import { and, eq, min, sql } from 'drizzle-orm';
 import type { TurnResult } from '../records/turn-result.ts';
 import type { BenchDatabase } from './database.ts';
 import { resultTurns } from './result-turns.ts';
-import { type PackedResults, packResults, readPlaces, readValues, storedValues } from './results/packed-results.ts';
+import { type PackedResults, packResults, readPlaces, readValues, writeValues } from './results/packed-results.ts';
 import { resultColumns } from './results/result-columns.ts';
 import { unpackResults } from './results/result-views.ts';
 import { packedResults, turns } from './schema.ts';
 
-/** Names the columns of this release. */
-const LAYOUT = createHash('sha256').update(JSON.stringify(resultColumns)).digest('hex').slice(0, 16);
+/** Names the columns of this release, and how their values are written. */
+const LAYOUT = createHash('sha256')
+  .update(JSON.stringify(['lines', ...resultColumns]))
+  .digest('hex')
+  .slice(0, 16);
 
 /** The turns of a run as far as results are computed from them, user by user and packed: for runs of a million turns. */
 export class ResultRepository {
@@ -78,7 +81,7 @@ export class ResultRepository {
   #keep(userId: string, { turns: count, values, places, numbers }: PackedResults): void {
     const row = {
       ...{ runId: this.#runId, userId, layout: LAYOUT, turns: count, numbers },
-      values: storedValues(values),
+      values: writeValues(values),
       places: new Uint8Array(places.buffer),
     };
     const target = [packedResults.runId, packedResults.userId];

@@ -4,7 +4,6 @@ import type { RunResults } from '../records/results.ts';
 import { type RunRecord, runStatuses } from '../records/run-record.ts';
 import type { AnsweredTurn, FailedTurn } from '../records/turn-record.ts';
 import type { UserShare } from '../records/user-share.ts';
-import type { StoredValues } from './results/packed-results.ts';
 import { bytes, float64, json } from './columns.ts';
 
 /** Milliseconds since 1970. */
@@ -177,7 +176,8 @@ export const packedResults = sqliteTable(
     /** Names the columns: what another release packed is made anew. */
     layout: text('layout').notNull(),
     turns: integer('turns').notNull(),
-    values: json('values').$type<StoredValues>().notNull(),
+    /** A line of JSON a column. */
+    values: text('values').notNull(),
     places: bytes('places').notNull(),
     numbers: float64('numbers').notNull(),
   },

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { plainResult } from '../../../test/fixtures/plain-result.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
-import { packResults, readPlaces, readValues, storedValues } from './packed-results.ts';
+import { packResults, readPlaces, readValues, writeValues } from './packed-results.ts';
 import { unpackResults } from './result-views.ts';
 
 /** Through what a database holds. */
 function stored(turns: readonly TurnResult[]): TurnResult[] {
   const { values, places, numbers } = packResults(turns);
-  const read = readValues(JSON.parse(JSON.stringify(storedValues(values))) as ReturnType<typeof storedValues>);
+  const read = readValues(writeValues(values));
   const bytes = new Uint8Array(places.buffer.slice());
   return unpackResults({ turns: turns.length, values: read, places: readPlaces(bytes, turns.length, read), numbers });
 }

@@ -54,26 +54,44 @@ export function packResults(turns: readonly TurnResult[]): PackedResults {
   };
 }
 
-/** The values of columns as JSON can hold them, which has no undefined. */
-export interface StoredValues {
-  readonly values: PackedResults['values'];
-  /** Of each column with undefined among its values: the column, and the place of undefined. */
-  readonly missing: readonly (readonly [column: number, place: number])[];
+/** Stands behind the values of a column, before the place of undefined among them, which JSON does not have. */
+const MISSING = '?';
+
+/** The values of columns as text: a line of JSON each. */
+export function writeValues(values: PackedResults['values']): string {
+  return values
+    .map((some) => {
+      const missing = some?.indexOf(undefined) ?? -1;
+      return JSON.stringify(some) + (missing === -1 ? '' : `${MISSING}${missing}`);
+    })
+    .join('\n');
 }
 
-export function storedValues(values: PackedResults['values']): StoredValues {
-  const missing = values.flatMap((some, column) => {
-    const place = some?.indexOf(undefined) ?? -1;
-    return place === -1 ? [] : [[column, place] as const];
-  });
-  return { values, missing };
+/** @throws SyntaxError on what is no JSON */
+export function readValues(text: string): PackedResults['values'] {
+  return text.split('\n').map(shortOnce);
 }
 
-export function readValues({ values, missing }: StoredValues): PackedResults['values'] {
-  const places = new Map(missing);
-  return values.map((some, column) =>
-    places.has(column) ? some!.map((value, place) => (place === places.get(column) ? undefined : value)) : some,
-  );
+/** Most columns are as short as `[null]`, and are the same for most users. */
+const LONGEST_SHORT = 12;
+const MOST_SHORT = 10_000;
+const short = new Map<string, readonly unknown[] | null>();
+
+function shortOnce(line: string): readonly unknown[] | null {
+  if (line.length > LONGEST_SHORT) return readLine(line);
+  const known = short.get(line);
+  if (known !== undefined) return known;
+  const values = readLine(line);
+  if (short.size < MOST_SHORT) short.set(line, values);
+  return values;
+}
+
+function readLine(line: string): readonly unknown[] | null {
+  const end = line.lastIndexOf(']') + 1;
+  if (line[end] !== MISSING) return JSON.parse(line) as readonly unknown[] | null;
+  const values = JSON.parse(line.slice(0, end)) as unknown[];
+  values[Number(line.slice(end + 1))] = undefined;
+  return values;
 }
 
 /** The places of so many turns, of whatever width they were stored in. */
