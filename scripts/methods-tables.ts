@@ -21,11 +21,31 @@ function columnsOf({ rowHeading, blocks, rows }: BareTable, keys: readonly strin
   return { rowHeading, blocks: [{ columns: shown }], rows };
 }
 
-/** Table 11 in brief: quality, price, and the test against as many random tokens. @throws Error for a run of another suite */
+/** Table 11 in brief: quality, price, and the test against as many random tokens. @throws Error for a run that compares none */
 export function methodsInBrief(results: RunResults): BareTable {
+  return columnsOf(tableOfMethods(results), METHODS_SHOWN);
+}
+
+function tableOfMethods(results: RunResults): BareTable {
   const table = methodsTable(results);
-  if (table === undefined) throw new Error(`${results.run.name}: a run of suite methods is needed`);
-  return columnsOf(table, METHODS_SHOWN);
+  if (table === undefined) throw new Error(`${results.run.name}: a run that compares methods is needed`);
+  return table;
+}
+
+/** Columns of table 11 for answers that hardly ever hold the gold: its probability says more. */
+const PASSAGES_SHOWN = [
+  'goldLogProb',
+  'goldDifference',
+  'recomputed',
+  'evaluated',
+  'timesRag',
+  'againstRandom',
+  'outcome',
+];
+
+/** Table 11 in brief, for long passages. @throws Error for a run that compares no methods */
+export function passagesInBrief(results: RunResults): BareTable {
+  return columnsOf(tableOfMethods(results), [primaryMetric(results.run).name, ...PASSAGES_SHOWN]);
 }
 
 /** Table 3b in brief: quality, the next token, and what is evaluated. */
