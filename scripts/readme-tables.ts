@@ -16,7 +16,7 @@ import { ablationTable } from '../src/report/tables/ablation-table.ts';
 import { under } from '../src/report/tables/by-condition.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { embedderTable } from './embedder-table.ts';
-import { chosenMethod, methodsInBrief, placementInBrief } from './methods-tables.ts';
+import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
 import {
   type BareTable,
   costTable,
@@ -149,6 +149,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     methods: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods`),
     variants: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
     placement: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
+    passages: () => bareTableOf(passagesInBrief, `${REAL_MODEL}-methods-musique`),
   },
   'docs/methods/block-making.md': {
     settings: () => bareTableOf(placementInBrief, `${REAL_MODEL}-placement`),
