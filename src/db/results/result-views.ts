@@ -36,45 +36,46 @@ class Columns {
   }
 }
 
+const COLUMNS = Symbol('columns');
+const TURN = Symbol('turn');
+
 /** A turn, or a group of its fields, whose fields are looked up when they are asked for. */
-class View {
-  readonly #columns: Columns;
-  readonly #turn: number;
-
-  constructor(columns: Columns, turn: number) {
-    this.#columns = columns;
-    this.#turn = turn;
-  }
-
-  static field(view: View, column: number): unknown {
-    return view.#columns.at(column, view.#turn);
-  }
-
-  static group(view: View, Group: typeof View): View {
-    return new Group(view.#columns, view.#turn);
-  }
+interface View {
+  readonly [COLUMNS]: Columns;
+  readonly [TURN]: number;
 }
 
-/** The views of a group, or of turns. */
-function viewsOf(group: string | null): typeof View {
-  const Views = class extends View {};
+type Views = new (columns: Columns, turn: number) => View;
+
+/** The class of a group, or of turns. No class extends another: objects of a derived one take longer to make. */
+function viewsOf(group: string | null): Views {
+  const Found = class implements View {
+    readonly [COLUMNS]: Columns;
+    readonly [TURN]: number;
+
+    constructor(columns: Columns, turn: number) {
+      this[COLUMNS] = columns;
+      this[TURN] = turn;
+    }
+  };
   for (const [number, column] of resultColumns.entries()) {
     if (column.group !== group) continue;
-    const get = function (this: View) {
-      return View.field(this, number);
-    };
-    Object.defineProperty(Views.prototype, column.field, { get, enumerable: true });
+    define(Found, column.field, (view) => view[COLUMNS].at(number, view[TURN]));
   }
-  return Views;
+  return Found;
+}
+
+function define(views: Views, field: string, value: (view: View) => unknown): void {
+  const get = function (this: View): unknown {
+    return value(this);
+  };
+  Object.defineProperty(views.prototype, field, { get, enumerable: true });
 }
 
 const TurnView = viewsOf(null);
 for (const group of new Set(resultColumns.flatMap(({ group }) => group ?? []))) {
   const Group = viewsOf(group);
-  const get = function (this: View) {
-    return View.group(this, Group);
-  };
-  Object.defineProperty(TurnView.prototype, group, { get, enumerable: true });
+  define(TurnView, group, (turn) => new Group(turn[COLUMNS], turn[TURN]));
 }
 
 /** The turns that were packed. Fields of those that were answered are read when they are asked for: they cannot be spread. */
