@@ -14,7 +14,7 @@ import { estimateOf, latencyOf, qualityOf, tokenMeans } from './turn-means.ts';
 /** Metrics of the parts by language, beside those of all parts. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
-/** What turns are parted by. */
+/** Properties of items by which turns are parted. */
 const PARTS = {
   userKind: { of: ({ item }: AnsweredResult) => item.userKind },
   category: { of: ({ item }: AnsweredResult) => item.category },
