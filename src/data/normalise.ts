@@ -1,4 +1,5 @@
 import type { Language } from '../config/language.ts';
+import { onceForTexts } from '../config/once-for-texts.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;
@@ -27,20 +28,15 @@ function without(pattern: RegExp, text: string): string {
  * @see Rajpurkar et al. 2016, SQuAD, evaluate-v1.1; Cui et al. 2019, CMRC 2018
  */
 export function normalise(text: string, language: Language): string {
-  const forms = latest[language];
-  const known = forms.get(text);
-  if (known !== undefined) return known;
-  const form = normalForm(text, language);
-  if (text.length > LONGEST) return form;
-  if (forms.size === MOST) forms.clear();
-  forms.set(text, form);
-  return form;
+  return forms[language](text);
 }
 
-/** Forms of short texts: an answer is held against many golds, and a gold against many answers. */
-const latest: Readonly<Record<Language, Map<string, string>>> = { en: new Map(), zh: new Map() };
-const MOST = 10_000;
-const LONGEST = 200;
+/** An answer is held against many golds, and a gold against many answers. */
+const bounds = { longest: 200, most: 10_000 };
+const forms: Readonly<Record<Language, (text: string) => string>> = {
+  en: onceForTexts((text) => normalForm(text, 'en'), bounds),
+  zh: onceForTexts((text) => normalForm(text, 'zh'), bounds),
+};
 
 function normalForm(text: string, language: Language): string {
   const lower = spaced(text.normalize('NFKC').toLowerCase());

@@ -1,7 +1,8 @@
+import { onceForTexts } from '../../config/once-for-texts.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
 import { resultColumns, valueOf } from './result-columns.ts';
 
-export type Places = Uint8Array | Uint16Array | Uint32Array;
+export type Places = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
 /** Some turns, column by column. */
 export interface PackedResults {
@@ -69,22 +70,11 @@ export function writeValues(values: PackedResults['values']): string {
 
 /** @throws SyntaxError on what is no JSON */
 export function readValues(text: string): PackedResults['values'] {
-  return text.split('\n').map(shortOnce);
+  return text.split('\n').map((line) => shortOnce(line));
 }
 
-/** Most columns are as short as `[null]`, and are the same for most users. */
-const LONGEST_SHORT = 12;
-const MOST_SHORT = 10_000;
-const short = new Map<string, readonly unknown[] | null>();
-
-function shortOnce(line: string): readonly unknown[] | null {
-  if (line.length > LONGEST_SHORT) return readLine(line);
-  const known = short.get(line);
-  if (known !== undefined) return known;
-  const values = readLine(line);
-  if (short.size < MOST_SHORT) short.set(line, values);
-  return values;
-}
+/** Most columns are as short as `[null]`, and the same for most users. */
+const shortOnce = onceForTexts(readLine, { longest: 12, most: 10_000 });
 
 function readLine(line: string): readonly unknown[] | null {
   const end = line.lastIndexOf(']') + 1;
@@ -95,12 +85,12 @@ function readLine(line: string): readonly unknown[] | null {
 }
 
 /** The places of so many turns, of whatever width they were stored in. */
-export function readPlaces(stored: Uint8Array, turns: number, values: PackedResults['values']): Places {
+export function readPlaces(stored: Uint8Array<ArrayBuffer>, turns: number, values: PackedResults['values']): Places {
   const varying = values.filter((some) => some !== null && some.length > 1).length;
   const Places = [Uint8Array, Uint16Array, Uint32Array].find(
     ({ BYTES_PER_ELEMENT }) => stored.length === BYTES_PER_ELEMENT * varying * turns,
   );
   if (Places === undefined)
     throw new RangeError(`${stored.length} bytes are no places of ${turns} turns in ${varying} columns`);
-  return new Places(stored.slice().buffer);
+  return new Places(stored.buffer);
 }
