@@ -10,13 +10,19 @@ export interface Column<Value> {
   at(place: number): Value;
 }
 
+/** The value itself. @throws RangeError on NaN, which stands for null in columns of numbers */
+export function notNaN<Value>(value: Value): Value {
+  if (Number.isNaN(value)) throw new RangeError('a value of a turn is not a number');
+  return value;
+}
+
 /** So many values have a code of one byte. */
 const MOST_CODED = 256;
 
 /**
  * The column of a lookup. A list looks up once for all its members, in their order, which is how turns stand in memory: arm by arm,
  * each would be waited for.
- * @throws RangeError on a value that is not a number, in place of one: it would stand for null
+ * @throws RangeError as `notNaN`
  */
 export function columnOf<Member, Value>(list: readonly Member[], lookup: Lookup<Member, Value>): Column<Value> {
   return columnsOf(list)(lookup) as Column<Value>;
@@ -24,11 +30,7 @@ export function columnOf<Member, Value>(list: readonly Member[], lookup: Lookup<
 
 const columnsOf = onceFor((list: readonly unknown[]) =>
   onceFor((lookup: Lookup<never, unknown>) => {
-    const of = (place: number): unknown => {
-      const value = lookup.of(list[place] as never);
-      if (Number.isNaN(value)) throw new RangeError('a value of a turn is not a number');
-      return value;
-    };
+    const of = (place: number): unknown => notNaN(lookup.of(list[place] as never));
     return codedColumn(list.length, of) ?? numberColumn(list.length, of) ?? wideColumn(list.length, of);
   }),
 );

@@ -1,6 +1,7 @@
 import { onceFor } from '../../../config/once-for.ts';
 import type { TurnKey } from '../../../records/turn-record.ts';
 import { numberUsers, type UserColumn } from './observations.ts';
+import { originOf } from './sublist.ts';
 
 /** A turn as far as it is told which item it is of, and whose. */
 export type TurnOfItem = Pick<TurnKey, 'itemId' | 'userId'>;
@@ -27,7 +28,7 @@ interface Room {
 }
 
 /** A list is asked for many values: its items are looked up once. */
-export const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers => {
+const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers => {
   const byId = new Map<string, number>();
   const firstTurns: TurnOfItem[] = [];
   const ofTurns = new Uint32Array(turns.length);
@@ -46,6 +47,20 @@ export const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers =
     places: new Int32Array(items).fill(NONE),
   };
   return { ofTurns, byId, users: numberUsers(firstTurns), room };
+});
+
+/** The items of some turns. */
+export interface ItemsOfTurns {
+  /** Of all items of the list that the turns were picked out of. */
+  readonly numbers: ItemNumbers;
+  /** The number of the item of each turn. */
+  readonly ofTurns: Uint32Array;
+}
+
+export const itemsOf = onceFor((turns: readonly TurnOfItem[]): ItemsOfTurns => {
+  const { list, places } = originOf(turns);
+  const numbers = itemNumbers(list);
+  return { numbers, ofTurns: places === null ? numbers.ofTurns : places.map((place) => numbers.ofTurns[place]!) };
 });
 
 /** The number in `b` of each item of `a`; two lists are paired by many values, and their items matched once. */

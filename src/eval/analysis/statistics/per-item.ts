@@ -1,7 +1,7 @@
-import { columnOf, type Lookup } from './column.ts';
-import { type ItemNumbers, itemNumbers, matchItems, NONE, type TurnOfItem } from './item-numbers.ts';
+import { type Lookup, notNaN } from './column.ts';
+import { type ItemNumbers, itemsOf, matchItems, NONE, type TurnOfItem } from './item-numbers.ts';
 import type { Observations, PairedObservations } from './observations.ts';
-import { originOf } from './sublist.ts';
+import { lookedUp } from './sublist.ts';
 
 /** A value of turns, which a list of all turns of a run looks up once; null where a turn has none. */
 export type Measure<Turn> = Lookup<Turn, number | null>;
@@ -19,14 +19,9 @@ interface ItemObservations extends Observations {
 /** The values of some turns, in their order; NaN where one has none. @throws RangeError on what is not a number */
 function valuesOf<Turn>(turns: readonly Turn[], value: Measure<Turn> | Value<Turn>): Float64Array {
   const values = new Float64Array(turns.length);
-  const { list, places } = originOf(turns);
-  const of = typeof value === 'function' ? null : columnOf(list, value);
-  for (let index = 0; index < values.length; index++) {
-    const place = places === null ? index : places[index]!;
-    const one = of === null ? (value as Value<Turn>)(turns[index]!, index) : of.at(place);
-    if (Number.isNaN(one)) throw new RangeError('a value of a turn is not a number');
-    values[index] = one ?? NaN;
-  }
+  const looked =
+    typeof value === 'function' ? { at: (index: number) => value(turns[index]!, index) } : lookedUp(turns, value);
+  for (let index = 0; index < values.length; index++) values[index] = notNaN(looked.at(index)) ?? NaN;
   return values;
 }
 
@@ -42,17 +37,16 @@ export function perItem<Turn extends TurnOfItem>(
   turns: readonly Turn[],
   value: Measure<Turn> | Value<Turn>,
 ): ItemObservations {
-  const { list, places } = originOf(turns);
-  const numbers = itemNumbers(list);
+  const { numbers, ofTurns } = itemsOf(turns);
   const column = valuesOf(turns, value);
-  const { ofTurns, users, room } = numbers;
+  const { users, room } = numbers;
   const { sums, counts } = room;
   const inOrder = new Uint32Array(turns.length);
   let items = 0;
   for (let index = 0; index < column.length; index++) {
     const one = column[index]!;
     if (Number.isNaN(one)) continue;
-    const item = ofTurns[places === null ? index : places[index]!]!;
+    const item = ofTurns[index]!;
     sums[item]! += one;
     if (counts[item]!++ === 0) inOrder[items++] = item;
   }

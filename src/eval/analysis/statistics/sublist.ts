@@ -1,4 +1,4 @@
-import { columnOf, type Lookup } from './column.ts';
+import { type Column, columnOf, type Lookup } from './column.ts';
 
 /** A list, and the places of some of its members. */
 export interface Sublist<Member> {
@@ -12,6 +12,13 @@ const origins = new WeakMap<readonly unknown[], Sublist<unknown>>();
 /** The list that a list was picked out of by `where` or `groupedBy`, through however many; any other list is all of itself. */
 export function originOf<Member>(list: readonly Member[]): Sublist<Member> {
   return (origins.get(list) as Sublist<Member> | undefined) ?? { list, places: null };
+}
+
+/** The column of a lookup for the members of a list, which its origin looks up. */
+export function lookedUp<Member, Value>(members: readonly Member[], lookup: Lookup<Member, Value>): Column<Value> {
+  const { list, places } = originOf(members);
+  const column = columnOf(list, lookup);
+  return places === null ? column : { at: (index) => column.at(places[index]!) };
 }
 
 /** Of some of its members a list, whose origin is known. */
@@ -41,11 +48,10 @@ export function groupedBy<Member, Word>(
   members: readonly Member[],
   label: Lookup<Member, Word>,
 ): Map<Word, readonly Member[]> {
-  const { list, places: inList } = originOf(members);
-  const labels = columnOf(list, label);
+  const labels = lookedUp(members, label);
   const places = new Map<Word, number[]>();
   for (let place = 0; place < members.length; place++) {
-    const word = labels.at(inList === null ? place : inList[place]!);
+    const word = labels.at(place);
     const known = places.get(word);
     if (known === undefined) places.set(word, [place]);
     else known.push(place);
