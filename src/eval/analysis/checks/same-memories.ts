@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
@@ -57,7 +58,5 @@ export const sameMemories: Check = ({ arms, answered }) => {
 
 /** The same memories, in whichever order. */
 function showAlike(a: readonly string[], b: readonly string[]): boolean {
-  const areSame = (some: readonly string[], others: readonly string[]): boolean =>
-    some.length === others.length && some.every((id, place) => id === others[place]);
-  return areSame(a, b) || areSame(a.toSorted(), b.toSorted());
+  return isDeepStrictEqual(a, b) || isDeepStrictEqual(a.toSorted(), b.toSorted());
 }

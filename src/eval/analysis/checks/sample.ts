@@ -12,13 +12,13 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has its own users alone: merge decides`);
   }
-  const turnsOf = (name: string): readonly TurnResult[] => [
-    ...turnsOfArm(answered, name),
-    ...failed.filter(({ arm }) => arm === name),
-  ];
+  const rows = arms.map((arm) => ({
+    arm,
+    turns: [...turnsOfArm(answered, arm.name), ...failed.filter((turn) => turn.arm === arm.name)],
+  }));
   const problems = [
-    ...arms.flatMap((arm) => missing(arm, turnsOf(arm.name), plan)),
-    ...unbalanced(arms, turnsOf, plan),
+    ...rows.flatMap(({ arm, turns }) => missing(arm, turns, plan)),
+    ...unbalanced(rows, plan),
     ...arms
       .filter(({ control }) => control === 'twin')
       .filter(({ name }) => turnsOfArm(answered, name).some(({ tokens }) => !(tokens.evaluated > 0)))
@@ -61,15 +61,14 @@ function missing(arm: ArmTraits, turns: readonly TurnResult[], plan: RunSample):
 
 /** Arms that stand in some place more often than in another, by more than one round of an order that is mirrored. */
 function unbalanced(
-  arms: readonly ArmTraits[],
-  turnsOf: (arm: string) => readonly TurnResult[],
+  rows: readonly { readonly arm: ArmTraits; readonly turns: readonly TurnResult[] }[],
   { withoutEvidence }: RunSample,
 ): string[] {
   // Who is not asked every item leaves gaps in the order.
-  if (withoutEvidence > 0 && arms.some(({ retrieves }) => retrieves === 'evidence')) return [];
-  return arms.flatMap(({ name }) => {
-    const places = new Array<number>(arms.length).fill(0);
-    for (const { position } of turnsOf(name)) places[position]!++;
+  if (withoutEvidence > 0 && rows.some(({ arm }) => arm.retrieves === 'evidence')) return [];
+  return rows.flatMap(({ arm: { name }, turns }) => {
+    const places = new Array<number>(rows.length).fill(0);
+    for (const { position } of turns) places[position]!++;
     const [most, least] = [Math.max(...places), Math.min(...places)];
     return most - least > 2
       ? [`${name} stood ${most} times in one place of the order and ${least} times in another`]
