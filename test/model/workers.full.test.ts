@@ -6,6 +6,7 @@ import { RunRepository } from '../../src/db/run-repository.ts';
 import { RunUserRepository } from '../../src/db/run-user-repository.ts';
 import { type StoredTurn, TurnRepository } from '../../src/db/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
+import type { StartWorker } from '../../src/eval/run/crew/worker-port.ts';
 import type { RunResults } from '../../src/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
@@ -25,7 +26,7 @@ afterEach(() => folder[Symbol.dispose]());
 async function run(
   name: string,
   flags: Readonly<Record<string, string>> = {},
-  options: { readonly endAfterTurns?: number } = {},
+  { endAfterTurns, startWorker }: { readonly endAfterTurns?: number; readonly startWorker?: StartWorker } = {},
 ): Promise<{ readonly results: RunResults; readonly started: readonly StartedWorker[] }> {
   const config = loadBenchConfig({
     flags: {
@@ -35,9 +36,9 @@ async function run(
     environment: {},
     workingFolder: folder.path,
   });
-  const { startWorker, started } = workersInProcess(compose, options);
-  const [results] = await runSuites({ ...config, model: 'fake' }, compose, {}, startWorker);
-  return { results: results!, started };
+  const own = workersInProcess(compose, endAfterTurns === undefined ? {} : { endAfterTurns });
+  const [results] = await runSuites({ ...config, model: 'fake' }, compose, {}, startWorker ?? own.startWorker);
+  return { results: results!, started: own.started };
 }
 
 /** The turns of a run by what they are of, without times. */
@@ -83,6 +84,29 @@ describe('several workers', () => {
     using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
     const { id } = new RunRepository(database).findByName('two')!;
     expect([...new RunUserRepository(database, id).underWay()!]).toEqual([]);
+  });
+
+  it('give back the user on whom one warmed up that died before it took a turn', async () => {
+    await run('one');
+    const dying: StartWorker = ({ config, run: id, worker }) => {
+      using database = openDatabase({ path: config.db });
+      const first = { userId: 'ann', position: 0, turns: 15 };
+      expect(new RunUserRepository(database, id).claim(first, worker)).toBe('claimed');
+      const nothing = (): void => undefined;
+      return { begin: nothing, stop: nothing, kill: nothing, ended: Promise.resolve('killed') };
+    };
+    const { results } = await run('two', { workers: '2' }, { startWorker: dying });
+    expect(results.run.notes).toContain('worker 2 ended before its time (killed): other workers asked its users');
+    expect(turnsOf('two')).toEqual(turnsOf('one'));
+  });
+
+  it('are no more than there are users, and one alone is under no load', async () => {
+    const [two, one] = [
+      await run('two', { workers: '3', users: '2' }),
+      await run('alone', { workers: '3', users: '1' }),
+    ];
+    expect([two.started.length, two.results.run.workers]).toEqual([1, 2]);
+    expect([one.started.length, one.results.run.workers]).toEqual([0, undefined]);
   });
 
   it('are not started where times are the result, and are refused where only one process can work', async () => {

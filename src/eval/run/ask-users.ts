@@ -14,24 +14,24 @@ export interface AskingHooks {
   /** Called when all turns of a user are stored. */
   readonly onUser: () => Promise<void>;
   readonly signal: AbortSignal;
-  /** The process has taken no turn yet: it warms up on the first user whom it claims. */
+  /** The process has taken no turn yet: it warms up on the first user whom it claims, while it waits. */
   readonly warmsUp: boolean;
 }
 
 /**
  * Asks users of the run, each from the beginning, until other workers have all who are left, or none is.
- * @param cells the self-test of the model's cells
+ * @param selfTested gives the self-test of the model's cells, before which no turn is taken
  * @throws the reason of an aborted signal; users who were finished are stored
  */
 export async function askUsers(
   bench: RunBench,
-  cells: CellsSelfTest | undefined,
+  selfTested: () => Promise<CellsSelfTest | undefined>,
   { onTurn, onUser, signal, warmsUp }: AskingHooks,
 ): Promise<void> {
   const { arms, clock, database, queue, runId, settings, users } = bench;
   const turns = new TurnRepository(database);
   const traits = arms.map(({ arm }) => arm.traits);
-  const prover = new TurnProver(bench, new TurnSample(users, traits, settings), cells);
+  let prover: TurnProver | undefined;
   let isWarm = !warmsUp;
   for (let user = queue.next(); user !== undefined; user = queue.next()) {
     const { userId } = user;
@@ -39,6 +39,7 @@ export async function askUsers(
     const cheapest = cheapestItem([user.user]);
     if (!isWarm && cheapest !== undefined) await clock.time('warmUp', () => warmUp(userRun, cheapest.item, signal));
     isWarm = true;
+    prover ??= new TurnProver(bench, new TurnSample(users, traits, settings), await selfTested());
     turns.deleteUser(runId, userId);
     let taken = 0;
     await userRun.run(prover, () => onTurn(++taken), signal);

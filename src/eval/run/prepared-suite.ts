@@ -27,6 +27,7 @@ import type { ProcessPlace } from './process-place.ts';
 import type { BenchHooks } from './progress.ts';
 import { checkSame } from './run-record.ts';
 import type { Suite } from './suite.ts';
+import { withoutIdleWorkers } from './workers-of-run.ts';
 
 /** A suite, and the run that is made of it. */
 export interface SuiteToPrepare {
@@ -43,7 +44,7 @@ export interface SuiteToPrepare {
   readonly isMade: boolean;
 }
 
-/** All that a process needs of a suite before it writes anything: data that were read, models that are loaded. */
+/** All that a process needs of a suite before it writes anything: data that were read, models that are loaded, the settings that they leave. */
 export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
@@ -61,19 +62,21 @@ export async function prepareSuite(
   asked: SuiteToPrepare,
   hooks: Pick<BenchHooks, 'arms' | 'signal'>,
 ): Promise<PreparedSuite> {
-  const { suite, begun, folder, place, engines, settings, isMade } = asked;
-  const calibration = gatingCalibrationOf(settings.embedder);
-  const inspection = await engines.inspect(settings.model);
-  const ofSuite = armsOfSuite(suite, inspection, settings);
-  const named = begun?.plan.arms.map((arm) => arm.name) ?? settings.arms;
+  const { suite, begun, folder, place, engines, settings: options, isMade } = asked;
+  const calibration = gatingCalibrationOf(options.embedder);
+  const inspection = await engines.inspect(options.model);
+  const ofSuite = armsOfSuite(suite, inspection, options);
+  const named = begun?.plan.arms.map((arm) => arm.name) ?? options.arms;
   const wanted = armRegistry.with(...(hooks.arms ?? [])).named(named ?? ofSuite.names, {
-    alpha: settings.alpha,
+    alpha: options.alpha,
     gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD,
   });
-  requireMeasurable(settings.model, inspection, suite);
-  const runnable = runnableArms(settings.model, inspection, wanted, settings, named === undefined);
+  requireMeasurable(options.model, inspection, suite);
+  const runnable = runnableArms(options.model, inspection, wanted, options, named === undefined);
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
-  const given = suite.data === undefined ? await readAskedData(settings) : undefined;
+  const given = suite.data === undefined ? await readAskedData(options) : undefined;
+  const drawn = given === undefined ? undefined : drawUsers(given, options);
+  const settings = drawn === undefined ? options : withoutIdleWorkers(options, drawn.length);
   const stores = new KvFolder(settings, place.folder);
   let parts: BenchParts | undefined;
   const dispose = async (): Promise<void> => {
@@ -87,7 +90,7 @@ export async function prepareSuite(
     if (made !== undefined && !isMade) await makeData(suite.data!, made, settings, parts.engine);
     const dataset = given ?? (await readAskedData({ dataset: made! }));
     requirePrimaries(suite, dataset);
-    const users = drawUsers(dataset, settings);
+    const users = drawn ?? drawUsers(dataset, settings);
     const asking = { engine: parts.engine, rules: promptRules(settings) };
     await requireFittingQueries(users, dataset, arms, asking);
     await requireFittingSinks(users, arms, asking);
@@ -96,7 +99,7 @@ export async function prepareSuite(
     if (gated && calibration !== undefined) requireCalibrationFor(calibration, await parts.embeddings.info());
     return {
       ...asked,
-      ...{ arms, stores, parts, dataset, users },
+      ...{ settings, arms, stores, parts, dataset, users },
       calibration: gated ? calibration : null,
       armsNotRun: named === undefined ? [...ofSuite.notRun, ...runnable.notRun, ...notRun] : [],
       [Symbol.asyncDispose]: dispose,

@@ -65,8 +65,6 @@ export class RunSession {
     const { planned, users } = this.#bench;
     this.#runs.update(this.#run.id, { status: 'running' });
     const runUsers = new RunUserRepository(this.#database, this.#run.id);
-    // Of workers that were ended; this process alone makes the run.
-    runUsers.release();
     const total = turnsOf(planned);
     if (this.#findings.probes === null) {
       progress({ phase: 'self-test', done: 0, total: 1 });
@@ -132,7 +130,7 @@ export class RunSession {
       this.#findings.save({ load: machineLoad(this.#findings.probes?.load), ...(await this.#audit(signal)) });
     crew.begin(onTurn);
     for (;;) {
-      await askUsers(this.#bench, this.#findings.probes!.cells, {
+      await askUsers(this.#bench, () => Promise.resolve(this.#findings.probes!.cells), {
         onTurn: (turns) => {
           underWay = turns;
           onTurn();

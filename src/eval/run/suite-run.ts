@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { RunRepository } from '../../db/run-repository.ts';
+import { RunUserRepository } from '../../db/run-user-repository.ts';
 import type { ComposeEngine } from '../../engine/engine-request.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { RunRecord } from '../../records/run-record.ts';
@@ -53,13 +54,13 @@ export async function runSuite(
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
   // A resumed run computes where it began.
   const engines = compose(options);
-  const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
-  const folder = join(settings.out, name);
+  const fetched = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
+  const folder = join(fetched.out, name);
   await using prepared = await prepareSuite(
-    { suite, begun, folder, place: placeOfRun(folder), engines, settings, isMade: false },
+    { suite, begun, folder, place: placeOfRun(folder), engines, settings: fetched, isMade: false },
     hooks,
   );
-  const { armsNotRun, arms, dataset, parts, users } = prepared;
+  const { armsNotRun, arms, dataset, parts, settings, users } = prepared;
   const coldStartMs = performance.now() - started;
 
   // Only now is anything written: a mistake above leaves no trace.
@@ -84,6 +85,8 @@ export async function runSuite(
   };
   // At once: whoever interrupts may not wait for what is under way.
   using _interruption = onAbort(hooks.signal, () => runs.update(run.id, { status: 'interrupted' }));
+  // Of workers that were ended; this process alone makes the run, and its workers claim users from now on.
+  new RunUserRepository(database, run.id).release();
   hooks.onBegin?.(run.name);
   await using crew = new Crew(database, run, { config: settings, suite: suite.name, folder, startWorker, hooks });
   await using open = await openBench(prepared, database, run, { worker: randomUUID(), judge });

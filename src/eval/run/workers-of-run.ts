@@ -27,6 +27,13 @@ export function withWorkers(
   throw new BenchError('bad-option', `--workers ${workers}: ${obstacle}`, 'drop it: one process takes all turns then');
 }
 
+/** The options without workers to whom no user would fall: those who work share all cores, and alone one is under no load. */
+export function withoutIdleWorkers(options: BenchConfig, users: number): BenchConfig {
+  const { workers, ...others } = options;
+  if (typeof workers !== 'number' || workers <= users) return options;
+  return users > 1 ? { ...others, workers: users } : others;
+}
+
 /** The reason why one process must take all turns; undefined where several can. */
 function obstacleOf(
   config: Omit<BenchConfig, 'workers'>,

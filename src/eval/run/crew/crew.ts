@@ -40,7 +40,7 @@ export class Crew implements AsyncDisposable {
   };
   #wake: () => void = () => undefined;
 
-  /** Starts the workers, which load their models and wait. */
+  /** Starts the workers, which load their models, warm up and wait. */
   constructor(database: BenchDatabase, { id, dataset }: RunRecord, { startWorker, hooks, ...task }: CrewOptions) {
     this.#users = new RunUserRepository(database, id);
     this.#folder = folderOfWorkers(task.folder);
@@ -64,7 +64,7 @@ export class Crew implements AsyncDisposable {
     return this.#members.reduce((sum, { finished, underWay }) => sum + finished + underWay, 0);
   }
 
-  /** Lets the workers claim users. @param onTurn called after every turn of theirs */
+  /** Lets the workers take turns. @param onTurn called after every turn of theirs */
   begin(onTurn: () => void): void {
     this.#onTurn = onTurn;
     for (const { worker } of this.#members) worker.begin();

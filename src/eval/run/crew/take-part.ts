@@ -1,5 +1,6 @@
 import { RunRepository } from '../../../db/run-repository.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { CellsSelfTest } from '../../../records/run-probes.ts';
 import { askUsers } from '../ask-users.ts';
 import { openBench } from '../open-bench.ts';
 import { openRuns } from '../open-runs.ts';
@@ -32,8 +33,10 @@ export async function takePart(
   const asked = { suite, begun: runs.findById(id)!, folder, settings, engines: compose(settings), isMade: true };
   await using prepared = await prepareSuite({ ...asked, place: placeOfWorker(folder, number) }, { signal });
   await using open = await openBench(prepared, database, asked.begun, { worker, judge: undefined });
-  await begun;
-  signal.throwIfAborted();
-  const { cells } = runs.findById(id)!.probes!;
-  await askUsers(open.bench, cells, { onTurn, onUser: async () => onUser(), signal, warmsUp: true });
+  const selfTested = async (): Promise<CellsSelfTest | undefined> => {
+    await begun;
+    signal.throwIfAborted();
+    return runs.findById(id)!.probes!.cells;
+  };
+  await askUsers(open.bench, selfTested, { onTurn, onUser: async () => onUser(), signal, warmsUp: true });
 }

@@ -25,7 +25,7 @@ export interface WorkerEvents {
 
 /** A worker of a run that was started. */
 export interface RunningWorker {
-  /** Lets it claim users: the self-tests have passed. Until then it loads its model. */
+  /** Lets it take turns: the self-tests have passed. Until then it loads its model, claims its first user and warms up on them. */
   begin(): void;
   /** Asks it to end soon. */
   stop(): void;

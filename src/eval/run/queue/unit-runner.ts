@@ -56,7 +56,7 @@ export class UnitRunner {
     const user = bench.planned[position]!;
     const queue = new UserQueue(database, runId, [user], runId);
     const quiet = { onTurn: () => undefined, onUser: () => Promise.resolve() };
-    await askUsers({ ...bench, queue }, cells, { ...quiet, signal, warmsUp: !this.#isWarm });
+    await askUsers({ ...bench, queue }, () => Promise.resolve(cells), { ...quiet, signal, warmsUp: !this.#isWarm });
     this.#isWarm = true;
     const { share } = this.#users.takeShares()[0]!;
     const rows = readUserRows(database, { runId, userId: user.userId });
