@@ -18,6 +18,7 @@ import type { TurnRef } from '../src/inspect/links.ts';
 import { serverLinks as links } from '../src/inspect/server/server-links.ts';
 import { reportFigures } from '../src/report/figures/report-figures.ts';
 import { longRunNames, makeLongRuns } from './long-run.ts';
+import { npmScript } from './npm-script.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const bars = { firstPageMs: 1000, p95Ms: 100, htmlBytes: 200_000, serverBytes: 200_000_000 };
@@ -34,10 +35,7 @@ interface Server {
 
 /** Starts the viewer as `npm run inspect` does, and waits for its address. */
 async function start(path: string): Promise<Server> {
-  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    readonly scripts: Readonly<Record<'inspect', string>>;
-  };
-  const [program, ...words] = scripts.inspect.split(' ');
+  const [program, ...words] = npmScript('inspect');
   const viewer = spawn(program!, [...words, '--db', path, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const chunk of viewer.stdout) {
     const url = /http:\S+/.exec(String(chunk))?.[0];

@@ -21,6 +21,7 @@ import { RunRepository } from '../src/db/run-repository.ts';
 import { resultsOfRuns } from '../src/eval/analysis/stored-results.ts';
 import { renderers } from '../src/report/report-files.ts';
 import { shownTables } from '../src/report/tables/report-tables.ts';
+import { npmScript } from './npm-script.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const RUN = 'tables';
@@ -79,7 +80,10 @@ function drawTables(db: string): Figures {
 
 /** Draws the tables in a separate process, so that its memory can be measured. */
 async function drawTablesApart(db: string): Promise<Figures | undefined> {
-  const child = fork(fileURLToPath(import.meta.url), ['--draw', db]);
+  const nodeOptions = npmScript('tables').filter((word) => word.startsWith('--'));
+  const child = fork(fileURLToPath(import.meta.url), ['--draw', db], {
+    execArgv: [...process.execArgv, ...nodeOptions],
+  });
   let figures: Figures | undefined;
   child.on('message', (message) => (figures = message as Figures));
   await once(child, 'exit');
