@@ -4,6 +4,7 @@ import { BenchError } from '../src/config/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../src/db/database.ts';
 import { RunRepository } from '../src/db/run-repository.ts';
 import { turns as turnTable } from '../src/db/schema.ts';
+import { TurnIndexRepository } from '../src/db/turn-index/turn-index-repository.ts';
 import type { RunResults } from '../src/records/results.ts';
 import type { RunRecord } from '../src/records/run-record.ts';
 
@@ -68,4 +69,6 @@ function copyTurns(
       INSERT INTO turns (${columns}) SELECT ${values}
       FROM copies CROSS JOIN source.turns AS stored WHERE stored.run_id = ${run.id}`),
   );
+  // As a run does when it has ended.
+  new TurnIndexRepository(target).make(made.id);
 }

@@ -6,6 +6,7 @@ import { flagOf } from '../config/config-options.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import type { BenchDatabase } from '../db/database.ts';
 import { RunUserRepository } from '../db/run-user-repository.ts';
+import { TurnIndexRepository } from '../db/turn-index/turn-index-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
 import { groupOf } from '../db/run-name.ts';
@@ -95,7 +96,11 @@ async function ofDatabase({
   if (check === true) return await checked(database, config.out, resultsOfRuns(database, run));
   if (write === true) return await written(database, config.out, resultsOfRuns(database, run));
   const runs = storedSoFar(database, run);
-  return runs.length === 0 ? exitCodes.ok : printed(runs, table, format);
+  const code = runs.length === 0 ? exitCodes.ok : printed(runs, table, format);
+  // Of runs of before there were indexes.
+  const indexes = new TurnIndexRepository(database);
+  for (const ended of runsNamed(database, run).filter(hasEnded)) indexes.make(ended.id);
+  return code;
 }
 
 /** Prints tables of runs. @returns the exit code */

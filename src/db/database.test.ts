@@ -47,13 +47,13 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 10`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 11`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
   });
 });
 
-/** Makes schema 6 of schema 10. */
+/** Makes schema 6 of schema 11. */
 const undoMigrations = `
   ALTER TABLE turn_list DROP COLUMN gold;
   ALTER TABLE turn_list DROP COLUMN cache;
@@ -64,6 +64,10 @@ const undoMigrations = `
   DROP TRIGGER packed_results_after_insert;
   DROP TRIGGER packed_results_after_update;
   DROP TRIGGER packed_results_after_delete;
+  DROP TABLE turn_index_parts;
+  DROP TRIGGER turn_index_after_insert;
+  DROP TRIGGER turn_index_after_update;
+  DROP TRIGGER turn_index_after_delete;
   ALTER TABLE sessions ADD metadata text;
   ALTER TABLE memories ADD preference integer DEFAULT false NOT NULL;
   ALTER TABLE conversations ADD metadata text;
@@ -154,7 +158,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 10`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 11`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

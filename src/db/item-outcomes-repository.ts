@@ -3,6 +3,8 @@ import type { BenchDatabase } from './database.ts';
 import { knownAnswers } from './known-answers.ts';
 import { rowsOfRun } from './rows-of-run.ts';
 import { turnList, type TurnListRow } from './schema.ts';
+import type { ItemIds } from './turn-index/turn-index.ts';
+import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
 import { asksOnlyOfItems, matches, type TurnListFilter } from './turn-list-filter.ts';
 
 /** Characters of a text that a matrix shows. */
@@ -41,13 +43,17 @@ export type TurnOutcome = Pick<TurnListRow, keyof typeof outcomeColumns>;
 /** Items of runs with the outcomes of all their arms, a page at a time. */
 export class ItemOutcomesRepository {
   readonly #database: BenchDatabase;
+  readonly #indexes: TurnIndexRepository;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
+    this.#indexes = new TurnIndexRepository(database);
   }
 
   /** Ids of the items of which a turn matches, in the order of writing. */
-  items(runId: string, filter: TurnListFilter): readonly string[] {
+  items(runId: string, filter: TurnListFilter): ItemIds {
+    const index = this.#indexes.find(runId);
+    if (index !== undefined) return index.items(filter);
     const name = JSON.stringify(['outcomes', runId, filter]);
     const bytes = (items: readonly string[]) => items.reduce((sum, id) => sum + 2 * id.length + 16, 0);
     return knownAnswers(this.#database).of(name, () => this.#items(runId, filter), bytes);
@@ -85,6 +91,8 @@ export class ItemOutcomesRepository {
 
   /** Turns of a run that fail each check by themselves, by name of the check. */
   failedChecks(runId: string): ReadonlyMap<string, number> {
+    const index = this.#indexes.find(runId);
+    if (index !== undefined) return index.failedChecks();
     return knownAnswers(this.#database).of(JSON.stringify(['failed checks', runId]), () => {
       const ofRun = rowsOfRun(this.#database, runId);
       if (ofRun === undefined) return new Map();

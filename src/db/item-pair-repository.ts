@@ -1,27 +1,15 @@
 import { sql } from 'drizzle-orm';
+import { numbered } from '../config/numbered.ts';
 import type { BenchDatabase } from './database.ts';
 import { knownAnswers } from './known-answers.ts';
+import { type ItemPairScores, pairMarks } from './item-pair-scores.ts';
+import { indexedPairs } from './turn-index/indexed-pairs.ts';
+import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
 
 /** The turns of one arm in one run. */
 export interface ArmOfRun {
   readonly runId: string;
   readonly arm: string;
-}
-
-/** An item that two arms answered, as far as pairs are sorted and counted by it. */
-export interface ItemPairScores {
-  readonly userId: string;
-  /** Ids of the first turn of each. */
-  readonly turnA: number;
-  readonly turnB: number;
-  /** Mean task success over repeats; null where nothing could be scored. */
-  readonly successA: number | null;
-  readonly successB: number | null;
-  /** Each has one turn of the item alone. */
-  readonly single: boolean;
-  /** The first turns gave the same answer, and the gold answer the same probability. */
-  readonly sameAnswer: boolean;
-  readonly sameGold: boolean;
 }
 
 /** One arm's side of an item: means are over repeats, the answer is that of the first turn; long texts are cut. */
@@ -50,9 +38,7 @@ type ScoresRow = [
   turnB: number,
   successA: number | null,
   successB: number | null,
-  single: 0 | 1,
-  sameAnswer: 0 | 1,
-  sameGold: 0 | 1,
+  marks: number,
 ];
 
 interface ShownTurn extends ItemSide {
@@ -67,37 +53,45 @@ const shownCharacters = 300;
 /** Two arms item by item, of one run or of two, from the narrow rows of the turns. */
 export class ItemPairRepository {
   readonly #database: BenchDatabase;
+  readonly #indexes: TurnIndexRepository;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
+    this.#indexes = new TurnIndexRepository(database);
   }
 
-  /** All items that both have, in the order of their ids. */
-  scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores[] {
+  /** All items that both have, in the order of A's first turns. */
+  scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores {
+    const [indexA, indexB] = [this.#indexes.find(a.runId), this.#indexes.find(b.runId)];
+    if (indexA !== undefined && indexB !== undefined) return indexedPairs(indexA.sideOf(a.arm), indexB.sideOf(b.arm));
     // Each turn of an item meets each of the other arm: the means stay what they are. The index on run, arm and item gives
     // both sides, without a table in between; the first of CROSS JOIN is the outer loop.
     const rows = this.#database.guard(() =>
       this.#database.query.values<ScoresRow>(sql`
-        SELECT first.user_id, first_id, second_id, success_a, success_b, meetings = 1, first.answer = second.answer,
-          first.gold_log_probability IS second.gold_log_probability
+        SELECT first.user_id, first_id, second_id, success_a, success_b, ${pairMarks.single} * (meetings = 1)
+          + ${pairMarks.sameAnswer} * (first.answer = second.answer)
+          + ${pairMarks.sameGold} * (first.gold_log_probability IS second.gold_log_probability)
         FROM (
           SELECT min(a.turn_id) AS first_id, min(b.turn_id) AS second_id, avg(a.task_success) AS success_a,
             avg(b.task_success) AS success_b, count(*) AS meetings
           FROM turn_list AS a CROSS JOIN turn_list AS b ON b.item_id = a.item_id
           WHERE a.run_id = ${a.runId} AND a.arm = ${a.arm} AND b.run_id = ${b.runId} AND b.arm = ${b.arm}
           GROUP BY a.item_id
-        ) CROSS JOIN turn_list AS first ON first.turn_id = first_id CROSS JOIN turn_list AS second ON second.turn_id = second_id`),
+        ) CROSS JOIN turn_list AS first ON first.turn_id = first_id CROSS JOIN turn_list AS second ON second.turn_id = second_id
+        ORDER BY first_id`),
     );
-    return rows.map(([userId, turnA, turnB, successA, successB, single, sameAnswer, sameGold]) => ({
-      userId,
-      turnA,
-      turnB,
-      successA,
-      successB,
-      single: single === 1,
-      sameAnswer: sameAnswer === 1,
-      sameGold: sameGold === 1,
-    }));
+    const users = numbered(rows.map(([userId]) => userId));
+    return {
+      itemsA: this.#items(a),
+      itemsB: this.#items(b),
+      userIds: users.sorted,
+      userOf: users.numbers,
+      turnA: Float64Array.from(rows, ([, turn]) => turn),
+      turnB: Float64Array.from(rows, ([, , turn]) => turn),
+      successA: Float64Array.from(rows, ([, , , success]) => success ?? NaN),
+      successB: Float64Array.from(rows, ([, , , , success]) => success ?? NaN),
+      marks: Uint8Array.from(rows, ([, , , , , marks]) => marks),
+    };
   }
 
   /**
@@ -123,8 +117,7 @@ export class ItemPairRepository {
     });
   }
 
-  /** Items of an arm. */
-  items({ runId, arm }: ArmOfRun): number {
+  #items({ runId, arm }: ArmOfRun): number {
     return knownAnswers(this.#database).of(JSON.stringify(['items', runId, arm]), () => {
       const row = this.#database.guard(() =>
         this.#database.query.get<{ readonly items: number }>(

@@ -184,6 +184,23 @@ export const packedResults = sqliteTable(
   (table) => [primaryKey({ columns: [table.runId, table.userId] })],
 );
 
+/**
+ * The parts of the index by which lists of the turns of a long run answer at once: a copy. It is made when the run has ended; triggers of
+ * migration 0007 delete it when a row of its list is written, changed or deleted.
+ * @see docs/adr/0028-turn-index.md
+ */
+export const turnIndexParts = sqliteTable(
+  'turn_index_parts',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+    data: bytes('data').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.name] })],
+);
+
 /** Texts of a model's tokens, of those that turns hold: sequences are stored as ids. */
 export const tokenPieces = sqliteTable(
   'token_pieces',

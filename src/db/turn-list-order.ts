@@ -30,6 +30,12 @@ export interface TurnListOrder {
   readonly descending?: true | undefined;
 }
 
+/** Place of a page: behind a turn, ahead of one, or at the beginning. */
+export interface TurnListPlace {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+}
+
 /** The rows ahead of a row and behind it in an order; turns without the number come last in both directions. */
 export class SortedSides {
   readonly #sort: TurnSort | undefined;

@@ -1,17 +1,12 @@
-import { and, asc, count, eq, getTableColumns, gt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, eq, getTableColumns, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { BenchDatabase } from './database.ts';
 import { type KnownAnswers, knownAnswers } from './known-answers.ts';
 import { rowsOfRun } from './rows-of-run.ts';
 import { turnList, type TurnListRow } from './schema.ts';
 import { matches, type TurnListFilter } from './turn-list-filter.ts';
-import { SortedSides, type TurnListOrder } from './turn-list-order.ts';
-
-/** Place of a page: behind a turn, ahead of one, or at the beginning. */
-export interface TurnListPlace {
-  readonly after?: number | undefined;
-  readonly before?: number | undefined;
-}
+import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
+import { SortedSides, type TurnListOrder, type TurnListPlace } from './turn-list-order.ts';
 
 export interface TurnListPage {
   /** Long texts are cut. */
@@ -19,7 +14,10 @@ export interface TurnListPage {
   /** Turns that match lie ahead of the page, and behind it. */
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /** All turns that match, or `many`, more than `mostCounted`; undefined where only a search of all texts could tell. */
+  /**
+   * All turns that match. Of a run without an index: `many` where they are more than `mostCounted`, undefined where only a search of all texts
+   * could tell.
+   */
   readonly matching: number | 'many' | undefined;
 }
 
@@ -54,9 +52,11 @@ const shownColumns = {
 export class TurnListRepository {
   readonly #database: BenchDatabase;
   readonly #known: KnownAnswers;
+  readonly #indexes: TurnIndexRepository;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
+    this.#indexes = new TurnIndexRepository(database);
     this.#known = knownAnswers(database);
   }
 
@@ -65,6 +65,20 @@ export class TurnListRepository {
    * as near as the first; a turn that is not of the run is the beginning.
    */
   page(runId: string, filter: TurnListFilter, order: TurnListOrder, place: TurnListPlace, size: number): TurnListPage {
+    const index = this.#indexes.find(runId);
+    if (index === undefined) return this.#walkedPage(runId, filter, order, place, size);
+    const { turnIds, ...page } = index.page(filter, order, place, size);
+    return { ...page, rows: this.#rowsOf(turnIds) };
+  }
+
+  /** The same, by walking over the rows. */
+  #walkedPage(
+    runId: string,
+    filter: TurnListFilter,
+    order: TurnListOrder,
+    place: TurnListPlace,
+    size: number,
+  ): TurnListPage {
     const ofRun = rowsOfRun(this.#database, runId);
     if (ofRun === undefined) return { rows: [], hasPrevious: false, hasNext: false, matching: 0 };
     const matching = and(ofRun, matches(runId, filter));
@@ -95,7 +109,7 @@ export class TurnListRepository {
   /** All turns of a run in the order of writing, read in pages; long texts are cut. */
   *rows(runId: string): Generator<TurnListRow, void, undefined> {
     for (let after: number | undefined; ;) {
-      const page = this.page(runId, {}, {}, { after }, readAtOnce);
+      const page = this.#walkedPage(runId, {}, {}, { after }, readAtOnce);
       yield* page.rows;
       if (!page.hasNext) return;
       after = page.rows.at(-1)!.turnId;
@@ -123,6 +137,19 @@ export class TurnListRepository {
         .all()
         .map(({ itemId }) => itemId),
     );
+  }
+
+  /** Rows in the order of their ids. */
+  #rowsOf(turnIds: readonly number[]): TurnListRow[] {
+    const rows = this.#database.guard(() =>
+      this.#database.query
+        .select(shownColumns)
+        .from(turnList)
+        .where(inArray(turnList.turnId, [...turnIds]))
+        .all(),
+    );
+    const byId = new Map(rows.map((row) => [row.turnId, row]));
+    return turnIds.flatMap((id) => byId.get(id) ?? []);
   }
 
   #cursor(runId: string, turnId: number | undefined): TurnListRow | undefined {

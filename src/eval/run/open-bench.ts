@@ -13,7 +13,7 @@ import { openArms } from './open-arms.ts';
 import { ownMetrics } from './own-metrics.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 import { RunClock } from './run-clock.ts';
-import { isInShard, shardOf } from './shard.ts';
+import { usersOfShard } from './shard.ts';
 import { UserQueue } from './user-queue.ts';
 import type { RunBench } from './user-run.ts';
 import { usersOfPlan } from './users-of-plan.ts';
@@ -45,10 +45,7 @@ export async function openBench(
   const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id, kept);
   const openedArms = await openArms(parts, stores, { config: settings, runId: run.id, arms }, keeper);
   const traits = arms.map((arm) => arm.traits);
-  const shard = settings.shard === undefined ? undefined : shardOf(settings.shard);
-  const planned = usersOfPlan(users, traits, repeats).filter(
-    ({ position }) => shard === undefined || isInShard(shard, position),
-  );
+  const planned = usersOfShard(usersOfPlan(users, traits, repeats), settings);
   const bench: RunBench = {
     ...{ runId: run.id, suite, users, planned, engine, database, keeper, sharesStore: stores.shared },
     queue: new UserQueue(database, run.id, planned, worker),

@@ -26,6 +26,7 @@ import { KvFolder } from './kv-folder.ts';
 import type { ProcessPlace } from './process-place.ts';
 import type { BenchHooks } from './progress.ts';
 import { checkSame } from './run-record.ts';
+import { usersOfShard } from './shard.ts';
 import type { Suite } from './suite.ts';
 import { withoutIdleWorkers } from './workers-of-run.ts';
 
@@ -76,7 +77,9 @@ export async function prepareSuite(
   // Data that are given are read before the heavy parts are opened: a mistake in them is found at once.
   const given = suite.data === undefined ? await readAskedData(options) : undefined;
   const drawn = given === undefined ? undefined : drawUsers(given, options);
-  const settings = drawn === undefined ? options : withoutIdleWorkers(options, drawn.length);
+  // A run that goes on has the workers with which it began.
+  const isOpen = drawn !== undefined && begun === undefined;
+  const settings = isOpen ? withoutIdleWorkers(options, usersOfShard(drawn, options).length) : options;
   const stores = new KvFolder(settings, place.folder);
   let parts: BenchParts | undefined;
   const dispose = async (): Promise<void> => {

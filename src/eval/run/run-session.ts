@@ -154,7 +154,7 @@ export class RunSession {
 
   /**
    * Warms up on the cheapest item of the users who are left, and says how long these take. Rows of the warm-up are deleted
-   * when its user begins.
+   * when its user begins, be it of another worker's.
    */
   async #warmUp(left: readonly UserOfPlan[], hooks: BenchHooks, signal: AbortSignal): Promise<void> {
     const { planned, settings, engine } = this.#bench;

@@ -15,9 +15,10 @@ export function shardOf(option: string): Shard {
   return { index: index!, of: of! };
 }
 
-/** True for a user of the shard, by the place in the plan. */
-export function isInShard({ index, of }: Shard, position: number): boolean {
-  return position % of === index - 1;
+/** Those of the users of a plan whom a process with these options asks. */
+export function usersOfShard<User>(users: readonly User[], { shard }: Pick<BenchConfig, 'shard'>): User[] {
+  const { index, of } = shardOf(shard ?? '1/1');
+  return users.filter((_, position) => position % of === index - 1);
 }
 
 /**

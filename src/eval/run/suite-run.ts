@@ -4,6 +4,7 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../config/bench-error.ts';
 import { RunRepository } from '../../db/run-repository.ts';
 import { RunUserRepository } from '../../db/run-user-repository.ts';
+import { TurnIndexRepository } from '../../db/turn-index/turn-index-repository.ts';
 import type { ComposeEngine } from '../../engine/engine-request.ts';
 import type { RunResults } from '../../records/results.ts';
 import type { RunRecord } from '../../records/run-record.ts';
@@ -84,7 +85,7 @@ export async function runSuite(
     },
   };
   // At once: whoever interrupts may not wait for what is under way.
-  using _interruption = onAbort(hooks.signal, () => runs.update(run.id, { status: 'interrupted' }));
+  using _interruption = onAbort(hooks.signal, () => isFinished || runs.update(run.id, { status: 'interrupted' }));
   // Of workers that were ended; this process alone makes the run, and its workers claim users from now on.
   new RunUserRepository(database, run.id).release();
   hooks.onBegin?.(run.name);
@@ -107,6 +108,7 @@ export async function runSuite(
   });
   const results = await session.finish(settings, hooks);
   isFinished = true;
+  new TurnIndexRepository(database).make(run.id);
   return results;
 }
 

@@ -1,13 +1,9 @@
 import type { BenchDatabase } from '../../db/database.ts';
-import {
-  type ArmOfRun,
-  type ItemPair,
-  ItemPairRepository,
-  type ItemPairScores,
-} from '../../db/item-pair-repository.ts';
+import { type ArmOfRun, type ItemPair, ItemPairRepository } from '../../db/item-pair-repository.ts';
+import { type ItemPairScores, pairMarks } from '../../db/item-pair-scores.ts';
 import { knownAnswers } from '../../db/known-answers.ts';
 import type { Interval } from '../../eval/analysis/statistics/interval.ts';
-import { meanOf, pairedObservationsOf } from '../../eval/analysis/statistics/observations.ts';
+import { meanOf, pairsWhere } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain } from '../../eval/analysis/summary/paired-quality.ts';
 import { tally } from '../../eval/analysis/summary/tally.ts';
 
@@ -46,23 +42,23 @@ export interface PairedArms {
   readonly listed: Float64Array;
 }
 
-function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number): PairCounts {
-  const won = ({ successA: a, successB: b }: ItemPairScores): boolean => a !== null && b !== null && a > b;
-  const lost = ({ successA: a, successB: b }: ItemPairScores): boolean => a !== null && b !== null && a < b;
-  return {
-    items: pairs.length,
-    wins: pairs.filter(won).length,
-    losses: pairs.filter(lost).length,
-    reworded: pairs.filter(({ successA, successB, sameAnswer }) => successA === successB && !sameAnswer).length,
-    onlyA: itemsA - pairs.length,
-    onlyB: itemsB - pairs.length,
-  };
+function counted({ successA, successB, marks, itemsA, itemsB }: ItemPairScores): PairCounts {
+  const items = marks.length;
+  let [wins, losses, reworded] = [0, 0, 0];
+  for (let pair = 0; pair < items; pair++) {
+    const [a, b] = [successA[pair]!, successB[pair]!];
+    if (a > b) wins++;
+    else if (a < b) losses++;
+    if (Object.is(a, b) && (marks[pair]! & pairMarks.sameAnswer) === 0) reworded++;
+  }
+  return { items, wins, losses, reworded, onlyA: itemsA - items, onlyB: itemsB - items };
 }
 
-function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference | null {
-  const scored = pairedObservationsOf(
-    pairs.flatMap(({ userId, successA: a, successB: b }) => (a === null || b === null ? [] : [{ userId, a, b }])),
-  );
+const ALL_SAME = pairMarks.single + pairMarks.sameAnswer + pairMarks.sameGold;
+
+function successDifference({ userOf, userIds, successA, successB, marks }: ItemPairScores): SuccessDifference | null {
+  const all = { userOf, userIds, a: successA, b: successB };
+  const scored = pairsWhere(all, (a, b) => !Number.isNaN(a) && !Number.isNaN(b));
   if (scored.a.length === 0) return null;
   const { n, users } = tally(scored, 'higher');
   const { delta, low, high } = shareGain(scored);
@@ -70,22 +66,25 @@ function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference 
     meanA: meanOf(scored.a),
     meanB: meanOf(scored.b),
     delta,
-    interval: pairs.every(({ single, sameAnswer, sameGold }) => single && sameAnswer && sameGold)
-      ? null
-      : { low, high },
+    interval: marks.every((mark) => mark === ALL_SAME) ? null : { low, high },
     n,
     users,
   };
 }
 
-function listedOrder(pairs: readonly ItemPairScores[], judged: boolean): Float64Array {
-  const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
-    judged && successA !== successB ? 0 : sameAnswer ? 2 : 1;
-  const ranks = Uint8Array.from(pairs, rank);
-  const order = Uint32Array.from(pairs.keys());
-  order.sort((a, b) => ranks[a]! - ranks[b]! || pairs[a]!.turnA - pairs[b]!.turnA);
-  const listed = new Float64Array(2 * pairs.length);
-  order.forEach((pair, place) => listed.set([pairs[pair]!.turnA, pairs[pair]!.turnB], 2 * place));
+function listedOrder({ turnA, turnB, successA, successB, marks }: ItemPairScores, judged: boolean): Float64Array {
+  const rank = (pair: number): number =>
+    judged && !Object.is(successA[pair], successB[pair]) ? 0 : (marks[pair]! & pairMarks.sameAnswer) > 0 ? 2 : 1;
+  const ranks = marks.map((_, pair) => rank(pair));
+  const listed = new Float64Array(2 * ranks.length);
+  let place = 0;
+  for (const wanted of [0, 1, 2]) {
+    for (let pair = 0; pair < ranks.length; pair++) {
+      if (ranks[pair] !== wanted) continue;
+      listed[place++] = turnA[pair]!;
+      listed[place++] = turnB[pair]!;
+    }
+  }
   return listed;
 }
 
@@ -101,11 +100,10 @@ export function pairedArms(
   options: { readonly judged: boolean },
 ): PairedArms {
   const { judged } = options;
-  const repository = new ItemPairRepository(database);
   const read = (): PairedArms => {
-    const pairs = repository.scores(a, b);
+    const pairs = new ItemPairRepository(database).scores(a, b);
     return {
-      counts: counted(pairs, repository.items(a), repository.items(b)),
+      counts: counted(pairs),
       difference: judged ? successDifference(pairs) : null,
       listed: listedOrder(pairs, judged),
     };

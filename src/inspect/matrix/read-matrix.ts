@@ -1,5 +1,6 @@
 import type { BenchDatabase } from '../../db/database.ts';
 import { ItemOutcomesRepository, type TurnOutcome } from '../../db/item-outcomes-repository.ts';
+import type { ItemIds } from '../../db/turn-index/turn-index.ts';
 import type { RunRecord } from '../../records/run-record.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { runNamed } from '../find-run.ts';
@@ -70,7 +71,7 @@ export function rowOf(itemId: string, turns: readonly TurnOutcome[], hidden: boo
 function pageOf(
   database: BenchDatabase,
   run: RunRecord,
-  items: readonly string[],
+  items: ItemIds,
   { query, values, hidden, size }: Pick<MatrixPage, 'query' | 'values'> & { hidden: HiddenTexts; size?: number },
 ): MatrixPage {
   const arms = armsInOrder(run, values.arms);

@@ -159,9 +159,12 @@ export function inspectApp({
     );
   });
   if (!ofReports) {
+    // Of the run that was asked for last: what its observer has read it does not read again.
+    let latest: { readonly run: string; readonly observer: RunObserver } | undefined;
     app.get('/watch', (context) => {
       const { run } = valuesOf(addressValues.run, search(context));
-      const state = new RunObserver(database, run, hiddenTexts).read();
+      if (latest?.run !== run) latest = { run, observer: new RunObserver(database, run, hiddenTexts) };
+      const state = latest.observer.read();
       return page(context, 'watch', 'Progress', [toRuns, toRun(run)], watchPage(state, links));
     });
     routeWatch(app, { database, hiddenTexts, onBug });

@@ -1,3 +1,5 @@
+import { numbered } from '../../../config/numbered.ts';
+
 /** A user each, for places of columns. */
 export interface UserColumn {
   /** The number of the user at each place: an index into `userIds`. */
@@ -31,11 +33,7 @@ interface OfUser {
 
 /** The users of a list, numbered. */
 export function numberUsers(list: readonly OfUser[]): UserColumn {
-  const ids = list.map(({ userId }) => userId);
-  const userIds = [...new Set(ids)].sort();
-  const numbers = new Map(userIds.map((id, number) => [id, number]));
-  const userOf = new Uint32Array(list.length);
-  for (let place = 0; place < userOf.length; place++) userOf[place] = numbers.get(ids[place]!)!;
+  const { numbers: userOf, sorted: userIds } = numbered(list.map(({ userId }) => userId));
   return { userOf, userIds };
 }
 

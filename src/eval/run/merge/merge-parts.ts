@@ -3,6 +3,7 @@ import { copyTokenPieces, copyUser } from '../../../db/copy-user.ts';
 import type { BenchDatabase } from '../../../db/database.ts';
 import { RunRepository } from '../../../db/run-repository.ts';
 import { RunUserRepository } from '../../../db/run-user-repository.ts';
+import { TurnIndexRepository } from '../../../db/turn-index/turn-index-repository.ts';
 import { TurnRepository } from '../../../db/turn-repository.ts';
 import type { RunResults } from '../../../records/results.ts';
 import { resultsOf } from '../../analysis/stored-results.ts';
@@ -53,7 +54,7 @@ export function mergeParts(
   const { users: planned, ...whole } = plan;
   const { shard: _, ...settings } = plan.settings;
   const begun = { name, suite, seed, environment, model, embedder, dataset, retriever };
-  return target.transaction(() => {
+  const merged = target.transaction(() => {
     const started = Math.min(...parts.map((part) => part.run.startedAt));
     const run = runs.create({ ...begun, plan: { ...whole, settings: { ...settings, ...ofWhole } } }, started);
     for (const database of new Set(parts.map((part) => part.database))) {
@@ -79,8 +80,10 @@ export function mergeParts(
     runs.update(run.id, { probes });
     const results = resultsOf(target, { ...run, status: 'finished', probes, finishedAt: ended });
     runs.update(run.id, { status: 'finished', finishedAt: ended, results });
-    return results;
+    return { runId: run.id, results };
   });
+  new TurnIndexRepository(target).make(merged.runId);
+  return merged.results;
 }
 
 /** The part that holds each user, in the order of the plan. @throws BenchError `bad-option` where users are missing, or there twice */

@@ -1,0 +1,185 @@
+import type { TurnListFilter } from '../turn-list-filter.ts';
+import type { TurnListOrder, TurnListPlace } from '../turn-list-order.ts';
+import type { IndexParts, OrderName } from './index-parts.ts';
+import { NONE, textsHolding } from './searched-texts.ts';
+import { isOfKind } from './turn-kind.ts';
+
+/** Reads the parts of an index. */
+export interface PartReader extends Omit<IndexParts, 'orders' | 'orderNames'> {
+  /** Undefined where no turn has the number. */
+  order(name: OrderName): Uint32Array | undefined;
+}
+
+/** A page of turns, by their ids. */
+export interface IndexedPage {
+  readonly turnIds: readonly number[];
+  readonly hasPrevious: boolean;
+  readonly hasNext: boolean;
+  readonly matching: number;
+}
+
+/** Ids of items, of which a page is asked for: a list of them is one. */
+export interface ItemIds {
+  readonly length: number;
+  /** From `start` on, `end` excluded. */
+  slice(start: number, end: number): readonly string[];
+}
+
+/** The turns of one arm, item by item. */
+export interface ArmSide {
+  readonly parts: PartReader;
+  /** The items, by number, in the order of their first turns. */
+  readonly order: readonly number[];
+  /** Of every item of the run: the place of the first turn, the number of turns, and their mean task success, NaN without any. */
+  readonly firsts: Uint32Array;
+  readonly turns: Uint32Array;
+  readonly means: Float64Array;
+}
+
+/** True for a place that is to be listed. */
+type Passes = (place: number) => boolean;
+
+/** Answers what lists ask of the turns of a run by walking over numbers in memory, some milliseconds for a million turns. */
+export class TurnIndex {
+  readonly #parts: PartReader;
+
+  constructor(parts: PartReader) {
+    this.#parts = parts;
+  }
+
+  /** A page as `TurnListRepository.page` gives it. */
+  page(filter: TurnListFilter, order: TurnListOrder, place: TurnListPlace, size: number): IndexedPage {
+    const { turnIds } = this.#parts;
+    const passes = this.#passing(filter);
+    const inOrder = this.#inOrder(order);
+    const turns = turnIds.length;
+    const cursor = this.#stepOf(place.before ?? place.after, inOrder);
+    const backwards = cursor !== undefined && place.before !== undefined;
+    const found: number[] = [];
+    const step = backwards ? -1 : 1;
+    for (let at = cursor === undefined ? 0 : cursor + step; at >= 0 && at < turns && found.length <= size; at += step) {
+      const one = inOrder?.[at] ?? at;
+      if (passes(one)) found.push(turnIds[one]!);
+    }
+    const goesOn = found.length > size;
+    const shown = found.slice(0, size);
+    return {
+      turnIds: backwards ? shown.reverse() : shown,
+      hasPrevious: backwards ? goesOn : cursor !== undefined,
+      hasNext: backwards || goesOn,
+      matching: this.#count(passes),
+    };
+  }
+
+  /** The ids of the items of which a turn matches, in the order in which such turns were written. */
+  items(filter: TurnListFilter): ItemIds {
+    const { itemOf, userOfItem } = this.#parts;
+    const passes = this.#passing(filter);
+    const isFound = new Uint8Array(userOfItem.length);
+    const found: number[] = [];
+    for (let place = 0; place < itemOf.length; place++) {
+      const item = itemOf[place]!;
+      if (isFound[item] === 1 || !passes(place)) continue;
+      isFound[item] = 1;
+      found.push(item);
+    }
+    return {
+      length: found.length,
+      slice: (start, end) => found.slice(start, end).map((item) => this.#parts.itemIds[item]!),
+    };
+  }
+
+  /** Turns that fail each check by themselves, by name of the check. */
+  failedChecks(): ReadonlyMap<string, number> {
+    const { kinds } = this.#parts;
+    const turns = this.#turnsOfKinds();
+    const found = new Map<string, number>();
+    for (const [number, { failedChecks }] of kinds.entries()) {
+      for (const check of failedChecks?.split(',') ?? []) found.set(check, (found.get(check) ?? 0) + turns[number]!);
+    }
+    return found;
+  }
+
+  /** An arm's side of all items that it has turns of. */
+  sideOf(arm: string): ArmSide {
+    const { kinds, kindOf, itemOf, successes, userOfItem } = this.#parts;
+    const items = userOfItem.length;
+    const isOfArm = Uint8Array.from(kinds, (kind) => Number(kind.arm === arm));
+    const firsts = new Uint32Array(items).fill(NONE);
+    const [turns, scored] = [new Uint32Array(items), new Uint32Array(items)];
+    const [sums, lost] = [new Float64Array(items), new Float64Array(items)];
+    const order: number[] = [];
+    for (let place = 0; place < itemOf.length; place++) {
+      if (isOfArm[kindOf[place]!] === 0) continue;
+      const item = itemOf[place]!;
+      if (turns[item]!++ === 0) {
+        firsts[item] = place;
+        order.push(item);
+      }
+      const success = successes[place]!;
+      if (Number.isNaN(success)) continue;
+      const sum = sums[item]! + success;
+      // What rounding took from the sum, as SQLite adds: the order of repeats must not tell two means apart.
+      lost[item]! += Math.abs(sums[item]!) >= success ? sums[item]! - sum + success : success - sum + sums[item]!;
+      sums[item] = sum;
+      scored[item]!++;
+    }
+    const means = sums.map((sum, item) => (sum + lost[item]!) / scored[item]!);
+    return { parts: this.#parts, order, firsts, turns, means };
+  }
+
+  #turnsOfKinds(): Uint32Array {
+    const turns = new Uint32Array(this.#parts.kinds.length);
+    for (const kind of this.#parts.kindOf) turns[kind]!++;
+    return turns;
+  }
+
+  #count(passes: Passes): number {
+    let count = 0;
+    for (let place = 0; place < this.#parts.turnIds.length; place++) if (passes(place)) count++;
+    return count;
+  }
+
+  /** The places in order; undefined where that is the order of writing. */
+  #inOrder({ sort, descending }: TurnListOrder): Uint32Array | undefined {
+    return sort === undefined ? undefined : this.#parts.order(`${sort}/${descending ? 'descending' : 'ascending'}`);
+  }
+
+  /** Where a turn stands in an order; undefined where it is not of the run. */
+  #stepOf(turnId: number | undefined, inOrder: Uint32Array | undefined): number | undefined {
+    if (turnId === undefined) return undefined;
+    const place = this.#parts.turnIds.indexOf(turnId);
+    if (place === -1) return undefined;
+    return inOrder === undefined ? place : inOrder.indexOf(place);
+  }
+
+  #passing({ wrong, right, text, ...ofKind }: TurnListFilter): Passes {
+    const { kinds, kindOf, itemOf, questionOf, goldOf, answerOf } = this.#parts;
+    const kindPasses = Uint8Array.from(kinds, (kind) => Number(isOfKind(kind, ofKind)));
+    const tests: Passes[] = [(place) => kindPasses[kindOf[place]!] === 1];
+    if (wrong !== undefined) {
+      const areWrong = this.#itemsAnswered(wrong, 'wrong');
+      tests.push((place) => areWrong[itemOf[place]!] === 1);
+    }
+    if (right !== undefined) {
+      const [areWrong, areRight] = [this.#itemsAnswered(right, 'wrong'), this.#itemsAnswered(right, 'right')];
+      tests.push((place) => areRight[itemOf[place]!] === 1 && areWrong[itemOf[place]!] === 0);
+    }
+    if (text !== undefined) {
+      const holding = textsHolding(this.#parts, text);
+      const holds = (number: number): boolean => number !== NONE && holding[number] === 1;
+      tests.push((place) => holds(questionOf[place]!) || holds(goldOf[place]!) || holds(answerOf[place]!));
+    }
+    const [first, ...others] = tests as [Passes, ...Passes[]];
+    return others.length === 0 ? first : (place) => first(place) && others.every((test) => test(place));
+  }
+
+  /** Marks the items that some turn of the arm answers so with 1. */
+  #itemsAnswered(arm: string, answer: 'right' | 'wrong'): Uint8Array {
+    const { kinds, kindOf, itemOf, userOfItem } = this.#parts;
+    const isAsked = Uint8Array.from(kinds, (kind) => Number(kind.arm === arm && kind.answer === answer));
+    const items = new Uint8Array(userOfItem.length);
+    for (let place = 0; place < itemOf.length; place++) if (isAsked[kindOf[place]!] === 1) items[itemOf[place]!] = 1;
+    return items;
+  }
+}
