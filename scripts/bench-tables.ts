@@ -4,10 +4,11 @@
  * It prints and never fails, since a busy machine slows it down.
  *
  *   npm run bench:tables -- --turns 100000
+ *   npm run bench:tables -- --turns 1000000 --out build/tables    keeps the run for the next time: it takes 10 GB
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,9 +37,12 @@ interface Figures {
   readonly peakRssBytes: number;
 }
 
-/** Makes a run of that many turns or a few more, whole copies of a small one. */
+/** Makes a run of that many turns or a few more, whole copies of a small one, where the folder has none. */
 async function storeLongRun(folder: string, turns: number): Promise<string> {
   const db = join(folder, 'runs.sqlite');
+  const whole = join(folder, `${turns}.sqlite`);
+  if (existsSync(whole)) return whole;
+  for (const end of ['', '-wal', '-shm']) rmSync(db + end, { force: true });
   const flags = { run: RUN, db, out: folder, limit: QUESTIONS };
   await runBench(loadBenchConfig({ flags, environment: {}, workingFolder: folder }));
   const client = new Sqlite(db);
@@ -56,7 +60,8 @@ async function storeLongRun(folder: string, turns: number): Promise<string> {
   for (let copied = 1; copied * made < turns; copied++) copy.run({ copy: `-${copied}`, last });
   client.close();
   packAll(db);
-  return db;
+  renameSync(db, whole);
+  return whole;
 }
 
 /** Packs the turns of all users, as a run does when it has finished one. */
@@ -92,14 +97,15 @@ async function drawTablesApart(db: string): Promise<Figures | undefined> {
 
 await runScript(async () => {
   const { values } = parseArgs({
-    options: { turns: { type: 'string', default: '100000' }, draw: { type: 'string' } },
+    options: { turns: { type: 'string', default: '100000' }, out: { type: 'string' }, draw: { type: 'string' } },
   });
   if (values.draw !== undefined) {
     process.send!(drawTables(values.draw));
     return;
   }
   const turns = wholeNumber('turns', values.turns, 1);
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-tables-'));
+  const folder = values.out ?? mkdtempSync(join(tmpdir(), 'dki-bench-tables-'));
+  mkdirSync(folder, { recursive: true });
   try {
     const figures = await drawTablesApart(await storeLongRun(folder, turns));
     if (figures === undefined) return;
@@ -109,6 +115,6 @@ await runScript(async () => {
       `tables of ${figures.turns} turns: ${wall} s, of the processor ${processor} s; at most ${megabytes} MB resident`,
     );
   } finally {
-    rmSync(folder, { recursive: true });
+    if (values.out === undefined) rmSync(folder, { recursive: true });
   }
 });

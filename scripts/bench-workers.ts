@@ -1,6 +1,7 @@
 /**
  * Turns a minute of one worker and of several, of one thread each: `npm run bench:workers -- --workers 2 --model smollm2-135m`.
- * The same users are asked by each; loading, self-tests and probes are not counted. Before that, what as many engines gain
+ * The same users are asked by each, as many as `--users` says: with few, the turns of the last one, when others have none left, weigh much.
+ * Loading, self-tests and probes are not counted. Before that, what as many engines gain
  * without a bench: `--bare` measures that alone. It prints, and never fails on a clock.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -36,6 +37,7 @@ await runScript(async () => {
       workers: { type: 'string', default: '2' },
       model: { type: 'string', default: 'recall-base' },
       limit: { type: 'string', default: '24' },
+      users: { type: 'string' },
       'context-tokens': { type: 'string' },
       bare: { type: 'boolean', default: false },
     },
@@ -46,6 +48,7 @@ await runScript(async () => {
   const options = {
     model: values.model,
     limit: values.limit,
+    ...(values.users === undefined ? {} : { users: values.users }),
     ...(contextTokens === undefined ? {} : { contextTokens }),
   };
   try {
