@@ -3,7 +3,7 @@ import { numbered } from '../../config/numbered.ts';
 import { onceForTexts } from '../../config/once-for-texts.ts';
 import { type TurnSort, turnSorts } from '../turn-list-order.ts';
 import { Numbers } from './numbers.ts';
-import { TextsBuilder } from './searched-texts.ts';
+import { type SearchedTexts, TextsBuilder } from './searched-texts.ts';
 import type { TurnKind } from './turn-kind.ts';
 
 export type OrderName = `${TurnSort}/${'ascending' | 'descending'}`;
@@ -28,7 +28,7 @@ export interface IndexedTurn {
 export const DIGEST_WORDS = 2;
 
 /** The parts of an index of the turns of a run, which are stored and read one by one. A place is that of a turn in the order of writing. */
-export interface IndexParts {
+export interface IndexParts extends SearchedTexts {
   /** By place. */
   readonly turnIds: Float64Array;
   readonly kinds: readonly TurnKind[];
@@ -46,10 +46,6 @@ export interface IndexParts {
   readonly goldLogProbabilities: Float64Array;
   /** By place: the beginning of the SHA-256 of the answer, so that answers of two runs can be held against each other. */
   readonly answerDigests: Uint32Array;
-  /** The texts one behind the other in UTF-8, each once, with ASCII letters in lower case. */
-  readonly texts: Uint8Array;
-  /** Where each ends. */
-  readonly textEnds: Uint32Array;
   readonly questionOf: Uint32Array;
   readonly goldOf: Uint32Array;
   readonly answerOf: Uint32Array;

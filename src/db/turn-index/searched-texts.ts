@@ -7,7 +7,7 @@ export const NONE = 0xffff_ffff;
 export interface SearchedTexts {
   /** UTF-8, with ASCII letters in lower case. */
   readonly texts: Uint8Array;
-  /** Where each ends. */
+  /** The byte behind the last of each. */
   readonly textEnds: Uint32Array;
 }
 

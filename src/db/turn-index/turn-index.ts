@@ -145,7 +145,7 @@ export class TurnIndex {
     return sort === undefined ? undefined : this.#parts.order(`${sort}/${descending ? 'descending' : 'ascending'}`);
   }
 
-  /** Where a turn stands in an order; undefined where it is not of the run. */
+  /** The step of an order at which a turn stands; undefined where it is not of the run. */
   #stepOf(turnId: number | undefined, inOrder: Uint32Array | undefined): number | undefined {
     if (turnId === undefined) return undefined;
     const place = this.#parts.turnIds.indexOf(turnId);
