@@ -84,7 +84,8 @@ export class ItemOutcomesRepository {
         .select(outcomeColumns)
         .from(turnList)
         .where(and(eq(turnList.runId, runId), inArray(turnList.itemId, [...itemIds])))
-        .orderBy(turnList.turnId)
+        // An index that gives this order would lead through the whole run, hence the `+`.
+        .orderBy(sql`+${turnList.turnId}`)
         .all(),
     );
   }

@@ -5,8 +5,9 @@ import { turnList } from './schema.ts';
 /**
  * The condition for rows of lists of a run, which lie together, as they were written: one walk over them is faster than an
  * index, hence the `+`. Undefined where the run has none.
+ * @param after only those behind the turn of that id
  */
-export function rowsOfRun(database: BenchDatabase, runId: string): SQL | undefined {
+export function rowsOfRun(database: BenchDatabase, runId: string, after = 0): SQL | undefined {
   // Two queries: SQLite takes one end of an index at a time.
   const end = (way: typeof asc): number | undefined =>
     database.guard(() =>
@@ -20,5 +21,5 @@ export function rowsOfRun(database: BenchDatabase, runId: string): SQL | undefin
     )?.id;
   const [first, last] = [end(asc), end(desc)];
   if (first === undefined || last === undefined) return undefined;
-  return and(between(turnList.turnId, first, last), sql`+${turnList.runId} = ${runId}`);
+  return and(between(turnList.turnId, Math.max(first, after + 1), last), sql`+${turnList.runId} = ${runId}`);
 }

@@ -2,6 +2,7 @@ import { and, asc, count, desc, eq, gt, inArray, isNotNull, lte, max, or, sql } 
 import type { BenchDatabase } from './database.ts';
 import { rowsOfRun } from './rows-of-run.ts';
 import { turnList, type TurnListRow, turns } from './schema.ts';
+import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
 
 /** Turns of a run that were written after another, with the faults among them. */
 export interface NewTurns {
@@ -36,6 +37,8 @@ export class RunGrowthRepository {
 
   /** All turns of the run. */
   turns(): number {
+    const index = new TurnIndexRepository(this.#database).find(this.#runId);
+    if (index !== undefined) return index.turns;
     return this.#database.guard(
       () =>
         this.#database.query.select({ turns: count() }).from(turnList).where(eq(turnList.runId, this.#runId)).get()!
@@ -45,9 +48,8 @@ export class RunGrowthRepository {
 
   /** The turns behind that one, in the order of writing. @param after an id, 0 for all */
   newTurns(after: number): NewTurns {
-    const ofRun = rowsOfRun(this.#database, this.#runId);
-    if (ofRun === undefined) return { turns: 0, last: undefined, faults: [] };
-    const isNew = and(ofRun, gt(turnList.turnId, after));
+    const isNew = rowsOfRun(this.#database, this.#runId, after);
+    if (isNew === undefined) return { turns: 0, last: undefined, faults: [] };
     const failed = sql<number>`${turnList.error} IS NOT NULL`;
     const { query } = this.#database;
     return this.#database.guard(() => {

@@ -6,35 +6,47 @@ import type { ArmSide, PartReader } from './turn-index.ts';
 
 /** Pairs two arms by item, in the order of A's first turns. */
 export function indexedPairs(a: ArmSide, b: ArmSide): ItemPairScores {
+  // Each is looked up once, not for every pair.
+  const { userIds, userOfItem } = a.parts;
+  const [ofA, ofB] = [answersOf(a.parts), answersOf(b.parts)];
   const inB = a.parts === b.parts ? null : itemsIn(a.parts)(b.parts);
   const itemOfB = (item: number): number => (inB === null ? item : inB[item]!);
-  const items = Uint32Array.from(a.order).filter((item) => itemOfB(item) !== NONE && b.turns[itemOfB(item)]! > 0);
-  const others = items.map(itemOfB);
-  const [firstsA, firstsB] = [items.map((item) => a.firsts[item]!), others.map((item) => b.firsts[item]!)];
-  return {
-    itemsA: a.order.length,
-    itemsB: b.order.length,
-    userIds: a.parts.userIds,
-    userOf: items.map((item) => a.parts.userOfItem[item]!),
-    turnA: Float64Array.from(firstsA, (place) => a.parts.turnIds[place]!),
-    turnB: Float64Array.from(firstsB, (place) => b.parts.turnIds[place]!),
-    successA: Float64Array.from(items, (item) => a.means[item]!),
-    successB: Float64Array.from(others, (item) => b.means[item]!),
-    marks: Uint8Array.from(items, (item, pair) => {
-      const [placeA, placeB] = [firstsA[pair]!, firstsB[pair]!];
-      return (
-        pairMarks.single * Number(a.turns[item] === 1 && b.turns[others[pair]!] === 1) +
-        pairMarks.sameAnswer * Number(isSameAnswer(a.parts, placeA, b.parts, placeB)) +
-        pairMarks.sameGold *
-          Number(Object.is(a.parts.goldLogProbabilities[placeA], b.parts.goldLogProbabilities[placeB]))
-      );
-    }),
-  };
+  const items = a.order.filter((item) => itemOfB(item) !== NONE && b.turns[itemOfB(item)]! > 0);
+  const [turnA, turnB] = [new Float64Array(items.length), new Float64Array(items.length)];
+  const [successA, successB] = [new Float64Array(items.length), new Float64Array(items.length)];
+  const userOf = new Uint32Array(items.length);
+  const marks = new Uint8Array(items.length);
+  for (let pair = 0; pair < items.length; pair++) {
+    const item = items[pair]!;
+    const other = itemOfB(item);
+    const [placeA, placeB] = [a.firsts[item]!, b.firsts[other]!];
+    userOf[pair] = userOfItem[item]!;
+    turnA[pair] = ofA.turnIds[placeA]!;
+    turnB[pair] = ofB.turnIds[placeB]!;
+    successA[pair] = a.means[item]!;
+    successB[pair] = b.means[other]!;
+    if (a.turns[item] === 1 && b.turns[other] === 1) marks[pair]! += pairMarks.single;
+    if (isSameAnswer(ofA, placeA, ofB, placeB)) marks[pair]! += pairMarks.sameAnswer;
+    if (Object.is(ofA.golds[placeA], ofB.golds[placeB])) marks[pair]! += pairMarks.sameGold;
+  }
+  return { itemsA: a.order.length, itemsB: b.order.length, userIds, userOf, turnA, turnB, successA, successB, marks };
 }
 
-function isSameAnswer(a: PartReader, placeA: number, b: PartReader, placeB: number): boolean {
+/** Numbers of turns by place. */
+interface Answers {
+  readonly turnIds: Float64Array;
+  readonly digests: Uint32Array;
+  /** Of the gold answer, ln p. */
+  readonly golds: Float64Array;
+}
+
+function answersOf({ turnIds, answerDigests, goldLogProbabilities }: PartReader): Answers {
+  return { turnIds, digests: answerDigests, golds: goldLogProbabilities };
+}
+
+function isSameAnswer(a: Answers, placeA: number, b: Answers, placeB: number): boolean {
   for (let word = 0; word < DIGEST_WORDS; word++) {
-    if (a.answerDigests[DIGEST_WORDS * placeA + word] !== b.answerDigests[DIGEST_WORDS * placeB + word]) return false;
+    if (a.digests[DIGEST_WORDS * placeA + word] !== b.digests[DIGEST_WORDS * placeB + word]) return false;
   }
   return true;
 }

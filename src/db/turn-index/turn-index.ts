@@ -29,7 +29,7 @@ export interface ItemIds {
 export interface ArmSide {
   readonly parts: PartReader;
   /** The items, by number, in the order of their first turns. */
-  readonly order: readonly number[];
+  readonly order: Uint32Array;
   /** Of every item of the run: the place of the first turn, the number of turns, and their mean task success, NaN without any. */
   readonly firsts: Uint32Array;
   readonly turns: Uint32Array;
@@ -39,12 +39,22 @@ export interface ArmSide {
 /** True for a place that is to be listed. */
 type Passes = (place: number) => boolean;
 
+/** Arms whose sides are kept: some 20 bytes an item each. */
+const MOST_SIDES = 16;
+
 /** Answers what lists ask of the turns of a run by walking over numbers in memory, some milliseconds for a million turns. */
 export class TurnIndex {
   readonly #parts: PartReader;
+  #ofKinds: Uint32Array | undefined;
+  readonly #sides = new Map<string, ArmSide>();
 
   constructor(parts: PartReader) {
     this.#parts = parts;
+  }
+
+  /** Turns of the run. */
+  get turns(): number {
+    return this.#parts.kindOf.length;
   }
 
   /** A page as `TurnListRepository.page` gives it. */
@@ -67,7 +77,7 @@ export class TurnIndex {
       turnIds: backwards ? shown.reverse() : shown,
       hasPrevious: backwards ? goesOn : cursor !== undefined,
       hasNext: backwards || goesOn,
-      matching: this.#count(passes),
+      matching: this.#count(filter, passes),
     };
   }
 
@@ -92,7 +102,7 @@ export class TurnIndex {
   /** Turns that fail each check by themselves, by name of the check. */
   failedChecks(): ReadonlyMap<string, number> {
     const { kinds } = this.#parts;
-    const turns = this.#turnsOfKinds();
+    const turns = this.#turnsOfKinds;
     const found = new Map<string, number>();
     for (const [number, { failedChecks }] of kinds.entries()) {
       for (const check of failedChecks?.split(',') ?? []) found.set(check, (found.get(check) ?? 0) + turns[number]!);
@@ -102,19 +112,27 @@ export class TurnIndex {
 
   /** An arm's side of all items that it has turns of. */
   sideOf(arm: string): ArmSide {
+    const side = this.#sides.get(arm) ?? this.#sideOf(arm);
+    if (this.#sides.size === MOST_SIDES) this.#sides.clear();
+    this.#sides.set(arm, side);
+    return side;
+  }
+
+  #sideOf(arm: string): ArmSide {
     const { kinds, kindOf, itemOf, successes, userOfItem } = this.#parts;
     const items = userOfItem.length;
     const isOfArm = Uint8Array.from(kinds, (kind) => Number(kind.arm === arm));
     const firsts = new Uint32Array(items).fill(NONE);
     const [turns, scored] = [new Uint32Array(items), new Uint32Array(items)];
     const [sums, lost] = [new Float64Array(items), new Float64Array(items)];
-    const order: number[] = [];
+    const order = new Uint32Array(items);
+    let found = 0;
     for (let place = 0; place < itemOf.length; place++) {
       if (isOfArm[kindOf[place]!] === 0) continue;
       const item = itemOf[place]!;
       if (turns[item]!++ === 0) {
         firsts[item] = place;
-        order.push(item);
+        order[found++] = item;
       }
       const success = successes[place]!;
       if (Number.isNaN(success)) continue;
@@ -125,18 +143,27 @@ export class TurnIndex {
       scored[item]!++;
     }
     const means = sums.map((sum, item) => (sum + lost[item]!) / scored[item]!);
-    return { parts: this.#parts, order, firsts, turns, means };
+    return { parts: this.#parts, order: order.slice(0, found), firsts, turns, means };
   }
 
-  #turnsOfKinds(): Uint32Array {
-    const turns = new Uint32Array(this.#parts.kinds.length);
-    for (const kind of this.#parts.kindOf) turns[kind]!++;
+  /** The number of turns of each kind. */
+  get #turnsOfKinds(): Uint32Array {
+    if (this.#ofKinds !== undefined) return this.#ofKinds;
+    const { kinds, kindOf } = this.#parts;
+    const turns = new Uint32Array(kinds.length);
+    for (const kind of kindOf) turns[kind]!++;
+    this.#ofKinds = turns;
     return turns;
   }
 
-  #count(passes: Passes): number {
+  /** The number of turns that pass a filter, by kinds where it asks for nothing else. */
+  #count({ wrong, right, text, ...ofKind }: TurnListFilter, passes: Passes): number {
+    const { kinds, kindOf } = this.#parts;
+    if (wrong === undefined && right === undefined && text === undefined) {
+      return kinds.reduce((sum, kind, number) => sum + (isOfKind(kind, ofKind) ? this.#turnsOfKinds[number]! : 0), 0);
+    }
     let count = 0;
-    for (let place = 0; place < this.#parts.turnIds.length; place++) if (passes(place)) count++;
+    for (let place = 0; place < kindOf.length; place++) if (passes(place)) count++;
     return count;
   }
 
@@ -167,11 +194,10 @@ export class TurnIndex {
     }
     if (text !== undefined) {
       const holding = textsHolding(this.#parts, text);
-      const holds = (number: number): boolean => number !== NONE && holding[number] === 1;
+      const holds = (number: number): boolean => number < holding.length && holding[number] === 1;
       tests.push((place) => holds(questionOf[place]!) || holds(goldOf[place]!) || holds(answerOf[place]!));
     }
-    const [first, ...others] = tests as [Passes, ...Passes[]];
-    return others.length === 0 ? first : (place) => first(place) && others.every((test) => test(place));
+    return tests.reduce((before, test) => (place) => before(place) && test(place));
   }
 
   /** Marks the items that some turn of the arm answers so with 1. */

@@ -57,12 +57,25 @@ export function sideOf(pairs: PairedObservations, side: 'a' | 'b'): Observations
 /** The pairs of which a condition holds. */
 export function pairsWhere(pairs: PairedObservations, holds: (a: number, b: number) => boolean): PairedObservations {
   const { a, b, userOf, userIds } = pairs;
-  const places = Uint32Array.from(a.keys()).filter((place) => holds(a[place]!, b[place]!));
+  const some = {
+    userIds,
+    userOf: new Uint32Array(a.length),
+    a: new Float64Array(a.length),
+    b: new Float64Array(a.length),
+  };
+  let count = 0;
+  for (let place = 0; place < a.length; place++) {
+    if (!holds(a[place]!, b[place]!)) continue;
+    some.userOf[count] = userOf[place]!;
+    some.a[count] = a[place]!;
+    some.b[count] = b[place]!;
+    count++;
+  }
   return {
     userIds,
-    userOf: places.map((place) => userOf[place]!),
-    a: Float64Array.from(places, (place) => a[place]!),
-    b: Float64Array.from(places, (place) => b[place]!),
+    userOf: some.userOf.subarray(0, count),
+    a: some.a.subarray(0, count),
+    b: some.b.subarray(0, count),
   };
 }
 
