@@ -9,6 +9,7 @@ import { RunUserRepository } from '../db/run-user-repository.ts';
 import { TurnIndexRepository } from '../db/turn-index/turn-index-repository.ts';
 import { TurnRepository } from '../db/turn-repository.ts';
 import type { RunResults } from '../records/results.ts';
+import type { RunRecord } from '../records/run-record.ts';
 import { groupOf } from '../db/run-name.ts';
 import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/stored-results.ts';
 import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
@@ -95,11 +96,12 @@ async function ofDatabase({
   }
   if (check === true) return await checked(database, config.out, resultsOfRuns(database, run));
   if (write === true) return await written(database, config.out, resultsOfRuns(database, run));
-  const runs = storedSoFar(database, run);
+  const named = runsNamed(database, run);
+  const runs = storedSoFar(database, named);
   const code = runs.length === 0 ? exitCodes.ok : printed(runs, table, format);
   // Of runs of before there were indexes.
   const indexes = new TurnIndexRepository(database);
-  for (const ended of runsNamed(database, run).filter(hasEnded)) indexes.make(ended.id);
+  for (const { id } of named.filter(hasEnded)) indexes.make(id);
   return code;
 }
 
@@ -119,9 +121,9 @@ function printed(runs: readonly RunResults[], table: string | undefined, format:
 }
 
 /** The results of runs, of unfinished ones over the users whose turns are all there; says which have no such user. */
-function storedSoFar(database: BenchDatabase, name: string | undefined): RunResults[] {
+function storedSoFar(database: BenchDatabase, runs: readonly RunRecord[]): RunResults[] {
   const turns = new TurnRepository(database);
-  return runsNamed(database, name).flatMap((run) => {
+  return runs.flatMap((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
     if (!isUnfinished(run)) {
       throw new BenchError('not-found', `run "${run.name}" has asked nothing yet`, goOn(run.name));

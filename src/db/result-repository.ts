@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { and, eq, min, sql } from 'drizzle-orm';
 import type { TurnResult } from '../records/turn-result.ts';
 import type { BenchDatabase } from './database.ts';
+import { layoutName } from './layout-name.ts';
 import { resultTurns } from './result-turns.ts';
 import { type PackedResults, packResults, readPlaces, readValues, writeValues } from './results/packed-results.ts';
 import { resultColumns } from './results/result-columns.ts';
@@ -9,10 +9,7 @@ import { unpackResults } from './results/result-views.ts';
 import { packedResults, turns } from './schema.ts';
 
 /** Names the columns of this release, and how their values are written. */
-const LAYOUT = createHash('sha256')
-  .update(JSON.stringify(['lines', ...resultColumns]))
-  .digest('hex')
-  .slice(0, 16);
+const LAYOUT = layoutName(['lines', ...resultColumns]);
 
 /** The turns of a run as far as results are computed from them, user by user and packed: for runs of a million turns. */
 export class ResultRepository {

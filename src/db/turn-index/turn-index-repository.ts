@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, count, eq, isNotNull, sql } from 'drizzle-orm';
 import { BenchError } from '../../config/bench-error.ts';
 import { onceFor } from '../../config/once-for.ts';
 import type { BenchDatabase } from '../database.ts';
+import { layoutName } from '../layout-name.ts';
 import { rowsOfRun } from '../rows-of-run.ts';
 import { turnIndexParts, turnList } from '../schema.ts';
 import { turnSorts } from '../turn-list-order.ts';
@@ -45,10 +46,7 @@ const columns = {
 };
 
 /** Names what an index of this release has: that of another is none. */
-const LAYOUT = createHash('sha256')
-  .update(JSON.stringify([Object.keys(marks), sortNames, partNames]))
-  .digest('hex')
-  .slice(0, 16);
+const LAYOUT = layoutName([Object.keys(marks), sortNames, partNames]);
 
 /** Values in the order of the columns, as SQLite has them. */
 type Values = readonly [

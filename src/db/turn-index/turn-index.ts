@@ -1,3 +1,5 @@
+import { onceFor } from '../../config/once-for.ts';
+import { onceForTexts } from '../../config/once-for-texts.ts';
 import type { TurnListFilter } from '../turn-list-filter.ts';
 import type { TurnListOrder, TurnListPlace } from '../turn-list-order.ts';
 import type { IndexParts, OrderName } from './index-parts.ts';
@@ -45,8 +47,8 @@ const MOST_SIDES = 16;
 /** Answers what lists ask of the turns of a run by walking over numbers in memory, some milliseconds for a million turns. */
 export class TurnIndex {
   readonly #parts: PartReader;
-  #ofKinds: Uint32Array | undefined;
-  readonly #sides = new Map<string, ArmSide>();
+  /** An arm's side of all items that it has turns of. */
+  readonly sideOf = onceForTexts((arm): ArmSide => this.#sideOf(arm), { longest: Infinity, most: MOST_SIDES });
 
   constructor(parts: PartReader) {
     this.#parts = parts;
@@ -102,20 +104,12 @@ export class TurnIndex {
   /** Turns that fail each check by themselves, by name of the check. */
   failedChecks(): ReadonlyMap<string, number> {
     const { kinds } = this.#parts;
-    const turns = this.#turnsOfKinds;
+    const turns = turnsOfKinds(this.#parts);
     const found = new Map<string, number>();
     for (const [number, { failedChecks }] of kinds.entries()) {
       for (const check of failedChecks?.split(',') ?? []) found.set(check, (found.get(check) ?? 0) + turns[number]!);
     }
     return found;
-  }
-
-  /** An arm's side of all items that it has turns of. */
-  sideOf(arm: string): ArmSide {
-    const side = this.#sides.get(arm) ?? this.#sideOf(arm);
-    if (this.#sides.size === MOST_SIDES) this.#sides.clear();
-    this.#sides.set(arm, side);
-    return side;
   }
 
   #sideOf(arm: string): ArmSide {
@@ -146,21 +140,12 @@ export class TurnIndex {
     return { parts: this.#parts, order: order.slice(0, found), firsts, turns, means };
   }
 
-  /** The number of turns of each kind. */
-  get #turnsOfKinds(): Uint32Array {
-    if (this.#ofKinds !== undefined) return this.#ofKinds;
-    const { kinds, kindOf } = this.#parts;
-    const turns = new Uint32Array(kinds.length);
-    for (const kind of kindOf) turns[kind]!++;
-    this.#ofKinds = turns;
-    return turns;
-  }
-
   /** The number of turns that pass a filter, by kinds where it asks for nothing else. */
   #count({ wrong, right, text, ...ofKind }: TurnListFilter, passes: Passes): number {
     const { kinds, kindOf } = this.#parts;
     if (wrong === undefined && right === undefined && text === undefined) {
-      return kinds.reduce((sum, kind, number) => sum + (isOfKind(kind, ofKind) ? this.#turnsOfKinds[number]! : 0), 0);
+      const turns = turnsOfKinds(this.#parts);
+      return kinds.reduce((sum, kind, number) => sum + (isOfKind(kind, ofKind) ? turns[number]! : 0), 0);
     }
     let count = 0;
     for (let place = 0; place < kindOf.length; place++) if (passes(place)) count++;
@@ -209,3 +194,10 @@ export class TurnIndex {
     return items;
   }
 }
+
+/** The number of turns of each kind. */
+const turnsOfKinds = onceFor(({ kinds, kindOf }: PartReader) => {
+  const turns = new Uint32Array(kinds.length);
+  for (const kind of kindOf) turns[kind]!++;
+  return turns;
+});

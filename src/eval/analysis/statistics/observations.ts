@@ -57,12 +57,7 @@ export function sideOf(pairs: PairedObservations, side: 'a' | 'b'): Observations
 /** The pairs of which a condition holds. */
 export function pairsWhere(pairs: PairedObservations, holds: (a: number, b: number) => boolean): PairedObservations {
   const { a, b, userOf, userIds } = pairs;
-  const some = {
-    userIds,
-    userOf: new Uint32Array(a.length),
-    a: new Float64Array(a.length),
-    b: new Float64Array(a.length),
-  };
+  const some = { userOf: new Uint32Array(a.length), a: new Float64Array(a.length), b: new Float64Array(a.length) };
   let count = 0;
   for (let place = 0; place < a.length; place++) {
     if (!holds(a[place]!, b[place]!)) continue;
