@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { composeEngine } from '../../src/cli/compose.ts';
 import { SeededRandom } from '../../src/config/seeded-random.ts';
 
-/** As many as a turn of suite `main` evaluates where it has no cache, and as an answer takes. */
-const PROMPT_TOKENS = 140;
-const ANSWER_TOKENS = 12;
-const MEASURED_MS = 30_000;
+/** As many as a turn of suite `main` evaluates and generates on SmolLM2, on average. */
+const PROMPT_TOKENS = 174;
+const ANSWER_TOKENS = 20;
+/** One engine and all of them are measured in turns, so that a machine that grows slower slows both. */
+const WINDOWS = 4;
+const WINDOW_MS = 10_000;
 
 /** An engine that is asked without a bench around it. */
 export interface BareEngine {
@@ -16,21 +18,34 @@ export interface BareEngine {
   readonly contextTokens?: number;
 }
 
+/** Rounds a minute of one engine, and of all of them at once. */
+export interface BarePace {
+  readonly alone: number;
+  readonly together: number;
+}
+
 /**
- * Rounds a minute of engines alone, of one thread each, a process each, all at once: a prompt evaluated and an answer generated.
+ * The pace of engines without a bench, of one thread and a process each; a round is a prompt evaluated and an answer generated.
  * More workers than one cannot gain more than these, which share the memory and the clock of the cores and nothing else.
  * @throws Error where one of them ends early
  */
-export async function bareRoundsAMinute(bare: BareEngine, processes: number): Promise<number> {
+export async function barePace(bare: BareEngine, processes: number): Promise<BarePace> {
   const children = Array.from({ length: processes }, () =>
     fork(fileURLToPath(import.meta.url), [JSON.stringify(bare)], { stdio: 'inherit' }),
   );
+  const measured = async (some: readonly ChildProcess[]): Promise<number> => {
+    const paces = Promise.all(some.map(nextMessage));
+    for (const child of some) child.send('begin');
+    return (await paces).reduce<number>((sum, pace) => sum + (pace as number), 0);
+  };
   try {
-    // Each says when it has loaded, and then its pace.
     await Promise.all(children.map(nextMessage));
-    for (const child of children) child.send('begin');
-    const paces = await Promise.all(children.map(nextMessage));
-    return paces.reduce<number>((sum, pace) => sum + (pace as number), 0);
+    const pace = { alone: 0, together: 0 };
+    for (let window = 0; window < WINDOWS; window++) {
+      pace.alone += (await measured(children.slice(0, 1))) / WINDOWS;
+      pace.together += (await measured(children)) / WINDOWS;
+    }
+    return pace;
   } finally {
     for (const child of children) child.kill();
   }
@@ -56,15 +71,16 @@ async function measure(bare: BareEngine): Promise<void> {
   };
   await round();
   process.send!('loaded');
-  await once(process, 'message');
-  const start = performance.now();
-  let rounds = 0;
-  while (performance.now() - start < MEASURED_MS) {
-    await round();
-    rounds++;
+  for (;;) {
+    await once(process, 'message');
+    const start = performance.now();
+    let rounds = 0;
+    while (performance.now() - start < WINDOW_MS) {
+      await round();
+      rounds++;
+    }
+    process.send!((60_000 * rounds) / (performance.now() - start));
   }
-  process.send!((60_000 * rounds) / (performance.now() - start));
-  process.disconnect();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await measure(JSON.parse(process.argv[2]!) as BareEngine);

@@ -2,7 +2,6 @@ import { TurnRepository } from '../../db/turn-repository.ts';
 import type { CellsSelfTest } from '../../records/run-probes.ts';
 import type { WorkerCounts } from '../../records/user-share.ts';
 import { TurnProver } from './prove/turn-prover.ts';
-import { TurnSample } from './prove/turn-sample.ts';
 import { cheapestItem } from './run-estimate.ts';
 import { type RunBench, UserRun } from './user-run.ts';
 import { warmUp } from './warm-up.ts';
@@ -28,9 +27,8 @@ export async function askUsers(
   selfTested: () => Promise<CellsSelfTest | undefined>,
   { onTurn, onUser, signal, warmsUp }: AskingHooks,
 ): Promise<void> {
-  const { arms, clock, database, queue, runId, settings, users } = bench;
+  const { clock, database, queue, runId, sample } = bench;
   const turns = new TurnRepository(database);
-  const traits = arms.map(({ arm }) => arm.traits);
   let prover: TurnProver | undefined;
   let isWarm = !warmsUp;
   for (let user = queue.next(); user !== undefined; user = queue.next()) {
@@ -39,7 +37,7 @@ export async function askUsers(
     const cheapest = cheapestItem([user.user]);
     if (!isWarm && cheapest !== undefined) await clock.time('warmUp', () => warmUp(userRun, cheapest.item, signal));
     isWarm = true;
-    prover ??= new TurnProver(bench, new TurnSample(users, traits, settings), await selfTested());
+    prover ??= new TurnProver(bench, sample, await selfTested());
     turns.deleteUser(runId, userId);
     let taken = 0;
     await userRun.run(prover, () => onTurn(++taken), signal);

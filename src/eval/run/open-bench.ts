@@ -7,11 +7,13 @@ import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts'
 import { storesTexts } from '../analysis/texts/withheld-texts.ts';
 import type { Judge } from '../judge/judge.ts';
 import { openRunRetriever } from './bench-parts.ts';
+import { claimOrder } from './claim-order.ts';
 import { donorsFor } from './donors.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
 import { openArms } from './open-arms.ts';
 import { ownMetrics } from './own-metrics.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
+import { TurnSample } from './prove/turn-sample.ts';
 import { RunClock } from './run-clock.ts';
 import { usersOfShard } from './shard.ts';
 import { UserQueue } from './user-queue.ts';
@@ -46,9 +48,12 @@ export async function openBench(
   const openedArms = await openArms(parts, stores, { config: settings, runId: run.id, arms }, keeper);
   const traits = arms.map((arm) => arm.traits);
   const planned = usersOfShard(usersOfPlan(users, traits, repeats), settings);
+  const sample = new TurnSample(users, traits, { seed, repeats });
+  const claimed = settings.workers === undefined ? planned : claimOrder(planned, { arms: traits, repeats, sample });
   const bench: RunBench = {
     ...{ runId: run.id, suite, users, planned, engine, database, keeper, sharesStore: stores.shared },
-    queue: new UserQueue(database, run.id, planned, worker),
+    queue: new UserQueue(database, run.id, claimed, worker),
+    sample,
     donors: await donorsFor(users),
     embeddings: parts.embeddings,
     clock: new RunClock(engine, parts.embeddings),

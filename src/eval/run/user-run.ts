@@ -19,6 +19,7 @@ import type { UserQueue } from './user-queue.ts';
 import { measuredResponse } from './record/measured-response.ts';
 import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
 import type { TurnProver } from './prove/turn-prover.ts';
+import type { TurnSample } from './prove/turn-sample.ts';
 import type { OpenArm } from './open-arms.ts';
 import { ItemPreparer, type PreparationParts, type PreparedItem } from './prepare-item.ts';
 import type { WarmTurn, WarmUp } from './run-estimate.ts';
@@ -36,6 +37,8 @@ export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
   /** Those whom this run asks. */
   readonly planned: readonly UserOfPlan[];
   readonly queue: UserQueue<UserOfPlan>;
+  /** Turns that are proven anew. */
+  readonly sample: TurnSample;
   readonly embeddings: EmbeddingService;
   readonly arms: readonly OpenArm[];
   /** The metric by which an answer is right. */
