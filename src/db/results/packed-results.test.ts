@@ -4,7 +4,8 @@ import { plainResult } from '../../../test/fixtures/plain-result.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
 import { packResults, readPlaces, readValues, writeValues } from './packed-results.ts';
-import { unpackResults } from './result-views.ts';
+import { resultColumns, valueOf } from './result-columns.ts';
+import { fieldOfTurns, unpackResults } from './result-views.ts';
 
 /** Through what a database holds. */
 function stored(turns: readonly TurnResult[]): TurnResult[] {
@@ -64,7 +65,14 @@ test('turns are what they were, whatever they share, lack, or have alone', () =>
             : failedTurn(arm, error),
         ),
       );
-      expect(stored(made).map(plainResult)).toEqual(made);
+      const read = stored(made);
+      expect(read.map(plainResult)).toEqual(made);
+      // Packed apart, and beside some that were never packed.
+      const some = [...read, ...stored(made.slice(1)), ...made];
+      for (const column of resultColumns) {
+        const value = fieldOfTurns(some, column);
+        expect(some.map((_turn, place) => value(place))).toEqual(some.map((turn) => valueOf(turn, column)));
+      }
     }),
   );
 });

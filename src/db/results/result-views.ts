@@ -1,6 +1,6 @@
 import type { FailedTurn } from '../../records/turn-record.ts';
 import type { TurnResult } from '../../records/turn-result.ts';
-import { resultColumns } from './result-columns.ts';
+import { type ResultColumn, resultColumns, valueOf } from './result-columns.ts';
 import type { PackedResults, Places } from './packed-results.ts';
 
 /** The start of a column of one value, which has no places. */
@@ -31,9 +31,23 @@ class Columns {
     const values = this.#values[column] ?? null;
     const start = this.#starts[column]!;
     if (values !== null) return values[start === CONSTANT ? 0 : this.#places[start + turn]!];
-    const number = this.#numbers[start + turn]!;
-    return Number.isNaN(number) ? null : number;
+    return numberOrNull(this.#numbers[start + turn]!);
   }
+
+  /** As `at`, for many turns of one column. */
+  reader(column: number): (turn: number) => unknown {
+    const values = this.#values[column] ?? null;
+    const start = this.#starts[column]!;
+    const [places, numbers] = [this.#places, this.#numbers];
+    if (values === null) return (turn) => numberOrNull(numbers[start + turn]!);
+    if (start !== CONSTANT) return (turn) => values[places[start + turn]!];
+    const value = values[0];
+    return () => value;
+  }
+}
+
+function numberOrNull(number: number): number | null {
+  return Number.isNaN(number) ? null : number;
 }
 
 const COLUMNS = Symbol('columns');
@@ -60,22 +74,23 @@ function viewsOf(group: string | null): Views {
   };
   for (const [number, column] of resultColumns.entries()) {
     if (column.group !== group) continue;
-    define(Found, column.field, (view) => view[COLUMNS].at(number, view[TURN]));
+    define(Found, column.field, function () {
+      return this[COLUMNS].at(number, this[TURN]);
+    });
   }
   return Found;
 }
 
-function define(views: Views, field: string, value: (view: View) => unknown): void {
-  const get = function (this: View): unknown {
-    return value(this);
-  };
+function define(views: Views, field: string, get: (this: View) => unknown): void {
   Object.defineProperty(views.prototype, field, { get, enumerable: true });
 }
 
 const TurnView = viewsOf(null);
 for (const group of new Set(resultColumns.flatMap(({ group }) => group ?? []))) {
   const Group = viewsOf(group);
-  define(TurnView, group, (turn) => new Group(turn[COLUMNS], turn[TURN]));
+  define(TurnView, group, function () {
+    return new Group(this[COLUMNS], this[TURN]);
+  });
 }
 
 /** The turns that were packed. Fields of those that were answered are read when they are asked for: they cannot be spread. */
@@ -85,6 +100,29 @@ export function unpackResults(packed: PackedResults): TurnResult[] {
     const view = new TurnView(columns, turn) as unknown as TurnResult;
     return view.state === 'failed' ? plainFailure(view) : view;
   });
+}
+
+/**
+ * A field of some turns by their places, for who asks for it of all of them in their order: turns that were packed together have one
+ * column.
+ */
+export function fieldOfTurns(turns: readonly TurnResult[], field: ResultColumn): (place: number) => unknown {
+  const number = resultColumns.findIndex(({ group, field: name }) => group === field.group && name === field.field);
+  let columns: Columns | undefined;
+  let read: (turn: number) => unknown = () => undefined;
+  return (place) => {
+    const turn = turns[place]!;
+    if (!isView(turn)) return valueOf(turn, field);
+    if (turn[COLUMNS] !== columns) {
+      columns = turn[COLUMNS];
+      read = columns.reader(number);
+    }
+    return read(turn[TURN]);
+  };
+}
+
+function isView(turn: TurnResult): turn is TurnResult & View {
+  return COLUMNS in turn;
 }
 
 /** There are few of them, and they have few fields. */

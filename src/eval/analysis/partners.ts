@@ -1,5 +1,6 @@
 import { onceFor } from '../../config/once-for.ts';
 import type { AnsweredResult } from '../../records/turn-result.ts';
+import type { Column } from './statistics/column.ts';
 import { itemsOf, matchItems, NONE } from './statistics/item-numbers.ts';
 
 type Turns = readonly AnsweredResult[];
@@ -15,14 +16,23 @@ const placesOf = onceFor((turns: Turns) => {
   return { repeats, places };
 });
 
+/** The place of each turn's partner among the turns of another arm; NONE where that has none. */
+const partnerPlaces = onceFor((turns: Turns) =>
+  onceFor((others: Turns): Int32Array => {
+    const items = itemsOf(turns);
+    const match = matchItems(items.numbers)(itemsOf(others).numbers);
+    const { repeats, places } = placesOf(others);
+    const partners = new Int32Array(turns.length).fill(NONE);
+    turns.forEach(({ repeat }, index) => {
+      const item = match[items.ofTurns[index]!]!;
+      if (item !== NONE && repeat < repeats) partners[index] = places[item * repeats + repeat]!;
+    });
+    return partners;
+  }),
+);
+
 /** The turn of another arm beside each of some turns, on the same item and repeat; undefined where that arm has none. */
-export function partnersOf(turns: Turns, others: Turns): (AnsweredResult | undefined)[] {
-  const items = itemsOf(turns);
-  const match = matchItems(items.numbers)(itemsOf(others).numbers);
-  const { repeats, places } = placesOf(others);
-  return turns.map(({ repeat }, index) => {
-    const item = match[items.ofTurns[index]!]!;
-    const place = item === NONE || repeat >= repeats ? NONE : places[item * repeats + repeat]!;
-    return place === NONE ? undefined : others[place]!;
-  });
+export function partnersOf(turns: Turns, others: Turns): Column<AnsweredResult | undefined> {
+  const places = partnerPlaces(turns)(others);
+  return { at: (index) => (places[index] === NONE ? undefined : others[places[index]!]) };
 }

@@ -51,7 +51,7 @@ interface Lender {
 /** The items of some turns, each once. */
 function itemsOf(turns: readonly AnsweredResult[]): ReadonlyMap<string, ItemRecord> {
   const items = new Map<string, ItemRecord>();
-  for (const { itemId, item } of turns) items.set(itemId, item);
+  for (const turn of turns) if (!items.has(turn.itemId)) items.set(turn.itemId, turn.item);
   return items;
 }
 

@@ -67,7 +67,7 @@ function couldDiffer(
   // Of nothing that is recomputed nothing changes.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
   const beside = partnersOf(own, others);
-  const kept = (place: number): number | undefined => beside[place]?.facts.keptMemories;
+  const kept = (place: number): number | undefined => beside.at(place)?.facts.keptMemories;
   switch (arm.retrieves) {
     case 'all':
       return own.some((turn, place) => turn.item.memories > (kept(place) ?? 0));
@@ -182,7 +182,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
       const others = partnersOf(own, turnsOfArm(answered, from.name));
       const isMade = arm.base === from.base && !makesAlike(arm, from);
       return own.some((turn, place) => {
-        const other = others[place];
+        const other = others.at(place);
         return other !== undefined && changesOutcome(turn, other, floor, isMade);
       });
     };

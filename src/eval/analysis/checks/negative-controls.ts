@@ -4,6 +4,7 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/per-item.ts';
+import { where } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { chanceOf, scopesInWords } from './chance.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
@@ -15,24 +16,33 @@ const LEAST_ITEMS = 30;
 /** Above chance: what a control may know. */
 const TOLERANCE = 0.02;
 
+/** What a control may not do, and the turns in which it did. */
+interface Foul {
+  readonly what: string;
+  readonly is: (own: Memories, other: Memories) => boolean;
+  readonly turns: AnsweredResult[];
+}
+
 /** Memories that a control was shown and may not be, by id, on any item; null where it was not. */
 function foulControls(arms: readonly ArmTraits[], answered: readonly AnsweredResult[]): string | null {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   const donors = arms.filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor');
-  const pairs = donors.flatMap(({ name }) => pairsOf(answered, name, baseline ?? name));
-  const of = (what: string, isFoul: (own: Memories, other: Memories) => boolean): string[] => {
-    const foul = pairs.filter(({ turn, other }) => {
-      const [own, theirs] = [turn.observed.memories, other.observed.memories];
-      return own !== undefined && theirs !== undefined && isFoul(own, theirs);
-    });
-    return foul.length === 0 ? [] : [`${foul.length} turns ${what}: ${examples(foul.map(({ turn }) => turn))}`];
-  };
-  const found = [
-    ...of("hold memories of the asker's own", ({ own }) => own > 0),
-    ...of('hold an answer', ({ holdsGold }) => holdsGold),
-    ...of(`hold more memories than ${baseline}`, (own, theirs) => own.given > theirs.given),
+  const fouls: readonly Foul[] = [
+    { what: "hold memories of the asker's own", is: ({ own }) => own > 0, turns: [] },
+    { what: 'hold an answer', is: ({ holdsGold }) => holdsGold, turns: [] },
+    { what: `hold more memories than ${baseline}`, is: (own, theirs) => own.given > theirs.given, turns: [] },
   ];
-  return found.length === 0 ? null : found.join('; ');
+  for (const { name } of donors) {
+    for (const { turn, other } of pairsOf(answered, name, baseline ?? name)) {
+      const [own, theirs] = [turn.observed.memories, other.observed.memories];
+      if (own === undefined || theirs === undefined) continue;
+      for (const { is, turns } of fouls) if (is(own, theirs)) turns.push(turn);
+    }
+  }
+  const found = fouls.filter(({ turns }) => turns.length > 0);
+  return found.length === 0
+    ? null
+    : found.map(({ what, turns }) => `${turns.length} turns ${what}: ${examples(turns)}`).join('; ');
 }
 
 interface ControlResult {
@@ -83,7 +93,8 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = ran.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
     const shown = (turn: AnsweredResult): boolean => retrieves === 'nothing' || turn.facts.keptMemories > 0;
-    const closed = turnsOfArm(answered, name).filter(
+    const closed = where(
+      turnsOfArm(answered, name),
       (turn) => turn.observed.closed && turn.item.gold !== null && shown(turn),
     );
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };

@@ -12,8 +12,10 @@ interface TurnPair {
 export function pairsOf(answered: readonly AnsweredResult[], arm: string, reference: string): TurnPair[] {
   const turns = turnsOfArm(answered, arm);
   const others = partnersOf(turns, turnsOfArm(answered, reference));
-  return turns.flatMap((turn, place) => {
-    const other = others[place];
-    return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
+  const pairs: TurnPair[] = [];
+  turns.forEach((turn, place) => {
+    const other = others.at(place);
+    if (other?.facts.historySha256 === turn.facts.historySha256) pairs.push({ turn, other });
   });
+  return pairs;
 }

@@ -38,7 +38,7 @@ export const sameMemories: Check = ({ arms, answered }) => {
   const other: readonly AnsweredResult[] = pairs
     .filter(({ turn, other }) => !showAlike(turn.facts.memoryIds, other.facts.memoryIds))
     .map(({ turn }) => turn);
-  const faulty = seen.filter(({ observed }) => FAULTS.some(({ of }) => of(observed.memories!)));
+  const faulty = seen.filter(({ observed: { memories } }) => FAULTS.some(({ of }) => of(memories!)));
   const found = [
     ...FAULTS.map(({ what, of }) => ({ what, turns: faulty.filter(({ observed }) => of(observed.memories!)) })),
     { what: 'show other memories than the arm that they are held against', turns: other },

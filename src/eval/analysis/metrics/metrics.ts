@@ -1,5 +1,7 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { numberField } from '../number-field.ts';
+import type { Measure } from '../statistics/per-item.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
 type ScoreName =
@@ -16,14 +18,14 @@ type ScoreName =
 const share = { unit: '%', direction: 'higher', margin: 2 } as const;
 
 function score(name: ScoreName, kind: MetricDeclaration['kind'], label: string): MetricDefinition {
-  return { ...share, name, kind, label, of: ({ scores }) => scores[name] };
+  return { ...share, name, kind, label, ...numberField('scores', name) };
 }
 
 function nats(
   declared: Pick<MetricDeclaration, 'name' | 'label' | 'margin' | 'direction'>,
-  of: (turn: AnsweredResult) => number | null,
+  measure: Measure<AnsweredResult>,
 ): MetricDefinition {
-  return { ...declared, kind: 'continuous', unit: 'nats', of };
+  return { ...declared, kind: 'continuous', unit: 'nats', ...measure };
 }
 
 /** ln p a token of the gold, at its place; null of an absent item, and where it could not be scored. */
@@ -43,22 +45,22 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   score('bleu', 'continuous', 'BLEU'),
   score('abstention', 'binary', 'abstention'),
   score('taskSuccess', 'binary', 'task success'),
-  nats({ name: 'goldLogProb', label: 'gold answer', direction: 'higher', margin: 0.05 }, goldLogProb),
+  nats({ name: 'goldLogProb', label: 'gold answer', direction: 'higher', margin: 0.05 }, { of: goldLogProb }),
   nats(
     { name: 'goldKl', label: 'KL over the gold', direction: 'lower', margin: 0.05 },
-    ({ observed }) => observed.goldKl ?? null,
+    numberField('observed', 'goldKl'),
   ),
   nats(
     { name: 'goldLogProbability', label: 'gold answer, sum', direction: 'higher', margin: 0.1 },
-    ({ observed }) => observed.goldLogProbability,
+    numberField('observed', 'goldLogProbability'),
   ),
   nats(
     { name: 'freeLogProbability', label: 'own answer', direction: 'higher', margin: 0.05 },
-    ({ observed }) => observed.freeLogProbability,
+    numberField('observed', 'freeLogProbability'),
   ),
   nats(
     { name: 'klDivergence', label: 'KL divergence, first token', direction: 'lower', margin: 0.05 },
-    ({ observed }) => observed.agreement?.klDivergence ?? null,
+    { of: ({ observed }) => observed.agreement?.klDivergence ?? null },
   ),
   {
     ...share,

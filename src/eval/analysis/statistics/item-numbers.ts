@@ -1,7 +1,7 @@
 import { onceFor } from '../../../config/once-for.ts';
 import type { TurnKey } from '../../../records/turn-record.ts';
 import { numberUsers, type UserColumn } from './observations.ts';
-import { originOf } from './sublist.ts';
+import { atPlaces, originOf } from './sublist.ts';
 
 /** A turn as far as it is told which item it is of, and whose. */
 export type TurnOfItem = Pick<TurnKey, 'itemId' | 'userId'>;
@@ -60,7 +60,7 @@ export interface ItemsOfTurns {
 export const itemsOf = onceFor((turns: readonly TurnOfItem[]): ItemsOfTurns => {
   const { list, places } = originOf(turns);
   const numbers = itemNumbers(list);
-  return { numbers, ofTurns: places === null ? numbers.ofTurns : places.map((place) => numbers.ofTurns[place]!) };
+  return { numbers, ofTurns: places === null ? numbers.ofTurns : atPlaces(numbers.ofTurns, places) };
 });
 
 /** The number in `b` of each item of `a`; two lists are paired by many values, and their items matched once. */

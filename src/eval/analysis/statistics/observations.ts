@@ -76,7 +76,9 @@ export function pairsWhere(pairs: PairedObservations, holds: (a: number, b: numb
 
 /** a − b for every pair. */
 export function differences({ a, b, userOf, userIds }: PairedObservations): Observations {
-  return { userOf, userIds, values: a.map((value, place) => value - b[place]!) };
+  const values = new Float64Array(a.length);
+  for (let place = 0; place < values.length; place++) values[place] = a[place]! - b[place]!;
+  return { userOf, userIds, values };
 }
 
 /**
@@ -91,10 +93,11 @@ export function unitTotals({ values, userOf, userIds }: Observations): UnitTotal
     const value = values[place]!;
     sums[userOf[place]!]! += value;
     counts[userOf[place]!]!++;
-    squares += value ** 2;
+    squares += value * value;
   }
-  const users = counts.reduce((found, count) => found + Number(count > 0), 0);
+  const users = countUsers({ userOf, userIds });
   if (users === 1) return { sums: values.slice(), counts: new Float64Array(values.length).fill(1), squares };
+  if (users === userIds.length) return { sums, counts, squares };
   const isThere = (_: number, user: number): boolean => counts[user]! > 0;
   return { sums: sums.filter(isThere), counts: counts.filter(isThere), squares };
 }

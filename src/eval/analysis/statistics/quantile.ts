@@ -10,7 +10,7 @@ const LEAST_FOR_P95 = 100;
  */
 export function quantiles(values: ArrayLike<number>): Quantiles {
   if (values.length === 0) throw new RangeError('no quantile of no values');
-  const sorted = Float64Array.from(values).sort() as unknown as number[];
+  const sorted = new Float64Array(values).sort() as unknown as number[];
   const p50 = quantileSorted(sorted, 0.5);
   return values.length < LEAST_FOR_P95 ? { p50 } : { p50, p95: quantileSorted(sorted, 0.95) };
 }

@@ -21,12 +21,19 @@ export function lookedUp<Member, Value>(members: readonly Member[], lookup: Look
   return places === null ? column : { at: (index) => column.at(places[index]!) };
 }
 
+/** The numbers of a column that stand at some places. */
+export function atPlaces(column: Uint32Array, places: Uint32Array): Uint32Array {
+  const found = new Uint32Array(places.length);
+  for (let index = 0; index < found.length; index++) found[index] = column[places[index]!]!;
+  return found;
+}
+
 /** Of some of its members a list, whose origin is known. */
 function picked<Member>(from: readonly Member[], places: Uint32Array): readonly Member[] {
   const { list, places: inList } = originOf(from);
   const found = new Array<Member>(places.length);
   for (let index = 0; index < found.length; index++) found[index] = from[places[index]!]!;
-  origins.set(found, { list, places: inList === null ? places : places.map((place) => inList[place]!) });
+  origins.set(found, { list, places: inList === null ? places : atPlaces(inList, places) });
   return found;
 }
 
@@ -37,9 +44,7 @@ export function where<Member>(
 ): readonly Member[] {
   const places = new Uint32Array(list.length);
   let found = 0;
-  list.forEach((member, place) => {
-    if (holds(member, place)) places[found++] = place;
-  });
+  for (let place = 0; place < places.length; place++) if (holds(list[place]!, place)) places[found++] = place;
   return found === list.length ? list : picked(list, places.slice(0, found));
 }
 
@@ -56,5 +61,5 @@ export function groupedBy<Member, Word>(
     if (known === undefined) places.set(word, [place]);
     else known.push(place);
   }
-  return new Map([...places].map(([word, some]) => [word, picked(members, Uint32Array.from(some))]));
+  return new Map([...places].map(([word, some]) => [word, picked(members, new Uint32Array(some))]));
 }

@@ -1,12 +1,17 @@
+import { onceFor } from '../../../config/once-for.ts';
 import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { estimateShare } from '../statistics/estimate.ts';
+import { numberField } from '../number-field.ts';
 import { type Measure, paired, perItem } from '../statistics/per-item.ts';
 import { partnersOf } from '../partners.ts';
 import { shareGain } from './paired-quality.ts';
 import { tally } from './tally.ts';
 
-const success: Measure<AnsweredResult> = { of: ({ scores }) => scores.taskSuccess };
+const success = numberField('scores', 'taskSuccess');
+
+/** A baseline is compared with many parts of other arms. */
+const successesOfBaseline = onceFor((turns: readonly AnsweredResult[]) => perItem(turns, success));
 
 const isRight: Measure<AnsweredResult> = {
   of: ({ scores: { taskSuccess } }) => (taskSuccess === null ? null : Number(taskSuccess === 1)),
@@ -22,7 +27,7 @@ export function fidelityTo(
 ): ArmResults['fidelity'] {
   const others = partnersOf(turns, baseline);
   const same = perItem(turns, (turn, place) => {
-    const other = others[place];
+    const other = others.at(place);
     return other === undefined ? null : Number(other.answer.text === turn.answer.text);
   });
   const sameAnswer = estimateShare(same);
@@ -37,7 +42,7 @@ export function successDifference(
   baseline: readonly AnsweredResult[],
   turns: readonly AnsweredResult[],
 ): BreakdownPart['difference'] {
-  const pairs = paired(perItem(turns, success), perItem(baseline, success));
+  const pairs = paired(perItem(turns, success), successesOfBaseline(baseline));
   if (pairs.a.length === 0) return undefined;
   const { n, users, wins, losses } = tally(pairs, 'higher');
   return {

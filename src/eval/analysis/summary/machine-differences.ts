@@ -68,7 +68,7 @@ function ratiosOf(
   const turns = turnsOfArm(answered, primary);
   const others = partnersOf(turns, turnsOfArm(answered, baseline));
   const values = turns.flatMap((turn, place) => {
-    const other = others[place];
+    const other = others.at(place);
     if (other === undefined) return [];
     return [{ userId: turn.userId, value: Math.log(turn.timings.firstToken / other.timings.firstToken) }];
   });

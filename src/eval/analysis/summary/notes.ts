@@ -7,6 +7,7 @@ import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { lookedUp } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
@@ -87,9 +88,13 @@ export function answerPrefixNotes(
 /** A note on a primary metric that no answer meets, where answers hold the gold: a model that answers in sentences. */
 export function metricNotes(answered: readonly AnsweredResult[], { all, primary }: RunMetrics): string[] {
   const contains = all.find(({ name }) => name === 'contains')!;
-  const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
+  const above = (metric: MetricDefinition): number => {
+    const values = lookedUp(answered, metric);
+    return answered.reduce((found, _, place) => found + Number((values.at(place) ?? 0) > 0), 0);
+  };
+  if (primary.unit !== '%' || above(primary) > 0) return [];
   const holding = above(contains);
-  if (primary.unit !== '%' || above(primary) > 0 || holding === 0) return [];
+  if (holding === 0) return [];
   return [
     `no answer of any arm meets ${primary.label}, and ${holding} of ${answered.length} hold the gold: to judge by that, write` +
       ' "primaryMetric":"contains" in the dataset line of the data',

@@ -25,7 +25,7 @@ const areIdentical = onceFor((a: readonly AnsweredResult[]) =>
     if (a.length !== b.length) return false;
     const others = partnersOf(a, b);
     return a.every((turn, place) => {
-      const other = others[place];
+      const other = others.at(place);
       return (
         other?.answer.text === turn.answer.text &&
         turn.observed.sequenceSha256 === other.observed.sequenceSha256 &&

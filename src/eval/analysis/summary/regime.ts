@@ -23,7 +23,7 @@ export function regimeOf(answered: readonly AnsweredResult[], arms: readonly Arm
   const those = (cache: TurnAccount['cache']) =>
     onceFor((turns: readonly AnsweredResult[]) => {
       const partners = partnersOf(turns, ofPrimary);
-      return where(turns, (_, place) => partners[place]?.account.cache === cache);
+      return where(turns, (_, place) => partners.at(place)?.account.cache === cache);
     });
   return { hits: those('hit'), misses: those('miss'), divides: true };
 }

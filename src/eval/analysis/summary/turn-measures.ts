@@ -1,26 +1,26 @@
 import type { Timings } from '../../../records/timings.ts';
 import type { TokenCounts } from '../../../records/token-counts.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { numberField } from '../number-field.ts';
 import type { Measure } from '../statistics/per-item.ts';
 
 type Measures<Name extends string> = Readonly<Record<Name, Measure<AnsweredResult>>>;
 
 function measuresOf<Name extends string>(
   names: readonly Name[],
-  numbersOf: (turn: AnsweredResult) => Readonly<Partial<Record<Name, number>>>,
+  measureOf: (name: Name) => Measure<AnsweredResult>,
 ): Measures<Name> {
-  const measures = names.map((name) => [name, { of: (turn: AnsweredResult) => numbersOf(turn)[name] ?? null }]);
-  return Object.fromEntries(measures) as Measures<Name>;
+  return Object.fromEntries(names.map((name) => [name, measureOf(name)])) as Measures<Name>;
 }
 
 /** Milliseconds of a turn and of its phases. */
 export const timingOf: Measures<keyof Timings> = measuresOf(
   ['retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'firstToken', 'decode', 'total'],
-  ({ timings }) => timings,
+  (name) => numberField('timings', name),
 );
 
 /** Tokens of a turn; a turn that ran none through first layers has none there. */
 export const tokensOf: Measures<keyof TokenCounts> = measuresOf(
   ['prompt', 'kvResident', 'evaluated', 'firstLayers', 'generated', 'positions'],
-  ({ tokens }) => tokens,
+  (name) => numberField('tokens', name),
 );
