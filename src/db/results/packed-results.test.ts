@@ -44,37 +44,44 @@ const turns = fc.record({
   error: fc.option(fc.string(), { nil: undefined }),
 });
 
+/** Turns as the values of the property make them. */
+const made = fc.array(turns, { minLength: 1, maxLength: 40 }).map((list) =>
+  list.map(({ arm, text, score, ms, ownMs, wrongCells, error }) =>
+    result(
+      error === undefined
+        ? answeredTurn(arm, {
+            changes: {
+              answer: { ...base.answer, text },
+              scores: { ...base.scores, tokenF1: score },
+              timings: { ...base.timings, firstToken: ms },
+              observed: {
+                ...base.observed,
+                ...(ownMs === undefined ? {} : { ownMs }),
+                ...(wrongCells === undefined ? {} : { wrongCells }),
+              },
+            },
+          })
+        : failedTurn(arm, error),
+    ),
+  ),
+);
+
 test('turns are what they were, whatever they share, lack, or have alone', () => {
   fc.assert(
-    fc.property(fc.array(turns, { minLength: 1, maxLength: 40 }), (list) => {
-      const made = list.map(({ arm, text, score, ms, ownMs, wrongCells, error }) =>
-        result(
-          error === undefined
-            ? answeredTurn(arm, {
-                changes: {
-                  answer: { ...base.answer, text },
-                  scores: { ...base.scores, tokenF1: score },
-                  timings: { ...base.timings, firstToken: ms },
-                  observed: {
-                    ...base.observed,
-                    ...(ownMs === undefined ? {} : { ownMs }),
-                    ...(wrongCells === undefined ? {} : { wrongCells }),
-                  },
-                },
-              })
-            : failedTurn(arm, error),
-        ),
-      );
-      const read = stored(made);
-      expect(read.map(plainResult)).toEqual(made);
-      // Packed apart, and beside some that were never packed.
-      const some = [...read, ...stored(made.slice(1)), ...made];
-      for (const column of resultColumns) {
-        const value = fieldOfTurns(some, column);
-        expect(some.map((_turn, place) => value(place))).toEqual(some.map((turn) => valueOf(turn, column)));
-      }
+    fc.property(made, (list) => {
+      expect(stored(list).map(plainResult)).toEqual(list);
     }),
   );
+});
+
+test.each(resultColumns)('a list gives $group $field of turns that were packed together, apart, or never', (column) => {
+  const lists = fc.tuple(made, made, made);
+  const given = fc.property(lists, ([some, others, plain]) => {
+    const list = [...stored(some), ...stored(others), ...plain];
+    const value = fieldOfTurns(list, column);
+    expect(list.map((_turn, place) => value(place))).toEqual(list.map((turn) => valueOf(turn, column)));
+  });
+  fc.assert(given, { numRuns: 3 });
 });
 
 test('numbers that differ stand as they are, and what is equal stands once', () => {
