@@ -16,7 +16,7 @@ const LEAST_ITEMS = 30;
 /** Above chance: what a control may know. */
 const TOLERANCE = 0.02;
 
-/** What a control may not do, and the turns in which it did. */
+/** A thing that a control may not do, and the turns in which it did. */
 interface Foul {
   readonly what: string;
   readonly is: (own: Memories, other: Memories) => boolean;
