@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { composeEngine } from '../../src/cli/compose.ts';
 import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { nextMessage } from './next-message.ts';
 
 /** As many as a turn of suite `main` evaluates and generates on SmolLM2, on average. */
 const PROMPT_TOKENS = 174;
@@ -49,12 +50,6 @@ export async function barePace(bare: BareEngine, processes: number): Promise<Bar
   } finally {
     for (const child of children) child.kill();
   }
-}
-
-async function nextMessage(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error('an engine ended before it was measured')));
-  const [message] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
-  return message;
 }
 
 async function measure(bare: BareEngine): Promise<void> {

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runBench } from '../../src/cli/compose.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { nextMessage } from './next-message.ts';
 
 /** Options of a run by their names on the command line. */
 export type Flags = Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export class PacedRun implements Disposable {
   static async begin(flags: Flags): Promise<PacedRun> {
     const run = new PacedRun(flags);
     process.once('exit', run.#end);
-    await run.#nextTurn();
+    await nextMessage(run.#child);
     run.#signal('SIGSTOP');
     run.#first = run.#turns.done;
     return run;
@@ -59,7 +59,7 @@ export class PacedRun implements Disposable {
     const left = (): number => start + ms - performance.now();
     this.#signal('SIGCONT');
     while (left() > 0 && !this.isOver) {
-      await Promise.race([wait(left(), undefined, { ref: false }), this.#nextTurn()]);
+      await Promise.race([wait(left(), undefined, { ref: false }), nextMessage(this.#child)]);
     }
     this.#signal('SIGSTOP');
     this.#wentOnMs += performance.now() - start;
@@ -78,17 +78,6 @@ export class PacedRun implements Disposable {
     } catch (error) {
       // Of a group that has ended nobody is left to take it.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-
-  async #nextTurn(): Promise<void> {
-    const waiting = new AbortController();
-    const next = (event: string): Promise<unknown> => once(this.#child, event, { signal: waiting.signal });
-    const ended = next('exit').then(() => Promise.reject(new Error('a run ended before its last turn')));
-    try {
-      await Promise.race([next('message'), ended]);
-    } finally {
-      waiting.abort();
     }
   }
 }

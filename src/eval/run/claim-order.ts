@@ -1,10 +1,9 @@
 import type { ArmTraits } from '../../records/arm-traits.ts';
-import { isAskedOf } from './asked-of-arm.ts';
 import type { TurnSample } from './prove/turn-sample.ts';
 import type { UserOfPlan } from './users-of-plan.ts';
 
 /** Repeats of a run, its arms, and the turns that it proves anew. */
-export interface WorkOfRun {
+interface WorkOfRun {
   readonly arms: readonly ArmTraits[];
   readonly repeats: number;
   readonly sample: Pick<TurnSample, 'has'>;
@@ -16,7 +15,7 @@ export interface WorkOfRun {
  */
 export function claimOrder(users: readonly UserOfPlan[], run: WorkOfRun): readonly UserOfPlan[] {
   const work = new Map(users.map((user) => [user, user.turns + provenTurns(user, run)]));
-  return [...users].sort((a, b) => work.get(b)! - work.get(a)!);
+  return users.toSorted((a, b) => work.get(b)! - work.get(a)!);
 }
 
 /** Turns of a user that are proven anew: each takes about as long as another turn. */
@@ -24,7 +23,6 @@ function provenTurns({ user }: UserOfPlan, { arms, repeats, sample }: WorkOfRun)
   let proven = 0;
   for (const item of user.items) {
     for (const arm of arms) {
-      if (!isAskedOf(arm, item)) continue;
       for (let repeat = 0; repeat < repeats; repeat++) if (sample.has(arm, item, repeat)) proven++;
     }
   }
