@@ -5,13 +5,17 @@ import { partnersOf } from './partners.ts';
 import { where } from './statistics/sublist.ts';
 import { turnsOfArm } from './turns-of-run.ts';
 
+const name = { of: ({ arm, itemId }: AnsweredResult) => `${arm} ${itemId}` };
 const turn = (arm: string, itemId: string, repeat = 0) => answeredTurn(arm, { changes: { itemId, repeat } });
 const rag = [turn('rag', 'i1'), turn('rag', 'i2'), turn('rag', 'i2', 1)];
 const dki = [turn('dki', 'i2', 1), turn('dki', 'i2', 2), turn('dki', 'i1'), turn('dki', 'i3')];
 
 const beside = (turns: readonly AnsweredResult[], others: readonly AnsweredResult[]) => {
   const partners = partnersOf(turns, others);
-  return turns.map((_turn, index) => partners.at(index));
+  const found = turns.map((_turn, index) => partners.at(index));
+  const known = partners.known(name);
+  expect(turns.map((_turn, index) => known.at(index))).toEqual(found.map((other) => other && name.of(other)));
+  return found;
 };
 
 test('a turn stands beside that of the same item and repeat, of lists apart and of one run', () => {

@@ -1,8 +1,8 @@
 import { onceFor } from '../../config/once-for.ts';
 import type { FailedTurn } from '../../records/turn-record.ts';
 import type { AnsweredResult } from '../../records/turn-result.ts';
-import type { Lookup } from './statistics/column.ts';
 import { groupedBy } from './statistics/sublist.ts';
+import { turnField } from './turn-field.ts';
 
 /** The turns of a run, in the order in which they were written. */
 export interface TurnsOfRun {
@@ -10,7 +10,7 @@ export interface TurnsOfRun {
   readonly failed: readonly FailedTurn[];
 }
 
-const ARM: Lookup<AnsweredResult, string> = { of: ({ arm }) => arm };
+const ARM = turnField(null, 'arm');
 
 /** The turns of each arm that answered any: the same lists each time, of which other things are known once. */
 export const turnsByArm: (turns: readonly AnsweredResult[]) => ReadonlyMap<string, readonly AnsweredResult[]> = onceFor(

@@ -1,7 +1,12 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { readerOf } from '../statistics/column.ts';
 import { where } from '../statistics/sublist.ts';
-import { pairsOf } from './pairs-of.ts';
+import { turnField } from '../turn-field.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
+import { pairsOf, turnsWhere } from './pairs-of.ts';
+
+const ANSWER = turnField('observed', 'answer');
+const SAME_AGAIN = turnField('observed', 'sameAgain');
 
 /** Turns of which something is not as it must be, and the words for it. */
 interface Fault {
@@ -16,30 +21,31 @@ interface Fault {
  * may part at a near tie, and other answers decide nothing.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
-  const seen = where(answered, ({ observed }) => observed.answer !== undefined);
+  const observedAnswer = readerOf(answered, ANSWER);
+  const seen = where(answered, (_, place) => observedAnswer(place) !== undefined);
   if (seen.length === 0) return undecided('answers', 'no answer was observed as its engine generated it');
   const { bitwiseEqual, largestDifference } = probes.parity;
   const claims = arms.flatMap(({ name, equivalence, reference }) =>
     equivalence === 'bitwise' && reference !== null ? [{ name, reference }] : [],
   );
-  const pairs = claims.flatMap(({ name, reference }) => pairsOf(seen, name, reference));
-  const again = seen.filter(({ observed }) => observed.sameAgain !== undefined);
+  const compared = claims.map(({ name, reference }) => pairsOf(seen, name, reference));
+  const pairs = compared.reduce((sum, { turns }) => sum + turns.length, 0);
+  const [answer, sameAgain] = [readerOf(seen, ANSWER), readerOf(seen, SAME_AGAIN)];
+  const again = where(seen, (_, place) => sameAgain(place) !== undefined);
   const certain: readonly Fault[] = [
     {
       what: 'are not what the engine generated',
-      turns: seen.filter(({ observed }) => !observed.answer!.asGenerated),
+      turns: where(seen, (_, place) => !answer(place)!.asGenerated),
     },
     {
       what: 'begin with another than the likeliest token',
-      turns: seen.filter(({ observed }) => (observed.answer!.shortfall ?? 0) > 2 * largestDifference),
+      turns: where(seen, (_, place) => (answer(place)!.shortfall ?? 0) > 2 * largestDifference),
     },
   ];
   const exact: readonly Fault[] = [
     {
       what: 'differ from those of the arm that they claim to equal',
-      turns: pairs
-        .filter(({ turn, other }) => turn.observed.answer!.sha256 !== other.observed.answer!.sha256)
-        .map(({ turn }) => turn),
+      turns: compared.flatMap((some) => turnsWhere(some, ANSWER, (own, other) => own!.sha256 !== other!.sha256)),
     },
     {
       what: 'came out otherwise when they were generated again',
@@ -59,7 +65,7 @@ export const answers: Check = ({ arms, answered, probes }) => {
   return decided(
     'answers',
     true,
-    `${seen.length} answers are what the engine generated, ${pairs.length} of them token by token those of the arm they` +
+    `${seen.length} answers are what the engine generated, ${pairs} of them token by token those of the arm they` +
       ` claim to equal; ${again.length} were generated again, and are the same`,
   );
 };

@@ -1,9 +1,14 @@
 import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import { readerOf } from '../statistics/column.ts';
+import { where } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /** Rotations by the engine and by plain arithmetic differ by less than this part of a key. */
 const SHIFT_BOUND = 2 ** -7;
+
+const WRONG_CELLS = turnField('observed', 'wrongCells');
 
 /**
  * Cells: of a seeded sample of the turns that inject, and of each arm's first cache hit and miss of the first user, the cells
@@ -18,7 +23,8 @@ export const cells: Check = ({ arms, answered, probes }) => {
   if ('missing' in selfTest) return undecided('cells', `they cannot be read: ${selfTest.missing}`);
   const unsound = unsoundness(selfTest, probes.parity);
   if (unsound !== null) return decided('cells', false, unsound);
-  const proven = answered.filter(({ observed }) => observed.wrongCells !== undefined);
+  const wrongCells = readerOf(answered, WRONG_CELLS);
+  const proven = where(answered, (_, place) => wrongCells(place) !== undefined);
   const wrong = proven.flatMap(({ arm, itemId, observed }) =>
     observed.wrongCells === null ? [] : [`${arm} on ${itemId}: ${observed.wrongCells}`],
   );

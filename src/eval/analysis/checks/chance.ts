@@ -6,7 +6,9 @@ import type { ItemRecord } from '../../../records/turn-record.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { TextMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
+import { readerOf } from '../statistics/column.ts';
 import { perItem } from '../statistics/per-item.ts';
+import { turnField } from '../turn-field.ts';
 
 /** Golds of other items that an answer is tried on, at most. */
 const MOST_PARTNERS = 10;
@@ -48,19 +50,28 @@ interface Lender {
   readonly golds: Golds;
 }
 
+const ITEM_ID = turnField(null, 'itemId');
+const ITEM = turnField(null, 'item');
+
 /** The items of some turns, each once. */
 function itemsOf(turns: readonly AnsweredResult[]): ReadonlyMap<string, ItemRecord> {
   const items = new Map<string, ItemRecord>();
-  for (const turn of turns) if (!items.has(turn.itemId)) items.set(turn.itemId, turn.item);
+  const [itemId, item] = [readerOf(turns, ITEM_ID), readerOf(turns, ITEM)];
+  for (let place = 0; place < turns.length; place++) {
+    if (!items.has(itemId(place))) items.set(itemId(place), item(place));
+  }
   return items;
 }
 
-/** The items of the turns that have a gold, each once; controls of one run are tried on the same. */
-const lendersOf = onceFor((turns: readonly AnsweredResult[]): Lender[] =>
-  [...itemsOf(turns)]
-    .filter(([, item]) => item.gold !== null)
-    .map(([itemId, item]) => ({ item, golds: goldsOf(itemId, item) })),
-);
+/** The items of the turns that have a gold, and their golds by scope; controls of one run are tried on the same. */
+const lendersOf = onceFor((turns: readonly AnsweredResult[]) => {
+  const lenders = new Map(
+    [...itemsOf(turns)]
+      .filter(([, item]) => item.gold !== null)
+      .map(([itemId, item]) => [itemId, { item, golds: goldsOf(itemId, item) }]),
+  );
+  return { lenders, pools: SCOPES.map((scope) => ({ scope, byKey: poolsOf([...lenders.values()], scope) })) };
+});
 
 /** The golds of items, by the key of a scope. */
 function poolsOf(lenders: readonly Lender[], scope: Scope): ReadonlyMap<string, readonly Golds[]> {
@@ -99,13 +110,12 @@ export function chanceOf(
   score: TextMetric,
   seed: number,
 ): Chance {
-  const lenders = lendersOf(all);
-  const pools = SCOPES.map((scope) => ({ scope, byKey: poolsOf(lenders, scope) }));
+  const { lenders, pools } = lendersOf(all);
   const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
   const partners = new Map<string, readonly Golds[]>();
   const random = new SeededRandom(seed);
   for (const [itemId, item] of itemsOf(turns)) {
-    const own = goldsOf(itemId, item);
+    const own = lenders.get(itemId)?.golds ?? goldsOf(itemId, item);
     for (const { scope, byKey } of pools) {
       const others = partnersOf(own, byKey.get(keyOf[scope](item) ?? '') ?? [], random);
       if (others.length === 0) continue;

@@ -1,5 +1,7 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { readerOf } from '../statistics/column.ts';
 import { quantiles } from '../statistics/quantile.ts';
+import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
 
@@ -9,6 +11,8 @@ const TOLERANCE_MS = 5;
 const LEAST_TURNS = 20;
 /** Above so many runnable processes a core, waiting for a core looks like a system's own time. */
 const BUSY = 1.5;
+
+const OWN_MS = turnField('observed', 'ownMs');
 
 /**
  * Clock: the time to the first token is the runner's. Of it, a system spends no more than the baseline's in no call of engine,
@@ -41,6 +45,11 @@ export const clock: Check = ({ arms, answered, probes }) => {
 
 /** Of the own times, milliseconds; null where none was measured. */
 function medianOf(turns: readonly AnsweredResult[]): number | null {
-  const times = turns.flatMap(({ observed }) => observed.ownMs ?? []);
+  const ownMs = readerOf(turns, OWN_MS);
+  const times: number[] = [];
+  for (let place = 0; place < turns.length; place++) {
+    const ms = ownMs(place);
+    if (ms !== undefined) times.push(ms);
+  }
   return times.length === 0 ? null : quantiles(times).p50;
 }

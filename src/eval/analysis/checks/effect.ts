@@ -188,10 +188,11 @@ export const effect: Check = ({ arms, answered, probes }) => {
     };
     const nearest = nearestArm(arm, arms, baseline);
     const could = couldDiffer({ arm, nearest }, own, turnsOfArm(answered, nearest.name));
-    const rivals = own.some(leftChoice) ? rivalsOf(arm, compared) : [];
+    const rivals = rivalsOf(arm, compared);
+    const tried = rivals.length > 0 && own.some(leftChoice) ? rivals : [];
     return [
       { arm, nearest, could, does: differs(nearest) },
-      ...rivals.map((rival) => ({ arm, nearest: rival, could: true, does: differs(rival) })),
+      ...tried.map((rival) => ({ arm, nearest: rival, could: true, does: differs(rival) })),
     ];
   });
   const dead = varied.filter(({ could, does }) => could && !does);

@@ -3,12 +3,14 @@ import type { Observed } from '../../../records/observed.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
+import { readerOf } from '../statistics/column.ts';
 import { perItem } from '../statistics/per-item.ts';
 import { where } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { chanceOf, scopesInWords } from './chance.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
-import { pairsOf } from './pairs-of.ts';
+import { pairsOf, turnsWhere } from './pairs-of.ts';
 
 type Memories = NonNullable<Observed['memories']>;
 
@@ -20,26 +22,28 @@ const TOLERANCE = 0.02;
 interface Foul {
   readonly what: string;
   readonly is: (own: Memories, other: Memories) => boolean;
-  readonly turns: AnsweredResult[];
 }
+
+const CLOSED = turnField('observed', 'closed');
+const MEMORIES = turnField('observed', 'memories');
 
 /** Memories that a control was shown and may not be, by id, on any item; null where it was not. */
 function foulControls(arms: readonly ArmTraits[], answered: readonly AnsweredResult[]): string | null {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   const donors = arms.filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor');
   const fouls: readonly Foul[] = [
-    { what: "hold memories of the asker's own", is: ({ own }) => own > 0, turns: [] },
-    { what: 'hold an answer', is: ({ holdsGold }) => holdsGold, turns: [] },
-    { what: `hold more memories than ${baseline}`, is: (own, theirs) => own.given > theirs.given, turns: [] },
+    { what: "hold memories of the asker's own", is: ({ own }) => own > 0 },
+    { what: 'hold an answer', is: ({ holdsGold }) => holdsGold },
+    { what: `hold more memories than ${baseline}`, is: (own, theirs) => own.given > theirs.given },
   ];
-  for (const { name } of donors) {
-    for (const { turn, other } of pairsOf(answered, name, baseline ?? name)) {
-      const [own, theirs] = [turn.observed.memories, other.observed.memories];
-      if (own === undefined || theirs === undefined) continue;
-      for (const { is, turns } of fouls) if (is(own, theirs)) turns.push(turn);
-    }
-  }
-  const found = fouls.filter(({ turns }) => turns.length > 0);
+  const compared = donors.map(({ name }) => pairsOf(answered, name, baseline ?? name));
+  const found = fouls
+    .map(({ what, is }) => {
+      const isFoul = (own?: Memories, theirs?: Memories): boolean =>
+        own !== undefined && theirs !== undefined && is(own, theirs);
+      return { what, turns: compared.flatMap((pairs) => turnsWhere(pairs, MEMORIES, isFoul)) };
+    })
+    .filter(({ turns }) => turns.length > 0);
   return found.length === 0
     ? null
     : found.map(({ what, turns }) => `${turns.length} turns ${what}: ${examples(turns)}`).join('; ');
@@ -93,10 +97,9 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = ran.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
     const shown = (turn: AnsweredResult): boolean => retrieves === 'nothing' || turn.facts.keptMemories > 0;
-    const closed = where(
-      turnsOfArm(answered, name),
-      (turn) => turn.observed.closed && turn.item.gold !== null && shown(turn),
-    );
+    const turns = turnsOfArm(answered, name);
+    const isClosed = readerOf(turns, CLOSED);
+    const closed = where(turns, (turn, place) => isClosed(place) && turn.item.gold !== null && shown(turn));
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });
   const few = byArm.find(({ items }) => items < LEAST_ITEMS);

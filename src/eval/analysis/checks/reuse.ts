@@ -1,6 +1,11 @@
 import { booksAgree } from '../../../records/engine-audit.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { readerOf } from '../statistics/column.ts';
+import { where } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
 import { type CheckOfSome, decided, examples, undecided } from './check.ts';
+
+const FOUND = turnField('account', 'found');
 
 /**
  * True where a turn evaluated what its account says: to the token, or within a block of the engine's own prefix cache, which
@@ -18,7 +23,8 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
  */
 export const reuse: CheckOfSome = ({ answered, probes }) => {
   const { audit } = probes;
-  const cached = answered.filter(({ account }) => account.found !== undefined);
+  const found = readerOf(answered, FOUND);
+  const cached = where(answered, (_, place) => found(place) !== undefined);
   if (audit === undefined && cached.length === 0) return null;
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
@@ -31,10 +37,10 @@ export const reuse: CheckOfSome = ({ answered, probes }) => {
         ` (${first.tokens.evaluated} tokens in place of ${first.account.evaluated})`,
     );
   }
-  const found = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
+  const tokensFound = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
   const turns =
     `${plain.length} turns evaluated all that they say` +
-    (cached.length === 0 ? '' : `, ${cached.length} found ${found} tokens of earlier prompts, within a block`);
+    (cached.length === 0 ? '' : `, ${cached.length} found ${tokensFound} tokens of earlier prompts, within a block`);
   if (audit === undefined) {
     return undecided('reuse', `${turns}; no counters of the server's own say so: it shows none, or an answer was lost`);
   }

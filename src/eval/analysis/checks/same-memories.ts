@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { readerOf } from '../statistics/column.ts';
 import { where } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
-import { pairsOf } from './pairs-of.ts';
+import { pairsOf, turnsWhere } from './pairs-of.ts';
+
+const MEMORIES = turnField('observed', 'memories');
+const MEMORY_IDS = turnField('facts', 'memoryIds');
 
 type Memories = NonNullable<Observed['memories']>;
 
@@ -28,26 +32,25 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
  * reference show the memories of that.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
-  const seen = where(answered, ({ observed }) => observed.memories !== undefined);
+  const ofAll = readerOf(answered, MEMORIES);
+  const seen = where(answered, (_, place) => ofAll(place) !== undefined);
   if (seen.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
-  const pairs = arms
-    .filter(showsAsReference)
-    .flatMap(({ name, reference }) => pairsOf(seen, name, reference!))
-    // A gate that injects nothing was given nothing.
-    .filter(({ turn }) => turn.observed.memories!.given > 0);
-  const other: readonly AnsweredResult[] = pairs
-    .filter(({ turn, other }) => !showAlike(turn.facts.memoryIds, other.facts.memoryIds))
-    .map(({ turn }) => turn);
-  const faulty = seen.filter(({ observed: { memories } }) => FAULTS.some(({ of }) => of(memories!)));
+  const compared = arms.filter(showsAsReference).map(({ name, reference }) => pairsOf(seen, name, reference!));
+  // A gate that injects nothing was given nothing.
+  const wasGiven = compared.flatMap((pairs) => turnsWhere(pairs, MEMORIES, (own) => own!.given > 0));
+  const other = compared
+    .flatMap((pairs) => turnsWhere(pairs, MEMORY_IDS, (own, theirs) => !showAlike(own, theirs)))
+    .filter(({ observed }) => observed.memories!.given > 0);
+  const memories = readerOf(seen, MEMORIES);
   const found = [
-    ...FAULTS.map(({ what, of }) => ({ what, turns: faulty.filter(({ observed }) => of(observed.memories!)) })),
+    ...FAULTS.map(({ what, of }) => ({ what, turns: where(seen, (_, place) => of(memories(place)!)) })),
     { what: 'show other memories than the arm that they are held against', turns: other },
   ].filter(({ turns }) => turns.length > 0);
   return found.length === 0
     ? decided(
         'same memories',
         true,
-        `${seen.length} turns show what they were given, ${pairs.length} of them the memories of their reference`,
+        `${seen.length} turns show what they were given, ${wasGiven.length} of them the memories of their reference`,
       )
     : decided(
         'same memories',

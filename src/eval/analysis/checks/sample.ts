@@ -50,10 +50,14 @@ export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidenc
 
 function missing(arm: ArmTraits, turns: readonly TurnResult[], plan: RunSample): string[] {
   const wanted = plannedTurns([arm], plan);
-  const asked = [...Map.groupBy(turns, ({ repeat }) => repeat).values()].flatMap((ofRepeat) => [
-    ...Map.groupBy(ofRepeat, ({ turn }) => turn).values(),
-  ]);
-  const distinct = asked.reduce((sum, some) => sum + new Set(some.map(({ itemId }) => itemId)).size, 0);
+  const rounds = new Map<string, Set<string>>();
+  for (const { repeat, turn, itemId } of turns) {
+    const round = `${repeat}/${turn}`;
+    const asked = rounds.get(round) ?? new Set();
+    if (asked.size === 0) rounds.set(round, asked);
+    asked.add(itemId);
+  }
+  const distinct = [...rounds.values()].reduce((sum, { size }) => sum + size, 0);
   return distinct === wanted && turns.length === wanted
     ? []
     : [`${arm.name} has ${turns.length} rows of ${distinct} turns in place of ${wanted}`];

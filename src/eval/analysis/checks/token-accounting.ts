@@ -2,6 +2,8 @@ import type { EvaluatedTokens } from '../../../records/results.ts';
 import { selectedByFirstLayers, selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
+import { sumOf } from '../statistics/per-item.ts';
+import { tokensOf } from '../turn-measures.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';
@@ -76,7 +78,7 @@ function wrongBooks(
   if (booked.unbooked !== 0) {
     return `${booked.unbooked} tokens were evaluated between turns, on no book`;
   }
-  const turns = answered.reduce((sum, { tokens }) => sum + tokens.evaluated, 0);
+  const turns = sumOf(answered, tokensOf.evaluated) ?? 0;
   return turns === booked.turns || (someFailed && turns < booked.turns)
     ? null
     : `turns evaluated ${turns} tokens by their own counts, and ${booked.turns} by the meter of the engine over all sessions`;

@@ -1,5 +1,13 @@
 import { type Check, decided, examples, undecided } from './check.ts';
-import { pairsOf } from './pairs-of.ts';
+import { readerOf } from '../statistics/column.ts';
+import { where } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
+import { pairsOf, turnsWhere } from './pairs-of.ts';
+
+const ARM = turnField(null, 'arm');
+const SHARES_POSITIONS = turnField('account', 'sharesPositions');
+const FOREIGN_TOKEN = turnField('observed', 'firstForeignToken');
+const SEQUENCE = turnField('observed', 'sequenceSha256');
 
 /**
  * Token identity: arms that claim the token sequence of another have it, id by id, as the session holds it after the turn;
@@ -10,22 +18,23 @@ export const tokenIdentity: Check = ({ arms, answered }) => {
   const claims = arms.flatMap(({ name, equivalence, reference }) =>
     equivalence === 'none' || reference === null ? [] : [{ name, reference }],
   );
-  const compared = claims.flatMap(({ name, reference }) => pairsOf(answered, name, reference));
+  const compared = claims.map(({ name, reference }) => pairsOf(answered, name, reference));
+  const pairs = compared.reduce((sum, { turns }) => sum + turns.length, 0);
   if (claims.length === 0) return undecided('token identity', 'no arm claims the token sequence of another');
   const unlisted = new Set(arms.filter(({ making }) => making?.sink?.kept === true).map(({ name }) => name));
-  const readable = answered.filter(({ arm, account }) => !account.sharesPositions && !unlisted.has(arm));
-  const foreign = readable.filter((turn) => turn.observed.firstForeignToken !== null);
-  const different = compared
-    .filter(({ turn, other }) => turn.observed.sequenceSha256 !== other.observed.sequenceSha256)
-    .map(({ turn }) => turn);
+  const [armOf, sharesPositions] = [readerOf(answered, ARM), readerOf(answered, SHARES_POSITIONS)];
+  const readable = where(answered, (_, place) => !sharesPositions(place) && !unlisted.has(armOf(place)));
+  const foreignToken = readerOf(readable, FOREIGN_TOKEN);
+  const foreign = where(readable, (_, place) => foreignToken(place) !== null);
+  const different = compared.flatMap((some) => turnsWhere(some, SEQUENCE, (own, other) => own !== other));
   const wrong = [...foreign, ...different];
   const names = claims.map(({ name }) => name).join(', ');
   const references = [...new Set(claims.map(({ reference }) => reference))].join(', ');
   return wrong.length === 0
     ? decided(
         'token identity',
-        compared.length > 0,
-        `${compared.length} turns of ${names} hold the ids of ${references}, ${readable.length} turns those of their own prompt`,
+        pairs > 0,
+        `${pairs} turns of ${names} hold the ids of ${references}, ${readable.length} turns those of their own prompt`,
       )
     : decided('token identity', false, `${wrong.length} turns hold other ids than they claim: ${examples(wrong)}`);
 };

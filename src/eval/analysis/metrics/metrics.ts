@@ -1,6 +1,6 @@
 import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { numberField } from '../number-field.ts';
+import { numberField } from '../turn-field.ts';
 import type { Measure } from '../statistics/per-item.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 

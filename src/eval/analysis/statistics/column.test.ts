@@ -16,6 +16,28 @@ test.each([
   expect(list.map((place) => column.at(place))).toEqual(list.map(of));
 });
 
+test.each([
+  ['few', (one: number) => (one % 7 === 0 ? null : one % 3)],
+  ['many', (one: number) => (one % 7 === 0 ? null : one / 3)],
+])('%s numbers are copied, all or some', (_, of: (one: number) => number | null) => {
+  const column = columnOf(list, { of });
+  const into = new Float64Array(list.length);
+  column.copyNumbers(null, into);
+  expect([...into]).toEqual(list.map((one) => of(one) ?? NaN));
+  const places = Uint32Array.of(999, 0, 8);
+  column.copyNumbers(places, into);
+  expect([...into].slice(0, 3)).toEqual(Array.from(places, (place) => of(place) ?? NaN));
+});
+
+test.each([
+  ['few', (one: number) => (one === 999 ? 'end' : one % 3)],
+  ['many', (one: number) => (one === 999 ? 'end' : one)],
+])('a word among %s numbers is not copied', (_, of: (one: number) => unknown) => {
+  const column = columnOf(list, { of });
+  expect(() => column.copyNumbers(null, new Float64Array(list.length))).toThrow('not a number');
+  expect(() => column.copyNumbers(Uint32Array.of(999), new Float64Array(1))).toThrow('not a number');
+});
+
 test('a list asks once for each lookup', () => {
   let asked = 0;
   const lookup = { of: (one: number) => ((asked += 1), one % 2) };

@@ -12,6 +12,23 @@ export interface Column<Value> {
   at(place: number): Value;
 }
 
+/** The column of a list that was looked up as a whole. */
+interface WholeColumn<Value> extends Column<Value> {
+  /**
+   * Writes its numbers one behind the other: those at some places, or all of them where `places` is null. NaN stands for null.
+   * @throws RangeError on a value that is no number
+   */
+  copyNumbers(places: Uint32Array | null, into: Float64Array): void;
+}
+
+/** The values of a lookup for a list that asks for each once; `columnOf` keeps them for who comes again. */
+export function readerOf<Member, Value>(
+  list: readonly Member[],
+  lookup: Lookup<Member, Value>,
+): (place: number) => Value {
+  return lookup.inList?.(list) ?? ((place) => lookup.of(list[place]!));
+}
+
 /** The value itself. @throws RangeError on NaN, which stands for null in columns of numbers */
 export function notNaN<Value>(value: Value): Value {
   if (Number.isNaN(value)) throw new RangeError('a value of a turn is not a number');
@@ -26,13 +43,13 @@ const MOST_CODED = 256;
  * each would be waited for.
  * @throws RangeError as `notNaN`
  */
-export function columnOf<Member, Value>(list: readonly Member[], lookup: Lookup<Member, Value>): Column<Value> {
-  return columnsOf(list)(lookup) as Column<Value>;
+export function columnOf<Member, Value>(list: readonly Member[], lookup: Lookup<Member, Value>): WholeColumn<Value> {
+  return columnsOf(list)(lookup) as WholeColumn<Value>;
 }
 
 const columnsOf = onceFor((list: readonly unknown[]) =>
   onceFor((lookup: Lookup<never, unknown>) => {
-    const value = lookup.inList?.(list as readonly never[]) ?? ((place) => lookup.of(list[place] as never));
+    const value = readerOf(list as readonly never[], lookup);
     const of = (place: number): unknown => notNaN(value(place));
     return codedColumn(list.length, of) ?? numberColumn(list.length, of) ?? wideColumn(list.length, of);
   }),
@@ -41,7 +58,7 @@ const columnsOf = onceFor((list: readonly unknown[]) =>
 type Values = (place: number) => unknown;
 
 /** A byte a member, and each value once; null where there are too many values for that. */
-function codedColumn(length: number, of: Values): Column<unknown> | null {
+function codedColumn(length: number, of: Values): WholeColumn<unknown> | null {
   const codes = new Uint8Array(length);
   const known = new Map<unknown, number>();
   let [last, code]: [unknown, number] = [undefined, -1];
@@ -56,21 +73,47 @@ function codedColumn(length: number, of: Values): Column<unknown> | null {
     codes[place] = code;
   }
   const values = [...known.keys()];
-  return { at: (place) => values[codes[place]!] };
+  return {
+    at: (place) => values[codes[place]!],
+    copyNumbers(places, into) {
+      const numbers = Float64Array.from(values, asNumber);
+      if (places === null) for (let place = 0; place < length; place++) into[place] = numbers[codes[place]!]!;
+      else for (let index = 0; index < places.length; index++) into[index] = numbers[codes[places[index]!]!]!;
+    },
+  };
 }
 
 /** Numbers and null, which NaN stands for; null where something else is among them. */
-function numberColumn(length: number, of: Values): Column<unknown> | null {
+function numberColumn(length: number, of: Values): WholeColumn<unknown> | null {
   const numbers = new Float64Array(length);
   for (let place = 0; place < length; place++) {
     const value = of(place);
     if (value !== null && typeof value !== 'number') return null;
     numbers[place] = value ?? NaN;
   }
-  return { at: (place) => (Number.isNaN(numbers[place]) ? null : numbers[place]) };
+  return {
+    at: (place) => (Number.isNaN(numbers[place]) ? null : numbers[place]),
+    copyNumbers(places, into) {
+      if (places === null) into.set(numbers);
+      else for (let index = 0; index < places.length; index++) into[index] = numbers[places[index]!]!;
+    },
+  };
 }
 
-function wideColumn(length: number, of: Values): Column<unknown> {
+function wideColumn(length: number, of: Values): WholeColumn<unknown> {
   const values = Array.from({ length }, (_, place) => of(place));
-  return { at: (place) => values[place] };
+  return {
+    at: (place) => values[place],
+    copyNumbers(places, into) {
+      for (let index = 0; index < (places?.length ?? length); index++) {
+        into[index] = asNumber(values[places?.[index] ?? index]);
+      }
+    },
+  };
+}
+
+function asNumber(value: unknown): number {
+  if (value === null) return NaN;
+  if (typeof value !== 'number') throw new RangeError('a value of a turn is not a number');
+  return value;
 }

@@ -1,6 +1,6 @@
 import { onceFor } from '../../../config/once-for.ts';
 import type { TurnKey } from '../../../records/turn-record.ts';
-import { numberUsers, type UserColumn } from './observations.ts';
+import { countUsers, numberUsers, type UserColumn } from './observations.ts';
 import { atPlaces, originOf } from './sublist.ts';
 
 /** A turn as far as it is told which item it is of, and whose. */
@@ -16,12 +16,16 @@ export interface ItemNumbers {
   readonly byId: ReadonlyMap<string, number>;
   /** Of each item. */
   readonly users: UserColumn;
-  /** Room for a value of each item: what is asked of a few of them shall cost no more than they do. */
+  /** Room to compute in: what is asked of a few items shall cost no more than they do, and leave nothing to collect. */
   readonly room: Room;
 }
 
-/** Of each item; zero, or NONE, whenever nobody computes with it. */
 interface Room {
+  /** Of each turn; of no meaning whenever nobody computes with it. */
+  readonly values: Float64Array;
+  /** Of each item; of no meaning whenever nobody computes with it. */
+  readonly inOrder: Uint32Array;
+  /** Of each item; zero, or NONE, whenever nobody computes with it. */
   readonly sums: Float64Array;
   readonly counts: Uint32Array;
   readonly places: Int32Array;
@@ -42,6 +46,8 @@ const itemNumbers = onceFor((turns: readonly TurnOfItem[]): ItemNumbers => {
   });
   const items = firstTurns.length;
   const room = {
+    values: new Float64Array(turns.length),
+    inOrder: new Uint32Array(items),
     sums: new Float64Array(items),
     counts: new Uint32Array(items),
     places: new Int32Array(items).fill(NONE),
@@ -62,6 +68,13 @@ export const itemsOf = onceFor((turns: readonly TurnOfItem[]): ItemsOfTurns => {
   const numbers = itemNumbers(list);
   return { numbers, ofTurns: places === null ? numbers.ofTurns : atPlaces(numbers.ofTurns, places) };
 });
+
+/** The number of users of some turns. */
+export function usersOf(turns: readonly TurnOfItem[]): number {
+  const { numbers, ofTurns } = itemsOf(turns);
+  const { userOf, userIds } = numbers.users;
+  return countUsers({ userIds, userOf: ofTurns.map((item) => userOf[item]!) });
+}
 
 /** The number in `b` of each item of `a`; two lists are paired by many values, and their items matched once. */
 export const matchItems = onceFor((a: ItemNumbers) =>

@@ -95,11 +95,10 @@ export function unitTotals({ values, userOf, userIds }: Observations): UnitTotal
     counts[userOf[place]!]!++;
     squares += value * value;
   }
-  const users = countUsers({ userOf, userIds });
-  if (users === 1) return { sums: values.slice(), counts: new Float64Array(values.length).fill(1), squares };
-  if (users === userIds.length) return { sums, counts, squares };
-  const isThere = (_: number, user: number): boolean => counts[user]! > 0;
-  return { sums: sums.filter(isThere), counts: counts.filter(isThere), squares };
+  const ofUsers = counts.filter((count) => count > 0);
+  if (ofUsers.length === 1) return { sums: values.slice(), counts: new Float64Array(values.length).fill(1), squares };
+  if (ofUsers.length === userIds.length) return { sums, counts, squares };
+  return { sums: sums.filter((_, user) => counts[user]! > 0), counts: ofUsers, squares };
 }
 
 /** The number of users of whom there is a value. */

@@ -17,12 +17,11 @@ export interface Payback {
 function shares(observations: Observations, alone: boolean, name: string): Map<string, number> {
   const { values, userOf, userIds } = observations;
   const mean = meanOf(values);
-  const ofUnits = new Map<string, number>();
-  values.forEach((value, place) => {
-    const unit = alone ? `${name} ${place}` : userIds[userOf[place]!]!;
-    ofUnits.set(unit, (ofUnits.get(unit) ?? 0) + (value - mean) / values.length);
-  });
-  return ofUnits;
+  const parts = values.map((value) => (value - mean) / values.length);
+  if (alone) return new Map(Array.from(parts, (part, place) => [`${name} ${place}`, part]));
+  const sums = new Float64Array(userIds.length);
+  for (let place = 0; place < parts.length; place++) sums[userOf[place]!]! += parts[place]!;
+  return new Map(Array.from(new Set(userOf), (user) => [userIds[user]!, sums[user]!]));
 }
 
 /**
@@ -33,7 +32,8 @@ function shares(observations: Observations, alone: boolean, name: string): Map<s
  */
 export function payback(first: Observations, later: Observations): Payback {
   const [cost, saving] = [meanOf(first.values), meanOf(later.values)];
-  const usersOf = ({ userOf, userIds }: Observations): string[] => Array.from(userOf, (user) => userIds[user]!);
+  const usersOf = ({ userOf, userIds }: Observations): string[] =>
+    Array.from(new Set(userOf), (user) => userIds[user]!);
   const alone = new Set([...usersOf(first), ...usersOf(later)]).size === 1;
   const [ofFirst, ofLater] = [shares(first, alone, 'first'), shares(later, alone, 'later')];
   const units = [...new Set([...ofFirst.keys(), ...ofLater.keys()])].sort();

@@ -1,7 +1,7 @@
 import { type Lookup, notNaN } from './column.ts';
 import { type ItemNumbers, itemsOf, matchItems, NONE, type TurnOfItem } from './item-numbers.ts';
 import type { Observations, PairedObservations } from './observations.ts';
-import { lookedUp } from './sublist.ts';
+import { copyNumbers } from './sublist.ts';
 
 /** A value of turns, which a list of all turns of a run looks up once; null where a turn has none. */
 export type Measure<Turn> = Lookup<Turn, number | null>;
@@ -16,19 +16,27 @@ interface ItemObservations extends Observations {
   readonly itemOf: Uint32Array;
 }
 
-/** The values of some turns, in their order; NaN where one has none. @throws RangeError on what is not a number */
-function valuesOf<Turn>(turns: readonly Turn[], value: Measure<Turn> | Value<Turn>): Float64Array {
-  const values = new Float64Array(turns.length);
-  const looked =
-    typeof value === 'function' ? { at: (index: number) => value(turns[index]!, index) } : lookedUp(turns, value);
-  for (let index = 0; index < values.length; index++) values[index] = notNaN(looked.at(index)) ?? NaN;
+/**
+ * The values of some turns, in their order, NaN where one has none; whoever asks next writes over them.
+ * @throws RangeError on what is not a number
+ */
+function valuesOf<Turn>(
+  turns: readonly Turn[],
+  value: Measure<Turn> | Value<Turn>,
+  { values: room }: ItemNumbers['room'],
+): Float64Array {
+  const values = room.subarray(0, turns.length);
+  if (typeof value !== 'function') copyNumbers(turns, value, values);
+  else for (let place = 0; place < values.length; place++) values[place] = notNaN(value(turns[place]!, place)) ?? NaN;
   return values;
 }
 
 /** The sum of a value over some turns; null where none has one. */
-export function sumOf<Turn>(turns: readonly Turn[], measure: Measure<Turn>): number | null {
+export function sumOf<Turn extends TurnOfItem>(turns: readonly Turn[], measure: Measure<Turn>): number | null {
   let sum: number | null = null;
-  for (const one of valuesOf(turns, measure)) if (!Number.isNaN(one)) sum = (sum ?? 0) + one;
+  for (const one of valuesOf(turns, measure, itemsOf(turns).numbers.room)) {
+    if (!Number.isNaN(one)) sum = (sum ?? 0) + one;
+  }
   return sum;
 }
 
@@ -38,10 +46,9 @@ export function perItem<Turn extends TurnOfItem>(
   value: Measure<Turn> | Value<Turn>,
 ): ItemObservations {
   const { numbers, ofTurns } = itemsOf(turns);
-  const column = valuesOf(turns, value);
   const { users, room } = numbers;
-  const { sums, counts } = room;
-  const inOrder = new Uint32Array(turns.length);
+  const { sums, counts, inOrder } = room;
+  const column = valuesOf(turns, value, room);
   let items = 0;
   for (let index = 0; index < column.length; index++) {
     const one = column[index]!;

@@ -1,4 +1,4 @@
-import { type Column, columnOf, type Lookup } from './column.ts';
+import { type Column, columnOf, type Lookup, readerOf } from './column.ts';
 
 /** A list, and the places of some of its members. */
 export interface Sublist<Member> {
@@ -19,6 +19,19 @@ export function lookedUp<Member, Value>(members: readonly Member[], lookup: Look
   const { list, places } = originOf(members);
   const column = columnOf(list, lookup);
   return places === null ? column : { at: (index) => column.at(places[index]!) };
+}
+
+/**
+ * Writes the numbers of a lookup for the members of a list, in their order; NaN stands for null.
+ * @throws RangeError on a value that is no number
+ */
+export function copyNumbers<Member>(
+  members: readonly Member[],
+  lookup: Lookup<Member, number | null>,
+  into: Float64Array,
+): void {
+  const { list, places } = originOf(members);
+  columnOf(list, lookup).copyNumbers(places, into);
 }
 
 /** The numbers of a column that stand at some places. */
@@ -46,6 +59,18 @@ export function where<Member>(
   let found = 0;
   for (let place = 0; place < places.length; place++) if (holds(list[place]!, place)) places[found++] = place;
   return found === list.length ? list : picked(list, places.slice(0, found));
+}
+
+/** The number of members of which a lookup says what meets a condition. */
+export function countOf<Member, Value>(
+  members: readonly Member[],
+  lookup: Lookup<Member, Value>,
+  holds: (value: Value) => boolean,
+): number {
+  const value = readerOf(members, lookup);
+  let count = 0;
+  for (let place = 0; place < members.length; place++) if (holds(value(place))) count++;
+  return count;
 }
 
 /** As `Map.groupBy`: the members by their labels. */

@@ -1,6 +1,7 @@
 import { onceFor } from '../../../config/once-for.ts';
 import type { ArmResults, Cost, RetrievalKind } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { usersOf } from '../statistics/item-numbers.ts';
 import { groupedBy } from '../statistics/sublist.ts';
 import type { Regime } from './regime.ts';
 import { latencyOf, phaseMeans, tokenMeans } from './turn-means.ts';
@@ -25,7 +26,6 @@ export function costByRetrieval(
 ): Pick<ArmResults, 'byRetrieval'> {
   const parts = groupedBy(turns, kindOf(kinds));
   if (![...parts.keys()].some((kind) => kind !== undefined)) return {};
-  const usersOf = (some: readonly AnsweredResult[]): number => new Set(some.map(({ userId }) => userId)).size;
   return {
     byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
       const some = parts.get(kind) ?? [];

@@ -2,7 +2,10 @@ import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../records/results.ts';
 import { funnelStages, wrongClasses } from '../../../records/scores.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { groupedBy } from '../statistics/sublist.ts';
+import { type Lookup, readerOf } from '../statistics/column.ts';
+import { countOf, groupedBy } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
+import { cacheOf } from '../turn-measures.ts';
 import { cacheStates } from '../../../records/turn-account.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { costByRetrieval, costOf } from './arm-cost.ts';
@@ -46,14 +49,30 @@ function breakdown(
   });
 }
 
-function counts<Name extends string>(names: readonly Name[], of: readonly (Name | null)[]): Record<Name, number> {
+const AHEAD = turnField('account', 'ahead');
+const KEPT_MEMORIES = turnField('facts', 'keptMemories');
+const WRONG_CLASS = turnField('scores', 'wrongClass');
+const PASSED_STAGES = turnField('scores', 'passedStages');
+
+/** The number of turns of each name, of those that a lookup gives them. */
+function counts<Name extends string>(
+  names: readonly Name[],
+  turns: readonly AnsweredResult[],
+  lookup: Lookup<AnsweredResult, Name | readonly Name[] | null>,
+): Record<Name, number> {
   const found = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-  for (const name of of) if (name !== null) found[name]++;
+  const given = readerOf(turns, lookup);
+  for (let place = 0; place < turns.length; place++) {
+    const some = given(place);
+    if (typeof some === 'string') found[some]++;
+    else if (some !== null) for (const name of some) found[name]++;
+  }
   return found;
 }
 
 function aheadOf(turns: readonly AnsweredResult[]): Pick<ArmResults, 'ahead'> {
-  const works = turns.flatMap(({ account }) => account.ahead ?? []);
+  const ahead = readerOf(turns, AHEAD);
+  const works = turns.flatMap((_, place) => ahead(place) ?? []);
   if (works.length === 0) return {};
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / turns.length;
   return { ahead: { tokens: mean(works.map(({ tokens }) => tokens)), ms: mean(works.map(({ ms }) => ms)) } };
@@ -86,20 +105,14 @@ export function armResults(
   const misses = regime.misses(answered);
   const injects = arm.injects !== 'nothing';
   const turns = injects
-    ? counts(
-        cacheStates,
-        answered.map(({ account }) => account.cache),
-      )
+    ? counts(cacheStates, answered, cacheOf)
     : {
         hit: hits.length,
         miss: misses.length,
-        bypass: answered.filter((turn) => turn.facts.keptMemories === 0).length,
+        bypass: countOf(answered, KEPT_MEMORIES, (kept) => kept === 0),
       };
   const injected = turns.hit + turns.miss;
-  const funnel = counts(
-    funnelStages,
-    answered.flatMap((turn) => turn.scores.passedStages),
-  );
+  const funnel = counts(funnelStages, answered, PASSED_STAGES);
   return {
     arm: arm.name,
     traits: arm,
@@ -120,12 +133,7 @@ export function armResults(
     ...costByRetrieval(answered, regime, kinds),
     ...aheadOf(answered),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
-    wrong: judged
-      ? counts(
-          wrongClasses,
-          answered.map((turn) => turn.scores.wrongClass),
-        )
-      : null,
+    wrong: judged ? counts(wrongClasses, answered, WRONG_CLASS) : null,
     funnel: judged ? funnel : { ...funnel, answered: null },
   };
 }

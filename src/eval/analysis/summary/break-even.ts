@@ -4,10 +4,10 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { differences, meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { payback } from '../statistics/payback.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
-import { where } from '../statistics/sublist.ts';
+import { lookedUp, where } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { prefixCacheOf } from './compared-arms.ts';
-import { timingOf } from './turn-measures.ts';
+import { cacheOf, timingOf } from '../turn-measures.ts';
 
 /** Break-even of an arm against one of text on the same items; undefined where it never missed or never hit. */
 function breakEvenAgainst(
@@ -16,10 +16,11 @@ function breakEvenAgainst(
   arm: string,
   turns: readonly AnsweredResult[],
 ): BreakEven | undefined {
+  const found = lookedUp(turns, cacheOf);
   const [misses, hits] = (['miss', 'hit'] as const).map((cache) =>
     paired(
       perItem(
-        where(turns, ({ account }) => account.cache === cache),
+        where(turns, (_, place) => found.at(place) === cache),
         timingOf.firstToken,
       ),
       perItem(text, timingOf.firstToken),

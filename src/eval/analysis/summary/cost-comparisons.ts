@@ -13,7 +13,7 @@ import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
 import type { ComparedArms } from './compared-arms.ts';
 import { isPlanned } from './quality-comparisons.ts';
 import { tally } from './tally.ts';
-import { timingOf, tokensOf } from './turn-measures.ts';
+import { timingOf, tokensOf } from '../turn-measures.ts';
 
 /** A cost over a set of turns: how it is read, compared and judged. */
 interface Cost {

@@ -2,7 +2,7 @@ import { onceFor } from '../../../config/once-for.ts';
 import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { numberField } from '../number-field.ts';
+import { numberField } from '../turn-field.ts';
 import { type Measure, paired, perItem } from '../statistics/per-item.ts';
 import { partnersOf } from '../partners.ts';
 import { shareGain } from './paired-quality.ts';

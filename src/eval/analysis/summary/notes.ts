@@ -7,8 +7,12 @@ import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { lookedUp } from '../statistics/sublist.ts';
+import { type Lookup, readerOf } from '../statistics/column.ts';
+import { countOf, lookedUp, where } from '../statistics/sublist.ts';
+import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
+
+const GIVEN = turnField(null, 'given');
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
   failed: 'retrieval failed, and the question was asked without memories',
@@ -26,7 +30,8 @@ export function retrievalNotes(
   answered: readonly AnsweredResult[],
   stats: Readonly<Record<string, unknown>>,
 ): string[] {
-  const isFlagged = answered.some(({ given: { retrieval } }) => retrieval !== null && retrieval.flags.length > 0);
+  const given = readerOf(answered, GIVEN);
+  const isFlagged = answered.some((_, place) => (given(place).retrieval?.flags.length ?? 0) > 0);
   const questions = new Map(
     (isFlagged ? answered : []).flatMap(({ itemId, repeat, given: { retrieval } }) =>
       retrieval === null ? [] : [[`${repeat}/${itemId}`, retrieval] as const],
@@ -88,10 +93,7 @@ export function answerPrefixNotes(
 /** A note on a primary metric that no answer meets, where answers hold the gold: a model that answers in sentences. */
 export function metricNotes(answered: readonly AnsweredResult[], { all, primary }: RunMetrics): string[] {
   const contains = all.find(({ name }) => name === 'contains')!;
-  const above = (metric: MetricDefinition): number => {
-    const values = lookedUp(answered, metric);
-    return answered.reduce((found, _, place) => found + Number((values.at(place) ?? 0) > 0), 0);
-  };
+  const above = (metric: MetricDefinition): number => countOf(answered, metric, (value) => (value ?? 0) > 0);
   if (primary.unit !== '%' || above(primary) > 0) return [];
   const holding = above(contains);
   if (holding === 0) return [];
@@ -126,17 +128,29 @@ export function boundNotes(
     });
 }
 
+const FORCED = turnField('facts', 'forced');
+const DROPPED_MEMORIES = turnField('facts', 'droppedMemories');
+const DROPPED_HISTORY = turnField('facts', 'droppedHistory');
+
 /** Notes on budgets, arm by arm: a reader must know whose prompts were cut. */
 export function promptNotes(answered: readonly AnsweredResult[], arms: readonly string[]): string[] {
-  const counted = (what: string, isCut: (turn: AnsweredResult) => boolean): string[] => {
+  const forced = lookedUp(answered, FORCED);
+  const unforced = where(answered, (_, place) => !forced.at(place));
+  const counted = <Value>(
+    what: string,
+    among: readonly AnsweredResult[],
+    lookup: Lookup<AnsweredResult, Value>,
+    isCut: (value: Value) => boolean,
+  ): string[] => {
     const cut = arms
-      .map((arm) => ({ arm, turns: turnsOfArm(answered, arm).filter(isCut).length }))
+      .map((arm) => ({ arm, turns: countOf(turnsOfArm(among, arm), lookup, isCut) }))
       .filter(({ turns }) => turns > 0);
     return cut.length === 0 ? [] : [`${what}: ${cut.map(({ arm, turns }) => `${arm} in ${turns} turns`).join(', ')}`];
   };
+  const some = (dropped: number): boolean => dropped > 0;
   return [
-    ...counted('forced truncation to the query alone', ({ facts }) => facts.forced),
-    ...counted('retrieved memories dropped by the budget', ({ facts }) => !facts.forced && facts.droppedMemories > 0),
-    ...counted('history cut to the newest', ({ facts }) => !facts.forced && facts.droppedHistory > 0),
+    ...counted('forced truncation to the query alone', answered, FORCED, (isForced) => isForced),
+    ...counted('retrieved memories dropped by the budget', unforced, DROPPED_MEMORIES, some),
+    ...counted('history cut to the newest', unforced, DROPPED_HISTORY, some),
   ];
 }

@@ -4,6 +4,7 @@ import type { TurnAccount } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { partnersOf } from '../partners.ts';
 import { where } from '../statistics/sublist.ts';
+import { cacheOf } from '../turn-measures.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 
 /** Division of the turns of every arm alike: by the cache hits and misses of the primary arm on the same items. */
@@ -22,8 +23,8 @@ export function regimeOf(answered: readonly AnsweredResult[], arms: readonly Arm
   const ofPrimary = turnsOfArm(answered, primary.name);
   const those = (cache: TurnAccount['cache']) =>
     onceFor((turns: readonly AnsweredResult[]) => {
-      const partners = partnersOf(turns, ofPrimary);
-      return where(turns, (_, place) => partners.at(place)?.account.cache === cache);
+      const found = partnersOf(turns, ofPrimary).known(cacheOf);
+      return where(turns, (_, place) => found.at(place) === cache);
     });
   return { hits: those('hit'), misses: those('miss'), divides: true };
 }

@@ -5,7 +5,7 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import { type Measure, perItem, sumOf } from '../statistics/per-item.ts';
 import type { DesignEffects } from './design-effects.ts';
-import { timingOf, tokensOf } from './turn-measures.ts';
+import { timingOf, tokensOf } from '../turn-measures.ts';
 
 /** Mean and interval of one metric over some turns of one arm; null where it is defined of none of them. */
 export function estimateOf(

@@ -12,7 +12,7 @@ import type { DesignEffects } from '../design-effects.ts';
 import { asDifference, gainOf, pooledEffect } from '../paired-quality.ts';
 import type { Regime } from '../regime.ts';
 import { estimateOf } from '../turn-means.ts';
-import { timingOf } from '../turn-measures.ts';
+import { timingOf } from '../../turn-measures.ts';
 import { againstRandom } from './against-random.ts';
 import { methodOf } from './method-of-arm.ts';
 

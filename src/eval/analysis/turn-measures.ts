@@ -1,8 +1,8 @@
-import type { Timings } from '../../../records/timings.ts';
-import type { TokenCounts } from '../../../records/token-counts.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { numberField } from '../number-field.ts';
-import type { Measure } from '../statistics/per-item.ts';
+import type { Timings } from '../../records/timings.ts';
+import type { TokenCounts } from '../../records/token-counts.ts';
+import type { AnsweredResult } from '../../records/turn-result.ts';
+import type { Measure } from './statistics/per-item.ts';
+import { numberField, turnField } from './turn-field.ts';
 
 type Measures<Name extends string> = Readonly<Record<Name, Measure<AnsweredResult>>>;
 
@@ -12,6 +12,9 @@ function measuresOf<Name extends string>(
 ): Measures<Name> {
   return Object.fromEntries(names.map((name) => [name, measureOf(name)])) as Measures<Name>;
 }
+
+/** The state of the cache, as the turn itself says. */
+export const cacheOf = turnField('account', 'cache');
 
 /** Milliseconds of a turn and of its phases. */
 export const timingOf: Measures<keyof Timings> = measuresOf(
