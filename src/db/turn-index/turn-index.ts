@@ -41,7 +41,11 @@ export interface ArmSide {
 /** True for a place that is to be listed. */
 type Passes = (place: number) => boolean;
 
-/** Arms whose sides are kept: some 20 bytes an item each. */
+/** Bits of an item: a turn of an arm answers it right, and one answers it wrong. */
+const RIGHT = 1;
+const WRONG = 2;
+
+/** Arms whose sides and answers are kept: some 20 bytes an item each. */
 const MOST_SIDES = 16;
 
 /** Answers what lists ask of the turns of a run by walking over numbers in memory, some milliseconds for a million turns. */
@@ -49,6 +53,9 @@ export class TurnIndex {
   readonly #parts: PartReader;
   /** An arm's side of all items that it has turns of. */
   readonly sideOf = onceForTexts((arm): ArmSide => this.#sideOf(arm), { longest: Infinity, most: MOST_SIDES });
+
+  /** An arm's answers: bits of every item. */
+  readonly #answersOf = onceForTexts((arm) => this.#answersByItem(arm), { longest: Infinity, most: MOST_SIDES });
 
   constructor(parts: PartReader) {
     this.#parts = parts;
@@ -168,30 +175,31 @@ export class TurnIndex {
   #passing({ wrong, right, text, ...ofKind }: TurnListFilter): Passes {
     const { kinds, kindOf, itemOf, questionOf, goldOf, answerOf } = this.#parts;
     const kindPasses = Uint8Array.from(kinds, (kind) => Number(isOfKind(kind, ofKind)));
-    const tests: Passes[] = [(place) => kindPasses[kindOf[place]!] === 1];
-    if (wrong !== undefined) {
-      const areWrong = this.#itemsAnswered(wrong, 'wrong');
-      tests.push((place) => areWrong[itemOf[place]!] === 1);
-    }
-    if (right !== undefined) {
-      const [areWrong, areRight] = [this.#itemsAnswered(right, 'wrong'), this.#itemsAnswered(right, 'right')];
-      tests.push((place) => areRight[itemOf[place]!] === 1 && areWrong[itemOf[place]!] === 0);
-    }
-    if (text !== undefined) {
-      const holding = textsHolding(this.#parts, text);
-      const holds = (number: number): boolean => number < holding.length && holding[number] === 1;
-      tests.push((place) => holds(questionOf[place]!) || holds(goldOf[place]!) || holds(answerOf[place]!));
-    }
-    return tests.reduce((before, test) => (place) => before(place) && test(place));
+    const itemPasses = this.#itemsPassing(wrong, right);
+    const holding = text === undefined ? null : textsHolding(this.#parts, text);
+    const holds = (number: number): boolean => number < holding!.length && holding![number] === 1;
+    return (place) =>
+      kindPasses[kindOf[place]!] === 1 &&
+      (itemPasses === null || itemPasses[itemOf[place]!] === 1) &&
+      (holding === null || holds(questionOf[place]!) || holds(goldOf[place]!) || holds(answerOf[place]!));
   }
 
-  /** Marks the items that some turn of the arm answers so with 1. */
-  #itemsAnswered(arm: string, answer: 'right' | 'wrong'): Uint8Array {
+  /** Marks the items that one arm answers wrong, and another right each time, with 1; null where neither is asked. */
+  #itemsPassing(wrong: string | undefined, right: string | undefined): Uint8Array | null {
+    if (wrong === undefined && right === undefined) return null;
+    const [byWrong, byRight] = [wrong, right].map((arm) => (arm === undefined ? null : this.#answersOf(arm)));
+    const isWrong = (item: number): boolean => byWrong == null || (byWrong[item]! & WRONG) !== 0;
+    const isRight = (item: number): boolean => byRight == null || byRight[item] === RIGHT;
+    return new Uint8Array(this.#parts.userOfItem.length).map((_, item) => Number(isWrong(item) && isRight(item)));
+  }
+
+  #answersByItem(arm: string): Uint8Array {
     const { kinds, kindOf, itemOf, userOfItem } = this.#parts;
-    const isAsked = Uint8Array.from(kinds, (kind) => Number(kind.arm === arm && kind.answer === answer));
-    const items = new Uint8Array(userOfItem.length);
-    for (let place = 0; place < itemOf.length; place++) if (isAsked[kindOf[place]!] === 1) items[itemOf[place]!] = 1;
-    return items;
+    const bitOf = { right: RIGHT, wrong: WRONG };
+    const bits = Uint8Array.from(kinds, (kind) => (kind.arm === arm && kind.answer !== null ? bitOf[kind.answer] : 0));
+    const answers = new Uint8Array(userOfItem.length);
+    for (let place = 0; place < itemOf.length; place++) answers[itemOf[place]!]! |= bits[kindOf[place]!]!;
+    return answers;
   }
 }
 
