@@ -38,8 +38,12 @@ export interface ArmSide {
   readonly means: Float64Array;
 }
 
-/** True for a place that is to be listed. */
-type Passes = (place: number) => boolean;
+/** The turns that pass a filter. */
+interface Passing {
+  /** True for a place that is to be listed. */
+  readonly is: (place: number) => boolean;
+  readonly count: number;
+}
 
 /** Bits of an item: a turn of an arm answers it right, and one answers it wrong. */
 const RIGHT = 1;
@@ -69,7 +73,7 @@ export class TurnIndex {
   /** A page as `TurnListRepository.page` gives it. */
   page(filter: TurnListFilter, order: TurnListOrder, place: TurnListPlace, size: number): IndexedPage {
     const { turnIds } = this.#parts;
-    const passes = this.#passing(filter);
+    const passing = this.#passing(filter);
     const inOrder = this.#inOrder(order);
     const turns = turnIds.length;
     const cursor = this.#stepOf(place.before ?? place.after, inOrder);
@@ -78,7 +82,7 @@ export class TurnIndex {
     const step = backwards ? -1 : 1;
     for (let at = cursor === undefined ? 0 : cursor + step; at >= 0 && at < turns && found.length <= size; at += step) {
       const one = inOrder?.[at] ?? at;
-      if (passes(one)) found.push(turnIds[one]!);
+      if (passing.is(one)) found.push(turnIds[one]!);
     }
     const goesOn = found.length > size;
     const shown = found.slice(0, size);
@@ -86,19 +90,19 @@ export class TurnIndex {
       turnIds: backwards ? shown.reverse() : shown,
       hasPrevious: backwards ? goesOn : cursor !== undefined,
       hasNext: backwards || goesOn,
-      matching: this.#count(filter, passes),
+      matching: passing.count,
     };
   }
 
   /** The ids of the items of which a turn matches, in the order in which such turns were written. */
   items(filter: TurnListFilter): ItemIds {
     const { itemOf, userOfItem } = this.#parts;
-    const passes = this.#passing(filter);
+    const passing = this.#passing(filter);
     const isFound = new Uint8Array(userOfItem.length);
     const found: number[] = [];
     for (let place = 0; place < itemOf.length; place++) {
       const item = itemOf[place]!;
-      if (isFound[item] === 1 || !passes(place)) continue;
+      if (isFound[item] === 1 || !passing.is(place)) continue;
       isFound[item] = 1;
       found.push(item);
     }
@@ -147,18 +151,6 @@ export class TurnIndex {
     return { parts: this.#parts, order: order.slice(0, found), firsts, turns, means };
   }
 
-  /** The number of turns that pass a filter, by kinds where it asks for nothing else. */
-  #count({ wrong, right, text, ...ofKind }: TurnListFilter, passes: Passes): number {
-    const { kinds, kindOf } = this.#parts;
-    if (wrong === undefined && right === undefined && text === undefined) {
-      const turns = turnsOfKinds(this.#parts);
-      return kinds.reduce((sum, kind, number) => sum + (isOfKind(kind, ofKind) ? turns[number]! : 0), 0);
-    }
-    let count = 0;
-    for (let place = 0; place < kindOf.length; place++) if (passes(place)) count++;
-    return count;
-  }
-
   /** The places in order; undefined where that is the order of writing. */
   #inOrder({ sort, descending }: TurnListOrder): Uint32Array | undefined {
     return sort === undefined ? undefined : this.#parts.order(`${sort}/${descending ? 'descending' : 'ascending'}`);
@@ -172,16 +164,38 @@ export class TurnIndex {
     return inOrder === undefined ? place : inOrder.indexOf(place);
   }
 
-  #passing({ wrong, right, text, ...ofKind }: TurnListFilter): Passes {
-    const { kinds, kindOf, itemOf, questionOf, goldOf, answerOf } = this.#parts;
+  #passing({ wrong, right, text, ...ofKind }: TurnListFilter): Passing {
+    const { kinds, kindOf, itemOf } = this.#parts;
     const kindPasses = Uint8Array.from(kinds, (kind) => Number(isOfKind(kind, ofKind)));
     const itemPasses = this.#itemsPassing(wrong, right);
-    const holding = text === undefined ? null : textsHolding(this.#parts, text);
-    const holds = (number: number): boolean => number < holding!.length && holding![number] === 1;
-    return (place) =>
-      kindPasses[kindOf[place]!] === 1 &&
-      (itemPasses === null || itemPasses[itemOf[place]!] === 1) &&
-      (holding === null || holds(questionOf[place]!) || holds(goldOf[place]!) || holds(answerOf[place]!));
+    if (itemPasses === null && text === undefined) {
+      const turns = turnsOfKinds(this.#parts);
+      const count = kindPasses.reduce((sum, passes, kind) => sum + passes * turns[kind]!, 0);
+      return { is: (place) => kindPasses[kindOf[place]!] === 1, count };
+    }
+    // Every turn is asked, to count them: one loop a condition takes a third of the time of one that asks for all.
+    const marks = text === undefined ? new Uint8Array(kindOf.length).fill(1) : this.#turnsHolding(text);
+    if (itemPasses !== null)
+      for (let place = 0; place < marks.length; place++) marks[place]! &= itemPasses[itemOf[place]!]!;
+    let count = 0;
+    for (let place = 0; place < marks.length; place++) count += marks[place]! &= kindPasses[kindOf[place]!]!;
+    return { is: (place) => marks[place] === 1, count };
+  }
+
+  /** Marks the turns whose question, gold or answer holds a part, with 1. */
+  #turnsHolding(part: string): Uint8Array {
+    const { questionOf, goldOf, answerOf } = this.#parts;
+    const holding = textsHolding(this.#parts, part);
+    const texts = holding.length;
+    const marks = new Uint8Array(questionOf.length);
+    for (const numberOf of [questionOf, goldOf, answerOf]) {
+      for (let place = 0; place < marks.length; place++) {
+        const number = numberOf[place]!;
+        // NONE is behind the last text.
+        if (number < texts) marks[place]! |= holding[number]!;
+      }
+    }
+    return marks;
   }
 
   /** Marks the items that one arm answers wrong, and another right each time, with 1; null where neither is asked. */
