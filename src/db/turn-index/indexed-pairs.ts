@@ -11,7 +11,7 @@ export function indexedPairs(a: ArmSide, b: ArmSide): ItemPairScores {
   const [ofA, ofB] = [answersOf(a.parts), answersOf(b.parts)];
   const inB = a.parts === b.parts ? null : itemsIn(a.parts)(b.parts);
   const itemOfB = (item: number): number => (inB === null ? item : inB[item]!);
-  const items = a.order.filter((item) => itemOfB(item) !== NONE && b.turns[itemOfB(item)]! > 0);
+  const items = itemsOfBoth(a, b, itemOfB);
   const [turnA, turnB] = [new Float64Array(items.length), new Float64Array(items.length)];
   const [successA, successB] = [new Float64Array(items.length), new Float64Array(items.length)];
   const userOf = new Uint32Array(items.length);
@@ -19,7 +19,8 @@ export function indexedPairs(a: ArmSide, b: ArmSide): ItemPairScores {
   for (let pair = 0; pair < items.length; pair++) {
     const item = items[pair]!;
     const other = itemOfB(item);
-    const [placeA, placeB] = [a.firsts[item]!, b.firsts[other]!];
+    const placeA = a.firsts[item]!;
+    const placeB = b.firsts[other]!;
     userOf[pair] = userOfItem[item]!;
     turnA[pair] = ofA.turnIds[placeA]!;
     turnB[pair] = ofB.turnIds[placeB]!;
@@ -30,6 +31,16 @@ export function indexedPairs(a: ArmSide, b: ArmSide): ItemPairScores {
     if (Object.is(ofA.golds[placeA], ofB.golds[placeB])) marks[pair]! += pairMarks.sameGold;
   }
   return { itemsA: a.order.length, itemsB: b.order.length, userIds, userOf, turnA, turnB, successA, successB, marks };
+}
+
+function itemsOfBoth({ order }: ArmSide, { turns }: ArmSide, itemOfB: (item: number) => number): Uint32Array {
+  const items = new Uint32Array(order.length);
+  let found = 0;
+  for (const item of order) {
+    const other = itemOfB(item);
+    if (other !== NONE && turns[other]! > 0) items[found++] = item;
+  }
+  return items.subarray(0, found);
 }
 
 /** Numbers of turns by place. */

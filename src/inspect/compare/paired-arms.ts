@@ -46,7 +46,8 @@ function counted({ successA, successB, marks, itemsA, itemsB }: ItemPairScores):
   const items = marks.length;
   let [wins, losses, reworded] = [0, 0, 0];
   for (let pair = 0; pair < items; pair++) {
-    const [a, b] = [successA[pair]!, successB[pair]!];
+    const a = successA[pair]!;
+    const b = successB[pair]!;
     if (a > b) wins++;
     else if (a < b) losses++;
     if (Object.is(a, b) && (marks[pair]! & pairMarks.sameAnswer) === 0) reworded++;
