@@ -201,9 +201,10 @@ export class TurnIndex {
   /** Marks the items that one arm answers wrong, and another right each time, with 1; null where neither is asked. */
   #itemsPassing(wrong: string | undefined, right: string | undefined): Uint8Array | null {
     if (wrong === undefined && right === undefined) return null;
-    const [byWrong, byRight] = [wrong, right].map((arm) => (arm === undefined ? null : this.#answersOf(arm)));
-    const isWrong = (item: number): boolean => byWrong == null || (byWrong[item]! & WRONG) !== 0;
-    const isRight = (item: number): boolean => byRight == null || byRight[item] === RIGHT;
+    const byWrong = wrong === undefined ? null : this.#answersOf(wrong);
+    const byRight = right === undefined ? null : this.#answersOf(right);
+    const isWrong = (item: number): boolean => byWrong === null || (byWrong[item]! & WRONG) !== 0;
+    const isRight = (item: number): boolean => byRight === null || byRight[item] === RIGHT;
     return new Uint8Array(this.#parts.userOfItem.length).map((_, item) => Number(isWrong(item) && isRight(item)));
   }
 
