@@ -173,7 +173,7 @@ export class TurnIndex {
       const count = kindPasses.reduce((sum, passes, kind) => sum + passes * turns[kind]!, 0);
       return { is: (place) => kindPasses[kindOf[place]!] === 1, count };
     }
-    // Every turn is asked, to count them: one loop a condition takes a third of the time of one that asks for all.
+    // Every turn is asked, to count them: one loop a condition takes less time than one that asks for all.
     const marks = text === undefined ? new Uint8Array(kindOf.length).fill(1) : this.#turnsHolding(text);
     if (itemPasses !== null)
       for (let place = 0; place < marks.length; place++) marks[place]! &= itemPasses[itemOf[place]!]!;
