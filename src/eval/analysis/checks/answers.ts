@@ -1,6 +1,5 @@
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { readerOf } from '../statistics/column.ts';
-import { where } from '../statistics/sublist.ts';
+import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { pairsOf, turnsWhere } from './pairs-of.ts';
@@ -21,8 +20,7 @@ interface Fault {
  * may part at a near tie, and other answers decide nothing.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
-  const observedAnswer = readerOf(answered, ANSWER);
-  const seen = where(answered, (_, place) => observedAnswer(place) !== undefined);
+  const seen = whereOf(answered, ANSWER, (answer) => answer !== undefined);
   if (seen.length === 0) return undecided('answers', 'no answer was observed as its engine generated it');
   const { bitwiseEqual, largestDifference } = probes.parity;
   const claims = arms.flatMap(({ name, equivalence, reference }) =>
@@ -30,16 +28,15 @@ export const answers: Check = ({ arms, answered, probes }) => {
   );
   const compared = claims.map(({ name, reference }) => pairsOf(seen, name, reference));
   const pairs = compared.reduce((sum, { turns }) => sum + turns.length, 0);
-  const [answer, sameAgain] = [readerOf(seen, ANSWER), readerOf(seen, SAME_AGAIN)];
-  const again = where(seen, (_, place) => sameAgain(place) !== undefined);
+  const again = whereOf(seen, SAME_AGAIN, (same) => same !== undefined);
   const certain: readonly Fault[] = [
     {
       what: 'are not what the engine generated',
-      turns: where(seen, (_, place) => !answer(place)!.asGenerated),
+      turns: whereOf(seen, ANSWER, (answer) => !answer!.asGenerated),
     },
     {
       what: 'begin with another than the likeliest token',
-      turns: where(seen, (_, place) => (answer(place)!.shortfall ?? 0) > 2 * largestDifference),
+      turns: whereOf(seen, ANSWER, (answer) => (answer!.shortfall ?? 0) > 2 * largestDifference),
     },
   ];
   const exact: readonly Fault[] = [
@@ -49,7 +46,7 @@ export const answers: Check = ({ arms, answered, probes }) => {
     },
     {
       what: 'came out otherwise when they were generated again',
-      turns: again.filter(({ observed }) => observed.sameAgain === false),
+      turns: whereOf(again, SAME_AGAIN, (same) => same === false),
     },
   ];
   const found = (faults: readonly Fault[]): string =>

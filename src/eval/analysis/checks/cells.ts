@@ -1,6 +1,5 @@
 import type { CellsSelfTest } from '../../../records/run-probes.ts';
-import { readerOf } from '../statistics/column.ts';
-import { where } from '../statistics/sublist.ts';
+import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
@@ -23,8 +22,7 @@ export const cells: Check = ({ arms, answered, probes }) => {
   if ('missing' in selfTest) return undecided('cells', `they cannot be read: ${selfTest.missing}`);
   const unsound = unsoundness(selfTest, probes.parity);
   if (unsound !== null) return decided('cells', false, unsound);
-  const wrongCells = readerOf(answered, WRONG_CELLS);
-  const proven = where(answered, (_, place) => wrongCells(place) !== undefined);
+  const proven = whereOf(answered, WRONG_CELLS, (wrong) => wrong !== undefined);
   const wrong = proven.flatMap(({ arm, itemId, observed }) =>
     observed.wrongCells === null ? [] : [`${arm} on ${itemId}: ${observed.wrongCells}`],
   );

@@ -3,9 +3,8 @@ import type { Observed } from '../../../records/observed.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { readerOf } from '../statistics/column.ts';
 import { perItem } from '../statistics/per-item.ts';
-import { where } from '../statistics/sublist.ts';
+import { where, whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { chanceOf, scopesInWords } from './chance.ts';
@@ -97,9 +96,10 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = ran.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
     const shown = (turn: AnsweredResult): boolean => retrieves === 'nothing' || turn.facts.keptMemories > 0;
-    const turns = turnsOfArm(answered, name);
-    const isClosed = readerOf(turns, CLOSED);
-    const closed = where(turns, (turn, place) => isClosed(place) && turn.item.gold !== null && shown(turn));
+    const closed = where(
+      whereOf(turnsOfArm(answered, name), CLOSED, (isClosed) => isClosed),
+      (turn) => turn.item.gold !== null && shown(turn),
+    );
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });
   const few = byArm.find(({ items }) => items < LEAST_ITEMS);

@@ -1,7 +1,6 @@
 import { booksAgree } from '../../../records/engine-audit.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
-import { readerOf } from '../statistics/column.ts';
-import { where } from '../statistics/sublist.ts';
+import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { type CheckOfSome, decided, examples, undecided } from './check.ts';
 
@@ -23,8 +22,7 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
  */
 export const reuse: CheckOfSome = ({ answered, probes }) => {
   const { audit } = probes;
-  const found = readerOf(answered, FOUND);
-  const cached = where(answered, (_, place) => found(place) !== undefined);
+  const cached = whereOf(answered, FOUND, (found) => found !== undefined);
   if (audit === undefined && cached.length === 0) return null;
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
@@ -37,10 +35,10 @@ export const reuse: CheckOfSome = ({ answered, probes }) => {
         ` (${first.tokens.evaluated} tokens in place of ${first.account.evaluated})`,
     );
   }
-  const tokensFound = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
+  const found = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
   const turns =
     `${plain.length} turns evaluated all that they say` +
-    (cached.length === 0 ? '' : `, ${cached.length} found ${tokensFound} tokens of earlier prompts, within a block`);
+    (cached.length === 0 ? '' : `, ${cached.length} found ${found} tokens of earlier prompts, within a block`);
   if (audit === undefined) {
     return undecided('reuse', `${turns}; no counters of the server's own say so: it shows none, or an answer was lost`);
   }

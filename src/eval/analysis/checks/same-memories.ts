@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../records/arm-traits.ts';
 import type { Observed } from '../../../records/observed.ts';
-import { readerOf } from '../statistics/column.ts';
-import { where } from '../statistics/sublist.ts';
+import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 import { pairsOf, turnsWhere } from './pairs-of.ts';
@@ -32,8 +31,7 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
  * reference show the memories of that.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
-  const ofAll = readerOf(answered, MEMORIES);
-  const seen = where(answered, (_, place) => ofAll(place) !== undefined);
+  const seen = whereOf(answered, MEMORIES, (memories) => memories !== undefined);
   if (seen.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
   const compared = arms.filter(showsAsReference).map(({ name, reference }) => pairsOf(seen, name, reference!));
   // A gate that injects nothing was given nothing.
@@ -41,9 +39,8 @@ export const sameMemories: Check = ({ arms, answered }) => {
   const other = compared
     .flatMap((pairs) => turnsWhere(pairs, MEMORY_IDS, (own, theirs) => !showAlike(own, theirs)))
     .filter(({ observed }) => observed.memories!.given > 0);
-  const memories = readerOf(seen, MEMORIES);
   const found = [
-    ...FAULTS.map(({ what, of }) => ({ what, turns: where(seen, (_, place) => of(memories(place)!)) })),
+    ...FAULTS.map(({ what, of }) => ({ what, turns: whereOf(seen, MEMORIES, (memories) => of(memories!)) })),
     { what: 'show other memories than the arm that they are held against', turns: other },
   ].filter(({ turns }) => turns.length > 0);
   return found.length === 0

@@ -50,14 +50,8 @@ export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidenc
 
 function missing(arm: ArmTraits, turns: readonly TurnResult[], plan: RunSample): string[] {
   const wanted = plannedTurns([arm], plan);
-  const rounds = new Map<string, Set<string>>();
-  for (const { repeat, turn, itemId } of turns) {
-    const round = `${repeat}/${turn}`;
-    const asked = rounds.get(round) ?? new Set();
-    if (asked.size === 0) rounds.set(round, asked);
-    asked.add(itemId);
-  }
-  const distinct = [...rounds.values()].reduce((sum, { size }) => sum + size, 0);
+  const rounds = [...Map.groupBy(turns, ({ repeat, turn }) => `${repeat}/${turn}`).values()];
+  const distinct = rounds.reduce((sum, some) => sum + new Set(some.map(({ itemId }) => itemId)).size, 0);
   return distinct === wanted && turns.length === wanted
     ? []
     : [`${arm.name} has ${turns.length} rows of ${distinct} turns in place of ${wanted}`];

@@ -1,6 +1,5 @@
 import { type Check, decided, examples, undecided } from './check.ts';
-import { readerOf } from '../statistics/column.ts';
-import { where } from '../statistics/sublist.ts';
+import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { pairsOf, turnsWhere } from './pairs-of.ts';
 
@@ -22,10 +21,9 @@ export const tokenIdentity: Check = ({ arms, answered }) => {
   const pairs = compared.reduce((sum, { turns }) => sum + turns.length, 0);
   if (claims.length === 0) return undecided('token identity', 'no arm claims the token sequence of another');
   const unlisted = new Set(arms.filter(({ making }) => making?.sink?.kept === true).map(({ name }) => name));
-  const [armOf, sharesPositions] = [readerOf(answered, ARM), readerOf(answered, SHARES_POSITIONS)];
-  const readable = where(answered, (_, place) => !sharesPositions(place) && !unlisted.has(armOf(place)));
-  const foreignToken = readerOf(readable, FOREIGN_TOKEN);
-  const foreign = where(readable, (_, place) => foreignToken(place) !== null);
+  const listed = whereOf(answered, ARM, (arm) => !unlisted.has(arm));
+  const readable = whereOf(listed, SHARES_POSITIONS, (shares) => !shares);
+  const foreign = whereOf(readable, FOREIGN_TOKEN, (token) => token !== null);
   const different = compared.flatMap((some) => turnsWhere(some, SEQUENCE, (own, other) => own !== other));
   const wrong = [...foreign, ...different];
   const names = claims.map(({ name }) => name).join(', ');

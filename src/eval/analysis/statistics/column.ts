@@ -31,7 +31,7 @@ export function readerOf<Member, Value>(
 
 /** The value itself. @throws RangeError on NaN, which stands for null in columns of numbers */
 export function notNaN<Value>(value: Value): Value {
-  if (Number.isNaN(value)) throw new RangeError('a value of a turn is not a number');
+  if (Number.isNaN(value)) throw notANumber();
   return value;
 }
 
@@ -104,16 +104,18 @@ function wideColumn(length: number, of: Values): WholeColumn<unknown> {
   const values = Array.from({ length }, (_, place) => of(place));
   return {
     at: (place) => values[place],
-    copyNumbers(places, into) {
-      for (let index = 0; index < (places?.length ?? length); index++) {
-        into[index] = asNumber(values[places?.[index] ?? index]);
-      }
+    copyNumbers() {
+      throw notANumber();
     },
   };
 }
 
 function asNumber(value: unknown): number {
   if (value === null) return NaN;
-  if (typeof value !== 'number') throw new RangeError('a value of a turn is not a number');
+  if (typeof value !== 'number') throw notANumber();
   return value;
+}
+
+function notANumber(): RangeError {
+  return new RangeError('a value of a turn is not a number');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyNumbers, countOf, groupedBy, originOf, where } from './sublist.ts';
+import { copyNumbers, countOf, groupedBy, originOf, where, whereOf } from './sublist.ts';
 
 const list = ['a1', 'b1', 'a2', 'b2', 'a3'];
 
@@ -30,8 +30,12 @@ test.each([
   expect([...into].slice(0, 3)).toEqual(['a1', 'a2', 'a3'].map((member) => of(member) ?? NaN));
 });
 
-test('members are counted by what a lookup says of them', () => {
-  expect(countOf(list, { of: (member) => member[0] }, (letter) => letter === 'a')).toBe(3);
+test('members are picked and counted by what a lookup says of them', () => {
+  const letter = { of: (member: string) => member[0] };
+  const some = whereOf(list, letter, (found) => found === 'b');
+  expect(some).toEqual(['b1', 'b2']);
+  expect(originOf(some)).toEqual({ list, places: Uint32Array.of(1, 3) });
+  expect(countOf(list, letter, (found) => found === 'a')).toBe(3);
 });
 
 test('all members are the list itself, and any other list is all of itself', () => {

@@ -61,15 +61,25 @@ export function where<Member>(
   return found === list.length ? list : picked(list, places.slice(0, found));
 }
 
-/** The number of members of which a lookup says what meets a condition. */
+/** The members of which a lookup says what meets a condition. */
+export function whereOf<Member, Value>(
+  members: readonly Member[],
+  lookup: Lookup<Member, Value>,
+  holds: (value: Value) => boolean,
+): readonly Member[] {
+  const value = readerOf(members, lookup);
+  return where(members, (_, place) => holds(value(place)));
+}
+
+/** The number of members of which a lookup says what meets a condition; its column is kept. */
 export function countOf<Member, Value>(
   members: readonly Member[],
   lookup: Lookup<Member, Value>,
   holds: (value: Value) => boolean,
 ): number {
-  const value = readerOf(members, lookup);
+  const values = lookedUp(members, lookup);
   let count = 0;
-  for (let place = 0; place < members.length; place++) if (holds(value(place))) count++;
+  for (let place = 0; place < members.length; place++) if (holds(values.at(place))) count++;
   return count;
 }
 

@@ -4,7 +4,7 @@ import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { differences, meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { payback } from '../statistics/payback.ts';
 import { paired, perItem } from '../statistics/per-item.ts';
-import { lookedUp, where } from '../statistics/sublist.ts';
+import { whereOf } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { prefixCacheOf } from './compared-arms.ts';
 import { cacheOf, timingOf } from '../turn-measures.ts';
@@ -16,11 +16,10 @@ function breakEvenAgainst(
   arm: string,
   turns: readonly AnsweredResult[],
 ): BreakEven | undefined {
-  const found = lookedUp(turns, cacheOf);
   const [misses, hits] = (['miss', 'hit'] as const).map((cache) =>
     paired(
       perItem(
-        where(turns, (_, place) => found.at(place) === cache),
+        whereOf(turns, cacheOf, (found) => found === cache),
         timingOf.firstToken,
       ),
       perItem(text, timingOf.firstToken),

@@ -8,7 +8,7 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { selectedByModel } from '../../../records/turn-account.ts';
 import type { AnsweredResult } from '../../../records/turn-result.ts';
 import { type Lookup, readerOf } from '../statistics/column.ts';
-import { countOf, lookedUp, where } from '../statistics/sublist.ts';
+import { countOf, whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 
@@ -134,8 +134,7 @@ const DROPPED_HISTORY = turnField('facts', 'droppedHistory');
 
 /** Notes on budgets, arm by arm: a reader must know whose prompts were cut. */
 export function promptNotes(answered: readonly AnsweredResult[], arms: readonly string[]): string[] {
-  const forced = lookedUp(answered, FORCED);
-  const unforced = where(answered, (_, place) => !forced.at(place));
+  const unforced = whereOf(answered, FORCED, (isForced) => !isForced);
   const counted = <Value>(
     what: string,
     among: readonly AnsweredResult[],
