@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./src/db/schema.ts', './src/db/conversation-schema.ts'],
+  schema: ['./src/store/schema.ts', './src/store/conversation-schema.ts'],
   out: './migrations',
 });

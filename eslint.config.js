@@ -1,49 +1,4 @@
-import { readFileSync } from 'node:fs';
 import tseslint from 'typescript-eslint';
-
-/** The layers from the top, and the readers, which see stored runs alone. The import test reads the same file. */
-const { order, readers } = JSON.parse(readFileSync(new URL('layers.json', import.meta.url), 'utf8'));
-
-const noTestImports = { regex: String.raw`\.test(\.ts)?$`, message: 'Nothing imports from a test.' };
-
-/** The preparation of questions sees the question alone: its own files and pure text, no store, service or model. */
-const preRetrieval = 'src/retrieval/hinted/pre-retrieval';
-const preRetrievalRule = {
-  files: [`${preRetrieval}/**/*.ts`],
-  ignores: ['**/*.test.ts'],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          noTestImports,
-          {
-            regex: String.raw`^(?!\./|(?:\.\./)+config/|(?:\.\./)+text-terms\.ts$|zod$)`,
-            message: `${preRetrieval} does not import stores, services or models: it sees the question alone.`,
-          },
-        ],
-      },
-    ],
-  },
-};
-
-const folders = [...new Set(order.map((layer) => layer.split('/')[0]))];
-
-/** The rule for one layer, a folder or a part of one: importing from a layer above is an error, as is what is closed to readers. */
-function layerRule(layer) {
-  const [folder] = layer.split('/');
-  const foldersAbove = folders.slice(0, folders.indexOf(folder));
-  const closed = new Set([...foldersAbove, ...(readers.layers.includes(layer) ? readers.closed : [])]);
-  const partsAbove = order.slice(0, Math.max(order.indexOf(layer), 0)).filter((part) => part.startsWith(`${folder}/`));
-  const patterns = [...closed, ...partsAbove].map((other) => ({
-    regex: String.raw`^(?:\.\./)+${other.split('/').at(-1)}/`,
-    message: `src/${layer} does not import src/${other}: imports run downwards (layers.json).`,
-  }));
-  return {
-    files: [`src/${layer}/**/*.ts`],
-    rules: { 'no-restricted-imports': ['error', { patterns: [noTestImports, ...patterns] }] },
-  };
-}
 
 export default tseslint.config(
   { ignores: ['dist/', 'build/', 'coverage/', 'reports/', 'models/', 'datasets/'] },
@@ -55,7 +10,6 @@ export default tseslint.config(
     rules: {
       eqeqeq: 'error',
       'no-console': 'error',
-      'no-restricted-imports': ['error', { patterns: [noTestImports] }],
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, varsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       // An arrow that only calls is the shortest way to say that it calls.
@@ -75,10 +29,6 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
     },
   },
-  // A part's rule replaces that of its folder.
-  ...[...new Set([...folders, ...order])].map(layerRule),
-  // Behind its layer's rule, which it replaces.
-  preRetrievalRule,
   { files: ['examples/**'], rules: { 'no-console': 'off' } },
   { files: ['**/*.{js,mjs,cjs}'], extends: [tseslint.configs.disableTypeChecked], rules: { 'no-console': 'off' } },
   // Matchers such as expect.closeTo are typed as any.

@@ -1,11 +1,11 @@
-import type { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import { SeededRandom } from '../src/config/seeded-random.ts';
+import type { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
+import { SeededRandom } from '../src/base/seeded-random.ts';
 import { drawEmbeddingPairs } from './train/documents/embedding-pairs.ts';
 import { MemoryRouter } from '../src/retrieval/memory-router.ts';
 import type { Retriever } from '../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-import { RouterRetriever } from '../src/retrieval/router/router-retriever.ts';
+import { RouterRetriever } from '../src/retrieval/router-retriever.ts';
 import { SalienceRetriever } from '../src/retrieval/salience/salience-retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 import { retrievalTimes } from './retrieval-times.ts';

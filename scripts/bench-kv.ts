@@ -9,7 +9,7 @@ import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Bench } from 'tinybench';
-import { presetModels } from '../src/config/models/preset-models.ts';
+import { presetModels } from '../src/models/preset-models.ts';
 import { adapterNamed } from '../src/engine/adapters.ts';
 import { cellBytes, keyRowBytes, type KvLayout, valueRowBytes } from '../src/engine/kv-layout.ts';
 import type { Rotary } from '../src/engine/rotary.ts';
@@ -28,7 +28,7 @@ import { replaceCells } from '../src/kv/replace-cells.ts';
 import { keyRotation, rotateKeys } from '../src/kv/rotate-keys.ts';
 import { RotatedKeys } from '../src/kv/rotated-keys.ts';
 import { wasmMovingKernels } from '../src/kv/wasm-moving-kernels.ts';
-import { quantisedTypes } from '../src/records/store-type.ts';
+import { quantisedTypes } from '../src/store/records/store-type.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 const HEADER_TOKENS = 20;

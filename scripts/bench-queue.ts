@@ -6,11 +6,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { BenchError } from '../src/config/bench-error.ts';
-import { QueueConnection } from '../src/db/queue/queue-connection.ts';
-import { QueueReader } from '../src/db/queue/queue-reader.ts';
-import { QueueStore } from '../src/db/queue/queue-store.ts';
-import type { QueuedPlan, QueueWorker } from '../src/records/queued-plan.ts';
+import { BenchError } from '../src/base/bench-error.ts';
+import { QueueConnection } from '../src/store/queue/queue-connection.ts';
+import { QueueReader } from '../src/store/queue/queue-reader.ts';
+import { QueueStore } from '../src/store/queue/queue-store.ts';
+import type { QueuedPlan, QueueWorker } from '../src/store/records/queued-plan.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 interface Spent {

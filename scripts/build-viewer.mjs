@@ -9,12 +9,12 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist/inspect/client/viewer.js' } } });
+const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist/viewer/client/viewer.js' } } });
 const out = resolve(root, values.out);
 
 const { metafile, outputFiles } = await build({
   absWorkingDir: root,
-  entryPoints: ['src/inspect/client/viewer.ts'],
+  entryPoints: ['src/viewer/client/viewer.ts'],
   outfile: out,
   write: false,
   metafile: true,

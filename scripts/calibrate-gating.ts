@@ -7,10 +7,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { presetModels } from '../src/config/models/preset-models.ts';
-import { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
-import { SeededRandom } from '../src/config/seeded-random.ts';
+import { presetModels } from '../src/models/preset-models.ts';
+import { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../src/models/embedding/transformers-embedder.ts';
+import { SeededRandom } from '../src/base/seeded-random.ts';
 import { drawEmbeddingPairs } from './train/documents/embedding-pairs.ts';
 import { exactBackend } from '../src/retrieval/vectors/exact-index.ts';
 import { runScript, wholeNumber } from './run-script.ts';

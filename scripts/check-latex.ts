@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BenchError } from '../src/config/bench-error.ts';
+import { BenchError } from '../src/base/bench-error.ts';
 import { runScript } from './run-script.ts';
 
 /** Excess of width from which a table is cut off in print. */

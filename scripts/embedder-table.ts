@@ -1,5 +1,5 @@
-import type { RunResults } from '../src/records/results.ts';
-import { estimateCell, type Table, textCell } from '../src/report/table.ts';
+import type { RunResults } from '../src/store/records/results.ts';
+import { estimateCell, type Table, textCell } from '../src/render/table.ts';
 
 /** Recall@5 of the run's embedder and of the one that ships, by category of a data set's questions, with paired differences. */
 export function embedderTable({ run, measured }: RunResults): Omit<Table, 'id' | 'caption' | 'notes'> {

@@ -4,10 +4,10 @@
  */
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { presetModels } from '../src/config/models/preset-models.ts';
-import { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
-import { SeededRandom } from '../src/config/seeded-random.ts';
+import { presetModels } from '../src/models/preset-models.ts';
+import { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../src/models/embedding/transformers-embedder.ts';
+import { SeededRandom } from '../src/base/seeded-random.ts';
 import { drawEmbeddingPairs, type PairLanguages } from './train/documents/embedding-pairs.ts';
 import type { PhrasingSide } from '../src/data/generators/relations.ts';
 import { exactBackend } from '../src/retrieval/vectors/exact-index.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { modelRegistry, shippedPathOf } from '../src/config/models/registry.ts';
+import { modelRegistry, shippedPathOf } from '../src/models/registry.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { runScript } from './run-script.ts';
 
@@ -51,7 +51,7 @@ export async function licencesPage(): Promise<string> {
         '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits',
       ].join(', ') +
       '.',
-    `The script of the viewer (\`dist/inspect/client/viewer.js\`) contains ${ofPackage('preact')} and opens with its licence.`,
+    `The script of the viewer (\`dist/viewer/client/viewer.js\`) contains ${ofPackage('preact')} and opens with its licence.`,
     '## Fetched where they are asked for',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
     'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',

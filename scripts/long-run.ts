@@ -1,12 +1,12 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { getTableColumns, sql } from 'drizzle-orm';
-import { BenchError } from '../src/config/bench-error.ts';
-import { type BenchDatabase, openDatabase } from '../src/db/database.ts';
-import { RunRepository } from '../src/db/run-repository.ts';
-import { turns as turnTable } from '../src/db/schema.ts';
-import { TurnIndexRepository } from '../src/db/turn-index/turn-index-repository.ts';
-import type { RunResults } from '../src/records/results.ts';
-import type { RunRecord } from '../src/records/run-record.ts';
+import { BenchError } from '../src/base/bench-error.ts';
+import { type BenchDatabase, openDatabase } from '../src/store/database.ts';
+import { RunRepository } from '../src/store/run-repository.ts';
+import { turns as turnTable } from '../src/store/schema.ts';
+import { TurnIndexRepository } from '../src/store/turn-index/turn-index-repository.ts';
+import type { RunResults } from '../src/store/records/results.ts';
+import type { RunRecord } from '../src/store/records/run-record.ts';
 
 /** The runs that are made: two of the same turns, so that they can be compared. */
 export const longRunNames = ['long', 'again'] as const;

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
-import { BenchError } from '../src/config/bench-error.ts';
+import { BenchError } from '../src/base/bench-error.ts';
 import { faultsOf, openBrowser, PAPER_WIDTH, SCHEMES, takePictures, WIDTHS } from './page-look.ts';
 import { runScript } from './run-script.ts';
 

@@ -1,8 +1,8 @@
-import type { Comparison, RunResults } from '../src/records/results.ts';
+import type { Comparison, RunResults } from '../src/store/records/results.ts';
 import { comparisonOf } from '../src/report/comparison-of.ts';
 import { intervalText, ratioText } from '../src/report/interval-text.ts';
 import { primaryMetric } from '../src/report/shown-metric.ts';
-import { formatNumber } from '../src/report/table.ts';
+import { formatNumber } from '../src/render/table.ts';
 import { keptOf, methodsTable } from '../src/report/tables/methods-table.ts';
 import { placementTable } from '../src/report/tables/placement-table.ts';
 import { baselineOf } from '../src/report/verdict.ts';

@@ -1,11 +1,11 @@
-import { presetModels } from '../src/config/models/preset-models.ts';
-import type { BenchDatabase } from '../src/db/database.ts';
-import { EmbeddingService } from '../src/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../src/embedding/transformers-embedder.ts';
+import { presetModels } from '../src/models/preset-models.ts';
+import type { BenchDatabase } from '../src/store/database.ts';
+import { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../src/models/embedding/transformers-embedder.ts';
 import { KvStore } from '../src/kv/kv-store.ts';
 import { MemoryRouter } from '../src/retrieval/memory-router.ts';
 import type { MemorySearchResult } from '../src/retrieval/memory-search-result.ts';
-import { RouterRetriever } from '../src/retrieval/router/router-retriever.ts';
+import { RouterRetriever } from '../src/retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 import type { RetrievedMemories } from '../src/systems/contracts.ts';
 import { DatabaseConversationLog } from '../src/systems/conversation-log.ts';

@@ -1,6 +1,6 @@
 /** Inspection of pages in Chromium, on a wide page, a telephone and paper, with faults that a program can find. */
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { BenchError } from '../src/config/bench-error.ts';
+import { BenchError } from '../src/base/bench-error.ts';
 
 export const WIDTHS = [1280, 390];
 export const SCHEMES = ['light', 'dark'] as const;

@@ -1,7 +1,7 @@
 /** Writes models with random weights, where `--model random:SHAPE` finds them: `tsx scripts/random-model.ts tiny-llama`. */
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { BenchError } from '../src/config/bench-error.ts';
+import { BenchError } from '../src/base/bench-error.ts';
 import { modelShapes } from '../src/engine/gguf/random-model/model-shapes.ts';
 import { modelPathOf } from '../src/engine/gguf/random-model/random-model.ts';
 import { runScript } from './run-script.ts';

@@ -1,8 +1,8 @@
 import { primaryMetric, type ShownMetric, metricNamed } from '../src/report/shown-metric.ts';
 import { comparisonOf } from '../src/report/comparison-of.ts';
 import { intervalText, ratioText } from '../src/report/interval-text.ts';
-import type { ArmResults, Comparison, CostName, RunResults } from '../src/records/results.ts';
-import { type Cell, type Column, formatNumber, meanCell, none, type Table, textCell } from '../src/report/table.ts';
+import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/results.ts';
+import { type Cell, type Column, formatNumber, meanCell, none, type Table, textCell } from '../src/render/table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
 import { baselineOf, prefixCacheIn, primaryOf } from '../src/report/verdict.ts';
 

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import semver from 'semver';
 import { z } from 'zod';
-import { BenchError } from '../src/config/bench-error.ts';
+import { BenchError } from '../src/base/bench-error.ts';
 import { runScript } from './run-script.ts';
 
 const PREPARED = ['package.json', 'package-lock.json', 'CHANGELOG.md'];

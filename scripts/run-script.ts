@@ -1,4 +1,4 @@
-import { BenchError } from '../src/config/bench-error.ts';
+import { BenchError } from '../src/base/bench-error.ts';
 
 /** Runs a script; a mistake of its user ends in one line and what to do about it, exit 2. */
 export async function runScript(main: () => Promise<void>): Promise<void> {

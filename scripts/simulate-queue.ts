@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { SeededRandom } from '../src/config/seeded-random.ts';
+import { SeededRandom } from '../src/base/seeded-random.ts';
 import { runScript, wholeNumber } from './run-script.ts';
 
 /** As workers do: `src/eval/run/queue`. */

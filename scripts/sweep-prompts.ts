@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { composeEngine } from '../src/cli/compose.ts';
 import { loadBenchConfig } from '../src/config/load-config.ts';
 import { readAskedData } from '../src/data/asked-data.ts';
-import { openDatabase } from '../src/db/database.ts';
+import { openDatabase } from '../src/store/database.ts';
 import { scoreTurn } from '../src/eval/analysis/metrics/scores.ts';
 import { withFetchedModels } from '../src/eval/run/fetch-models.ts';
 import { type Arm, armRegistry } from '../src/systems/arms/arm-registry.ts';

@@ -1,16 +1,20 @@
 /** The public interface of dki-bench; everything else is internal. */
-export { openSystem, type OpenedSystem, type OpenSystemOptions } from './open-system.ts';
+export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-system.ts';
 export { adapterNamed, adapters, runBench } from './cli/compose.ts';
 
-export { BenchError, type BenchErrorCode } from './config/bench-error.ts';
+export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { BenchConfig } from './config/bench-config.ts';
 export { loadBenchConfig, type ConfigSources } from './config/load-config.ts';
 
-export { BenchDatabase, openDatabase, type OpenDatabaseOptions } from './db/database.ts';
+export { BenchDatabase, openDatabase, type OpenDatabaseOptions } from './store/database.ts';
 
-export type { Embedder, EmbedderInfo } from './embedding/embedder.ts';
-export { EmbeddingService, type EmbeddingServiceOptions, type EmbeddingStats } from './embedding/embedding-service.ts';
-export { TransformersEmbedder } from './embedding/transformers-embedder.ts';
+export type { Embedder, EmbedderInfo } from './models/embedding/embedder.ts';
+export {
+  EmbeddingService,
+  type EmbeddingServiceOptions,
+  type EmbeddingStats,
+} from './models/embedding/embedding-service.ts';
+export { TransformersEmbedder } from './models/embedding/transformers-embedder.ts';
 
 export type { CallOptions } from './engine/call-options.ts';
 export type { Checkpoint } from './engine/checkpoint.ts';
@@ -41,10 +45,10 @@ export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-route
 export type { MemorySearchResult } from './retrieval/memory-search-result.ts';
 export type { NewMemory } from './retrieval/new-memory.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
-export { GivenRetriever } from './retrieval/given/given-retriever.ts';
+export { GivenRetriever } from './retrieval/given-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
 export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-export { RouterRetriever } from './retrieval/router/router-retriever.ts';
+export { RouterRetriever } from './retrieval/router-retriever.ts';
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
 export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
 export type { ContextItem } from './retrieval/tiered/context-item.ts';
@@ -96,10 +100,17 @@ export type { MetricDefinition } from './eval/analysis/metrics/metric-definition
 export { registerMetric } from './eval/analysis/metrics/registered-metrics.ts';
 export { resultsOfRuns } from './eval/analysis/stored-results.ts';
 
-export type { ArmTraits } from './records/arm-traits.ts';
-export type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from './records/prompt-info.ts';
-export type { ArmResults, CheckResult, Comparison, Estimate, RunDescription, RunResults } from './records/results.ts';
-export type { RunRecord } from './records/run-record.ts';
-export type { Timings } from './records/timings.ts';
-export type { TokenCounts } from './records/token-counts.ts';
-export type { AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';
+export type { ArmTraits } from './store/records/arm-traits.ts';
+export type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from './store/records/prompt-info.ts';
+export type {
+  ArmResults,
+  CheckResult,
+  Comparison,
+  Estimate,
+  RunDescription,
+  RunResults,
+} from './store/records/results.ts';
+export type { RunRecord } from './store/records/run-record.ts';
+export type { Timings } from './store/records/timings.ts';
+export type { TokenCounts } from './store/records/token-counts.ts';
+export type { AnsweredTurn, FailedTurn, TurnRecord } from './store/records/turn-record.ts';

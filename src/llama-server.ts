@@ -5,7 +5,7 @@ import type { Engine } from './engine/engine.ts';
 import { llamaServer } from './engine/llama-server/llama-server-adapter.ts';
 import type { LlamaServerOptions } from './engine/llama-server/llama-server-options.ts';
 
-export { BenchError, type BenchErrorCode } from './config/bench-error.ts';
+export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { Checkpoint } from './engine/checkpoint.ts';
 export type { EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineSession } from './engine/engine-session.ts';

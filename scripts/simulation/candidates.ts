@@ -1,5 +1,5 @@
 import { cumulativeStdNormalProbability, probit } from 'simple-statistics';
-import type { SeededRandom } from '../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { clopperPearson } from '../../src/eval/analysis/statistics/clopper-pearson.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
 import { type Interval, TAIL } from '../../src/eval/analysis/statistics/interval.ts';

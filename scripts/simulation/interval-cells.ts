@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { bootstrapIntervals, directIntervals, type Intervals, methods } from './candidates.ts';
 import { type Design, type Kind, sample } from './samples.ts';
 

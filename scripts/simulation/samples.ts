@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 
 /** Users and their items in a simulated run. */

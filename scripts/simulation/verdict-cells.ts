@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
 import { pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
 import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';

@@ -1,5 +1,5 @@
-import { BenchError } from '../../src/config/bench-error.ts';
-import { didYouMean } from '../../src/config/nearest-name.ts';
+import { BenchError } from '../../src/base/bench-error.ts';
+import { didYouMean } from '../../src/base/nearest-name.ts';
 import type { SystemParts } from '../../src/systems/system-parts.ts';
 
 /** A way of asking; `rules` are those by which its prompts differ from the others'. */

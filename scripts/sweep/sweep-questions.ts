@@ -1,5 +1,5 @@
-import { BenchError } from '../../src/config/bench-error.ts';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { BenchError } from '../../src/base/bench-error.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { AskedData } from '../../src/data/asked-data.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
 import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';

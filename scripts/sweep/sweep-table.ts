@@ -5,7 +5,7 @@ import {
   observationsOf,
   pairedObservationsOf,
 } from '../../src/eval/analysis/statistics/observations.ts';
-import type { Estimate } from '../../src/records/results.ts';
+import type { Estimate } from '../../src/store/records/results.ts';
 import type { AskedTurn } from './asked-turns.ts';
 
 const points = (share: number): string => (100 * share).toFixed(0);

@@ -4,8 +4,8 @@
  */
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import type { Grammar } from '../../src/config/grammar.ts';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
+import type { Grammar } from '../../src/base/grammar.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import {
   CURRICULUM,
   PRACTICE,

@@ -1,5 +1,5 @@
-import { grammars } from '../../src/config/grammar.ts';
-import type { SeededRandom } from '../../src/config/seeded-random.ts';
+import { grammars } from '../../src/base/grammar.ts';
+import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawRelation, statement, USER, valueOf } from '../../src/data/generators/relations.ts';
 
 const PIECES = [

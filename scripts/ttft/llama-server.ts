@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { BenchError } from '../../src/config/bench-error.ts';
-import { freePort } from '../../src/config/free-port.ts';
+import { BenchError } from '../../src/base/bench-error.ts';
+import { freePort } from '../../src/base/free-port.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const LOOK_AGAIN_MS = 100;

@@ -1,5 +1,5 @@
-import { grammars } from '../../src/config/grammar.ts';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { grammars } from '../../src/base/grammar.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { TokenId } from '../../src/engine/token-id.ts';
 import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { composeEngine } from '../../src/cli/compose.ts';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { nextMessage } from './next-message.ts';
 
 /** As many as a turn of suite `main` evaluates and generates on SmolLM2, on average. */

@@ -1,4 +1,4 @@
-import { wrapText } from '../report/render/text-width.ts';
+import { wrapText } from '../render/text-width.ts';
 import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { pageOf } from './page.ts';

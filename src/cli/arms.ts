@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { printableJson } from '../report/render/printable.ts';
+import { printableJson } from '../render/printable.ts';
 import type { Arm } from '../systems/arms/arm-registry.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { everyArm } from './arm-help.ts';

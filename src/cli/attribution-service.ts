@@ -1,14 +1,14 @@
 import type { BenchConfig } from '../config/bench-config.ts';
-import { BenchError } from '../config/bench-error.ts';
-import { AttributionRepository } from '../db/attribution-repository.ts';
-import { TurnRepository } from '../db/turn-repository.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { AttributionRepository } from '../store/attribution-repository.ts';
+import { TurnRepository } from '../store/turn-repository.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ComposeEngine } from '../engine/engine-request.ts';
-import { attribute } from '../eval/attribution/attribute.ts';
-import { loadRunModel, type RunModel, runModel } from '../eval/attribution/model-of-run.ts';
-import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
-import type { TurnRef } from '../inspect/links.ts';
-import type { AttributionRecord } from '../records/attribution-record.ts';
+import { attribute } from '../eval/run/attribution/attribute.ts';
+import { loadRunModel, type RunModel, runModel } from '../eval/run/attribution/model-of-run.ts';
+import type { AttributionPort } from '../viewer/attribution/attribution-port.ts';
+import type { TurnRef } from '../viewer/links.ts';
+import type { AttributionRecord } from '../store/records/attribution-record.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
 /** Time after the last computation at which the model is released. */

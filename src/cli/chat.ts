@@ -1,11 +1,11 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Command } from 'commander';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
-import { printable } from '../report/render/printable.ts';
-import { requireSearching } from '../retrieval/given/given-retriever.ts';
+import { printable } from '../render/printable.ts';
+import { requireSearching } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
 import { chatArms } from './chat/chat-arm.ts';
 import { chatLoop } from './chat/chat-loop.ts';

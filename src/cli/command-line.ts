@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { printable } from '../report/render/printable.ts';
+import { printable } from '../render/printable.ts';
 
 /** A word of a shell's command; one with control characters in the form in which a shell reads escapes. */
 function quoted(word: string): string {

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/stored-results.ts';
-import { printable, printableJson } from '../report/render/printable.ts';
+import { printable, printableJson } from '../render/printable.ts';
 import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison-text.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from './failure.ts';

@@ -1,10 +1,10 @@
 import { type BenchConfig, type EngineChoice, engineOptionNames, enginePlaceNames } from '../config/bench-config.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
-import type { RunResults } from '../records/results.ts';
+import type { RunResults } from '../store/records/results.ts';
 import { startWorker } from './worker/start-worker.ts';
 
 export { adapterNamed, adapters };

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
@@ -13,8 +13,8 @@ import type { ContextWindow } from '../data/generators/dataset-generator.ts';
 import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
 import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
 import { broughtTable, datasetsTable } from '../report/datasets-table.ts';
-import { printable, printableJson } from '../report/render/printable.ts';
-import { renderTerminal } from '../report/render/terminal.ts';
+import { printable, printableJson } from '../render/printable.ts';
+import { renderTerminal } from '../render/terminal.ts';
 import { renderVerification, statisticsLines } from '../report/verification-text.ts';
 import { shownPath } from './command-line.ts';
 import { composeEngine } from './compose.ts';

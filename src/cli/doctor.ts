@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagOf } from '../config/config-options.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
-import { printable, printableJson } from '../report/render/printable.ts';
-import { coloured, type Page } from '../report/render/terminal.ts';
-import { padText, wrapText } from '../report/render/text-width.ts';
+import { printable, printableJson } from '../render/printable.ts';
+import { coloured, type Page } from '../render/terminal.ts';
+import { padText, wrapText } from '../render/text-width.ts';
 import { commandLine } from './command-line.ts';
 import { composeEngine, engineNames } from './compose.ts';
 import { addConfigOptions } from './config-options.ts';

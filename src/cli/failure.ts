@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { BenchError } from '../config/bench-error.ts';
-import { escapedControls, printable } from '../report/render/printable.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { escapedControls, printable } from '../render/printable.ts';
 
 /** Exit codes of the process. */
 export const exitCodes = { ok: 0, checkFailed: 1, badUsage: 2, belowBar: 3, bug: 70, interrupted: 130 } as const;

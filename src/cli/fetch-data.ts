@@ -1,8 +1,8 @@
-import { BenchError } from '../config/bench-error.ts';
-import { didYouMean } from '../config/nearest-name.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
 import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
 import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
-import { printable, printableJson } from '../report/render/printable.ts';
+import { printable, printableJson } from '../render/printable.ts';
 import { shownPath } from './command-line.ts';
 import { confirmed } from './confirmation.ts';
 import { heedingInterrupts } from './heeding-interrupts.ts';

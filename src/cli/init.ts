@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { configFileName, configFileSchema } from '../config/config-file.ts';
 import { writeText } from '../data/write-lines.ts';
 import { shownPath } from './command-line.ts';

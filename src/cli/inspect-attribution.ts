@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../config/bench-config.ts';
-import type { TurnRef } from '../inspect/links.ts';
+import type { TurnRef } from '../viewer/links.ts';
 import { AttributionService } from './attribution-service.ts';
 import { composeForRuns } from './compose.ts';
 import { exitCodes } from './failure.ts';

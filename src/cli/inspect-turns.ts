@@ -1,12 +1,12 @@
-import { BenchError } from '../config/bench-error.ts';
-import type { BenchDatabase } from '../db/database.ts';
-import { TurnRepository } from '../db/turn-repository.ts';
-import type { HiddenTexts } from '../inspect/hidden-texts.ts';
-import { printTurn, printTwoTurns } from '../inspect/print/print-turn.ts';
-import { readTurnPage, type TurnModel } from '../inspect/turn/read-turn.ts';
-import { turnsJson } from '../inspect/turn/turn-json.ts';
-import type { RunRecord } from '../records/run-record.ts';
-import { printable } from '../report/render/printable.ts';
+import { BenchError } from '../base/bench-error.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import { TurnRepository } from '../store/turn-repository.ts';
+import type { HiddenTexts } from '../viewer/hidden-texts.ts';
+import { printTurn, printTwoTurns } from '../viewer/print/print-turn.ts';
+import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
+import { turnsJson } from '../viewer/turn/turn-json.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+import { printable } from '../render/printable.ts';
 import { pageOf } from './page.ts';
 import { findRun } from './stored-runs.ts';
 

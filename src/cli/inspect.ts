@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
 import { viewerPort } from '../config/viewer-address.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { placeWords } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
-import type { TurnRef } from '../inspect/links.ts';
+import type { TurnRef } from '../viewer/links.ts';
 import { exitCodes } from './failure.ts';
 import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
 import { LateAttribution } from './late-attribution.ts';

@@ -1,6 +1,6 @@
 import type { BenchConfig } from '../config/bench-config.ts';
-import type { AttributionPort } from '../inspect/attribution/attribution-port.ts';
-import type { AttributionRecord } from '../records/attribution-record.ts';
+import type { AttributionPort } from '../viewer/attribution/attribution-port.ts';
+import type { AttributionRecord } from '../store/records/attribution-record.ts';
 import type { AttributionService } from './attribution-service.ts';
 
 /** Computes attributions for a viewer that starts at once: the modules that run models are loaded at the first one. */

@@ -1,4 +1,4 @@
-import { wrapText } from '../report/render/text-width.ts';
+import { wrapText } from '../render/text-width.ts';
 import { pageOf } from './page.ts';
 
 /** Names with a line of text each; at a terminal wrapped to its width, so that programs read a line a name. */

@@ -2,10 +2,10 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } fr
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { BenchError } from '../config/bench-error.ts';
-import { openDatabase } from '../db/database.ts';
-import { RunRepository } from '../db/run-repository.ts';
-import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { openDatabase } from '../store/database.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { readAskedData } from '../data/asked-data.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';

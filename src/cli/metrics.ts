@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
-import { metricDeclaration } from '../records/metric-declaration.ts';
+import { metricDeclaration } from '../store/records/metric-declaration.ts';
 import { metricsTable } from '../report/metrics-table.ts';
-import { printableJson } from '../report/render/printable.ts';
-import { renderTerminal } from '../report/render/terminal.ts';
+import { printableJson } from '../render/printable.ts';
+import { renderTerminal } from '../render/terminal.ts';
 import { pageOf } from './page.ts';
 
 /** Declares `metrics`. */

@@ -1,15 +1,15 @@
 import type { BenchConfig } from '../config/bench-config.ts';
-import { askedOf } from '../config/models/asked.ts';
-import { embedderFolder, type KeptState, keptStateOf } from '../config/models/kept-files.ts';
-import { type Asked, embedders } from '../config/models/registry.ts';
+import { askedOf } from '../models/asked.ts';
+import { embedderFolder, type KeptState, keptStateOf } from '../models/kept-files.ts';
+import { type Asked, embedders } from '../models/registry.ts';
 import type { SystemPrompt } from '../config/system-prompt.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
 import { armObstacle } from '../eval/run/arm-obstacles.ts';
 import { registryEntryOf } from '../eval/run/fetch-models.ts';
 import { askedInWords } from '../report/models-table.ts';
-import { printable } from '../report/render/printable.ts';
-import { coloured, type Page } from '../report/render/terminal.ts';
-import { padText, wrapText } from '../report/render/text-width.ts';
+import { printable } from '../render/printable.ts';
+import { coloured, type Page } from '../render/terminal.ts';
+import { padText, wrapText } from '../render/text-width.ts';
 import { everyArm } from './arm-help.ts';
 
 type Model = EngineInspection['model'];

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import type { Page } from '../report/render/terminal.ts';
+import type { Page } from '../render/terminal.ts';
 
 const defaultColumns = 80;
 

@@ -1,10 +1,10 @@
 import { loadBenchConfig } from '../config/load-config.ts';
-import { BenchError } from '../config/bench-error.ts';
-import { QueueStore } from '../db/queue/queue-store.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { QueueStore } from '../store/queue/queue-store.ts';
 import { planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
 import { planIdOf } from '../eval/run/queue/plan-id.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
-import { printable, printableJson } from '../report/render/printable.ts';
+import { printable, printableJson } from '../render/printable.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { composeEngine } from './compose.ts';
 import { openQueue } from './queue-runs.ts';

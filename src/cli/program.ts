@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { requireNode } from '../config/node-floor.ts';
-import { ownPackage } from '../config/own-package.ts';
+import { requireNode } from '../base/node-floor.ts';
+import { ownPackage } from '../base/own-package.ts';
 import { exampleHelp } from './example-help.ts';
 import { reportFailure } from './failure.ts';
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { expect, it } from 'vitest';
-import { duration } from '../report/render/duration.ts';
+import { duration } from '../render/duration.ts';
 import { downloadText, estimateLine, ProgressDisplay, turnsText } from './progress.ts';
 
 it('says the share, the speed of this session and the time left', () => {

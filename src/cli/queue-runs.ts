@@ -1,6 +1,6 @@
 import type { BenchConfig } from '../config/bench-config.ts';
-import { BenchError } from '../config/bench-error.ts';
-import { QueueConnection } from '../db/queue/queue-connection.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { QueueConnection } from '../store/queue/queue-connection.ts';
 
 /** Opens the queue that `--queue` names. @throws BenchError `bad-option` without one, or for an invalid address */
 export function openQueue({ queue }: Pick<BenchConfig, 'queue'>): QueueConnection {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
-import type { RunRecord } from '../records/run-record.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
 import { ReaderFiles } from './reader-files.ts';
 
 const folder = new TestFolder();

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { dataFilePaths, fetchedFileOf, isPublicDataset } from '../config/public-datasets.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readSource } from '../data/reader.ts';
-import { type HiddenTexts, neverStored } from '../inspect/hidden-texts.ts';
-import type { ItemTexts, TextsOfRun } from '../inspect/stored-reports/open-reports.ts';
-import type { RunRecord } from '../records/run-record.ts';
+import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
+import type { ItemTexts, TextsOfRun } from '../viewer/stored-reports/open-reports.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
 import { shownPath } from './command-line.ts';
 
 const CHUNK_BYTES = 2 ** 20;

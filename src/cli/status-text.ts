@@ -1,4 +1,4 @@
-import type { EnteredWorker, FailedAttempt, QueuedRun } from '../db/queue/queue-reader.ts';
+import type { EnteredWorker, FailedAttempt, QueuedRun } from '../store/queue/queue-reader.ts';
 
 /** A worker as `status` shows it. */
 export interface ShownWorker extends Omit<EnteredWorker, 'environment' | 'probes'> {

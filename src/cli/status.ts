@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { loadBenchConfig } from '../config/load-config.ts';
-import type { QueueConnection } from '../db/queue/queue-connection.ts';
-import { QueueReader } from '../db/queue/queue-reader.ts';
-import { QueueStore } from '../db/queue/queue-store.ts';
-import { printable, printableJson } from '../report/render/printable.ts';
+import type { QueueConnection } from '../store/queue/queue-connection.ts';
+import { QueueReader } from '../store/queue/queue-reader.ts';
+import { QueueStore } from '../store/queue/queue-store.ts';
+import { printable, printableJson } from '../render/printable.ts';
 import { addConfigOptions } from './config-options.ts';
 import { openQueue } from './queue-runs.ts';
 import { statusLines, type RunStatus } from './status-text.ts';

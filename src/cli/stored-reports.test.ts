@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import type { RunResults } from '../records/results.ts';
+import type { RunResults } from '../store/records/results.ts';
 import { writeReport } from '../report/report-files.ts';
 import { checkReports, redrawReports, storedReports } from './stored-reports.ts';
 

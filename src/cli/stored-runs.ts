@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { BenchError } from '../config/bench-error.ts';
-import { type BenchDatabase, openDatabase } from '../db/database.ts';
-import { RunRepository } from '../db/run-repository.ts';
-import { lastRunsHint } from '../db/run-name.ts';
-import { runNamed } from '../inspect/find-run.ts';
-import type { RunRecord } from '../records/run-record.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import { lastRunsHint } from '../store/run-name.ts';
+import { runNamed } from '../viewer/find-run.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
 import { shownPath } from './command-line.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` if the file does not exist; it is not created */

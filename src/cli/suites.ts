@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { suitesNamed } from '../eval/suites/suites.ts';
-import { printableJson } from '../report/render/printable.ts';
+import { printableJson } from '../render/printable.ts';
 import { listText } from './list-text.ts';
 
 /** Declares `suites`. */

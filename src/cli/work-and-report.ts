@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { loadBenchConfig } from '../config/load-config.ts';
-import { QueueReader } from '../db/queue/queue-reader.ts';
-import { QueueStore } from '../db/queue/queue-store.ts';
+import { QueueReader } from '../store/queue/queue-reader.ts';
+import { QueueStore } from '../store/queue/queue-store.ts';
 import { datasetsOf } from '../eval/run/queue/queue-settings.ts';
 import { requireSameVersion, requireUnchanged } from '../eval/run/queue/same-version.ts';
 import { WorkerFolder } from '../eval/run/queue/worker-folder.ts';

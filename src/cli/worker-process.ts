@@ -1,6 +1,6 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { workOnRun } from '../eval/bench-run.ts';
-import type { WorkerTask } from '../eval/run/crew/worker-port.ts';
+import type { WorkerTask } from '../eval/run/workers/worker-port.ts';
 import { composeEngine } from './compose.ts';
 import { exitCodes } from './failure.ts';
 import type { FromWorker, ToWorker } from './worker/worker-messages.ts';

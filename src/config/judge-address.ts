@@ -1,4 +1,4 @@
-import { BenchError } from './bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { serverKey } from './server-key.ts';
 
 /** Environment variable with the key of the judge's server. */

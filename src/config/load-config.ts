@@ -1,22 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { BenchError } from './bench-error.ts';
-import { cacheVariable } from './cache-folder.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { cacheVariable } from '../models/cache-folder.ts';
 import { configFileName, isComment } from './config-file.ts';
 import { type BenchConfig, benchConfigSchema, servedModel } from './bench-config.ts';
 import { descriptionOf, flagOf } from './config-options.ts';
 import { judgeAddress, judgeKeyVariable } from './judge-address.ts';
-import { didYouMean } from './nearest-name.ts';
-import { shownValue } from './shown-value.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { shownValue } from '../base/shown-value.ts';
 import { isPublicDataset, publicDatasetFiles, publicDatasetNames } from './public-datasets.ts';
 import { type Given, requireUse } from './require-use.ts';
 import { engineKeyVariable } from './server-key.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
-import { placeOfEmbedder, placeOfModel } from './models/place-of-name.ts';
-import { askedOf, generalPrefixOf } from './models/asked.ts';
-import { presetModelName, presetModels } from './models/preset-models.ts';
-import { languageModelNamed } from './models/registry.ts';
+import { placeOfEmbedder, placeOfModel } from '../models/place-of-name.ts';
+import { askedOf, generalPrefixOf } from '../models/asked.ts';
+import { presetModelName, presetModels } from '../models/preset-models.ts';
+import { languageModelNamed } from '../models/registry.ts';
 
 const variablePrefix = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BenchError } from './bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from './load-config.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { type BenchConfig, randomModelPrefix } from './bench-config.ts';
-import { BenchError } from './bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /** A value, and the name of its option as the user wrote it. */
 export interface Given {

@@ -1,4 +1,4 @@
-import { BenchError } from './bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /** Returns the address of a Redis server without user and password. @throws BenchError `bad-option` for an invalid one */
 export function redisAddress(address: string, option = '--hot'): string {

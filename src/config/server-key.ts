@@ -1,4 +1,4 @@
-import { BenchError } from './bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /** The key that clients of OpenAI-compatible servers usually read. */
 const usualKeyVariable = 'OPENAI_API_KEY';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { joinDatasets } from './asked-data.ts';
 import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
 import { readSource } from './reader.ts';

@@ -1,6 +1,6 @@
-import { BenchError } from '../config/bench-error.ts';
-import { didYouMean } from '../config/nearest-name.ts';
-import { shownValue } from '../config/shown-value.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { shownValue } from '../base/shown-value.ts';
 import type { Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { describe, expect, it } from 'vitest';
 import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
-import type { DownloadProgress } from '../config/hub/hub-file.ts';
+import type { DownloadProgress } from '../models/hub/hub-file.ts';
 import { loadBenchConfig } from '../config/load-config.ts';
 import { datasetOffer, type DatasetOffer, fetchDataset } from './fetch-dataset.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { BenchError } from '../config/bench-error.ts';
-import { checksumOfFile } from '../config/hub/file-checksum.ts';
-import { type DownloadOptions, fetchFile } from '../config/hub/hub-file.ts';
-import { describeUnprovenFile } from '../config/hub/remote-file.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { checksumOfFile } from '../models/hub/file-checksum.ts';
+import { type DownloadOptions, fetchFile } from '../models/hub/hub-file.ts';
+import { describeUnprovenFile } from '../models/hub/remote-file.ts';
 import { fetchedFileOf, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
 import { verifySource } from './verify/verify-dataset.ts';

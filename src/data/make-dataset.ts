@@ -1,5 +1,5 @@
-import { BenchError } from '../config/bench-error.ts';
-import { didYouMean } from '../config/nearest-name.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
 import type { DatasetGenerator, ContextWindow } from './generators/dataset-generator.ts';
 import { generators } from './generators/generators.ts';
 import { verifyDataset, type Verification } from './verify/verify-dataset.ts';

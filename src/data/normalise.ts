@@ -1,5 +1,5 @@
-import type { Language } from '../config/language.ts';
-import { onceForTexts } from '../config/once-for-texts.ts';
+import type { Language } from '../base/language.ts';
+import { onceForTexts } from '../base/once-for-texts.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { BenchError } from '../config/bench-error.ts';
-import { didYouMean } from '../config/nearest-name.ts';
-import { shownValue } from '../config/shown-value.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { shownValue } from '../base/shown-value.ts';
 import {
   recordSchemas,
   type DatasetRecord,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { BenchError } from '../config/bench-error.ts';
-import { grammars } from '../config/grammar.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { grammars } from '../base/grammar.ts';
 import { profileOf, type UserLanguage } from './user-language.ts';
 import { byAge, checkConsistency, requirePassages } from './consistency.ts';
 import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';

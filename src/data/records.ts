@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { DatasetSource } from './dataset-source.ts';
 import { parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';

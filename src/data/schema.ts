@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlCharacters } from '../config/control-characters.ts';
+import { controlCharacters } from '../base/control-characters.ts';
 
 const MOST_TEXT_BYTES = 8 * 2 ** 20;
 /** No window that is in use holds more. */

@@ -1,5 +1,5 @@
-import { grammars } from '../config/grammar.ts';
-import type { Language } from '../config/language.ts';
+import { grammars } from '../base/grammar.ts';
+import type { Language } from '../base/language.ts';
 
 /** The language profile of a user, from their data set: all answers to them are scored by it, whatever else a run asks. */
 export interface UserLanguage {

@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /** The calls of a session, made one after the other, however those before them end. */
 export class CallQueue {

@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { KvLayout } from './kv-layout.ts';
 import type { Rotary } from './rotary.ts';
 

@@ -1,5 +1,5 @@
 import type { EngineChoice } from '../config/bench-config.ts';
-import type { DownloadOptions } from '../config/hub/hub-file.ts';
+import type { DownloadOptions } from '../models/hub/hub-file.ts';
 import type { CallOptions } from './call-options.ts';
 import type { NumberType } from './kv-layout.ts';
 import type { Engine } from './engine.ts';

@@ -1,4 +1,4 @@
-import type { EngineAudit } from '../records/engine-audit.ts';
+import type { EngineAudit } from '../store/records/engine-audit.ts';
 import type { CallOptions } from './call-options.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { EngineCapabilities } from './engine-capabilities.ts';

@@ -1,4 +1,4 @@
-import { sentenceEnd, surelyFirstSentence } from '../config/first-sentence.ts';
+import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
 import type { Generation, GenerationLimits } from './generation.ts';
 import { answerStart } from './thought.ts';
 import type { TokenId } from './token-id.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { hasFiniteNumbers } from '../engine/finite-numbers.ts';
 import { cellBytes, keyRowBytes, type KvLayout, numberTypes, valueRowBytes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';

@@ -1,5 +1,5 @@
 import type { SequenceState } from '../engine/sequence-state.ts';
-import type { StoreType } from '../records/store-type.ts';
+import type { StoreType } from '../store/records/store-type.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { KeptCells } from './kept-cells.ts';
 import type { AboutKv } from './kv-record.ts';

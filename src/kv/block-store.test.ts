@@ -5,7 +5,7 @@ import { replacing } from '../../test/fixtures/replacing.ts';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import type { KvLayout } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
 import { ownedState } from './owned-state.ts';

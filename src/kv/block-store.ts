@@ -1,6 +1,6 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import type { StoreType } from '../records/store-type.ts';
+import type { StoreType } from '../store/records/store-type.ts';
 import { BlockMemory, type BlockMemoryStats, fileOf, type KeptBlock } from './block-memory.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeys } from './rotated-keys.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { movingKernelNames, type MovingKernels, type MovingKernelsName } from './moving-kernels.ts';
 import { loadNativeMovingKernels, nativeMovingKernelsFile } from './native-moving-kernels.ts';
 import { proveMovingKernels } from './prove-moving-kernels.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf, keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { evictionRules } from '../records/prefill-record.ts';
+import { evictionRules } from '../store/records/prefill-record.ts';
 import { evictCells } from './evict-cells.ts';
 
 const ids = [1, 5, 6, 20, 21, 22, 23, 24, 30];

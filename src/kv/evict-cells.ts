@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SeededRandom } from '../config/seeded-random.ts';
+import { SeededRandom } from '../base/seeded-random.ts';
 import { type KvLayout, keyRowBytes, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { UNKNOWN_TOKEN } from '../engine/token-id.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { EvictionRule } from '../records/prefill-record.ts';
+import type { EvictionRule } from '../store/records/prefill-record.ts';
 import { keptTokens } from './eviction.ts';
 import { evictionScores, type HeadCells, lagFor, lagScores } from './eviction-scores.ts';
 

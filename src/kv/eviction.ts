@@ -1,4 +1,4 @@
-import type { EvictionName, EvictionRule } from '../records/prefill-record.ts';
+import type { EvictionName, EvictionRule } from '../store/records/prefill-record.ts';
 
 /** Tokens that are dropped: by which rule, and which fraction of them, from 0 to less than 1. */
 export interface Eviction {

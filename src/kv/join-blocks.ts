@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { keyRowBytes, sameLayout, valueRowBytes } from '../engine/kv-layout.ts';
 import type { Rotary } from '../engine/rotary.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { keyRowBytes, type KvLayout, valueRowBytes } from '../engine/kv-layout.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';

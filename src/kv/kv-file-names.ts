@@ -1,4 +1,4 @@
-import { isRunning } from '../config/is-running.ts';
+import { isRunning } from '../base/is-running.ts';
 
 /**
  * Names of files in a folder of K/V. Each begins with a key:

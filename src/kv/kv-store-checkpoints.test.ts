@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvStore } from './kv-store.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
-import { BenchError } from '../config/bench-error.ts';
-import { removeWhatever } from '../config/regular-file.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { removeWhatever } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import type { FoundKv, UserFolder, NotFound, OrphanedCheckpoint } from './user-folder.ts';
 import { KvIndex } from './kv-index.ts';

@@ -6,7 +6,7 @@ import { evictCells } from './evict-cells.ts';
 import { firstCells } from './first-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
-import type { StoreType } from '../records/store-type.ts';
+import type { StoreType } from '../store/records/store-type.ts';
 import type { KvStore } from './kv-store.ts';
 import { meanAttention } from './mean-attention.ts';
 import { readQuantised, writeQuantised } from './quantised-file.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf, keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
-import { quantisedTypes } from '../records/store-type.ts';
+import { quantisedTypes } from '../store/records/store-type.ts';
 import { evictCells } from './evict-cells.ts';
 import { QuantisedCells } from './quantised-cells.ts';
 import { bytesAtRest, readQuantised, writeQuantised } from './quantised-file.ts';

@@ -1,5 +1,5 @@
 import type { NumberType } from '../engine/kv-layout.ts';
-import type { QuantisedType } from '../records/store-type.ts';
+import type { QuantisedType } from '../store/records/store-type.ts';
 import { instantiate } from './kernel-memory.ts';
 import { halfPrecision, NUMBER_UNIT, NUMBERS_AT_ONCE, singlePrecision } from './number-code.ts';
 import {

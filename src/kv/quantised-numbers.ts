@@ -1,4 +1,4 @@
-import type { QuantisedType } from '../records/store-type.ts';
+import type { QuantisedType } from '../store/records/store-type.ts';
 import { halfOf } from './half-of.ts';
 
 /** Numbers that share a scale. */

@@ -1,5 +1,5 @@
 import { cellBytes, type KvLayout, numberBytes, type NumberType } from '../engine/kv-layout.ts';
-import type { QuantisedType } from '../records/store-type.ts';
+import type { QuantisedType } from '../store/records/store-type.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { restoreKernel } from './quantised-kernels.ts';
 import { NUMBERS_OF_BLOCK, quantisedBytes } from './quantised-numbers.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { type KvLayout, numberBytes } from '../engine/kv-layout.ts';
 import type { Rotary } from '../engine/rotary.ts';
 import { movingKernels } from './choose-moving-kernels.ts';

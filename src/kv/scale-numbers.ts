@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { NumberType } from '../engine/kv-layout.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { kernels } from './vector-kernels.ts';

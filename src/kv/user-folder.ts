@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { moveOver, readRegularFile, removeWhatever } from '../config/regular-file.ts';
+import { moveOver, readRegularFile, removeWhatever } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import {
   isInWork,

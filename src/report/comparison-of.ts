@@ -1,4 +1,4 @@
-import type { Comparison, RunResults } from '../records/results.ts';
+import type { Comparison, RunResults } from '../store/records/results.ts';
 
 /** The comparison of two arms by a metric; undefined where they were not compared. */
 export function comparisonOf(

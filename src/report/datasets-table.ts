@@ -1,5 +1,5 @@
 import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
-import { countCell, none, type Table, textCell } from './table.ts';
+import { countCell, none, type Table, textCell } from '../render/table.ts';
 
 const SHOWN_HASH = 12;
 

@@ -1,8 +1,8 @@
 import { comparisonOf } from './comparison-of.ts';
-import type { ArmTraits } from '../records/arm-traits.ts';
-import type { ArmResults, BreakEven, Comparison, RunResults } from '../records/results.ts';
+import type { ArmTraits } from '../store/records/arm-traits.ts';
+import type { ArmResults, BreakEven, Comparison, RunResults } from '../store/records/results.ts';
 import { primaryMetric, type ShownMetric } from './shown-metric.ts';
-import { formatNumber } from './table.ts';
+import { formatNumber } from '../render/table.ts';
 import { baselineOf, prefixCacheIn } from './verdict.ts';
 import { breakEvenText } from './savings-text.ts';
 

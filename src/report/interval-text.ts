@@ -1,5 +1,5 @@
-import type { Comparison } from '../records/results.ts';
-import { formatNumber } from './table.ts';
+import type { Comparison } from '../store/records/results.ts';
+import { formatNumber } from '../render/table.ts';
 
 /** `14.7 [7.0, 23.4]`: a value, and the ends of its interval. */
 export function intervalText(parts: readonly [value: number, low: number, high: number], digits: number): string {

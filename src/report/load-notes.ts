@@ -1,5 +1,5 @@
-import type { RunResults } from '../records/results.ts';
-import { formatNumber } from './table.ts';
+import type { RunResults } from '../store/records/results.ts';
+import { formatNumber } from '../render/table.ts';
 
 /** Of differences that are found at this level, the note names the clearest. */
 const LEVEL = 0.05;

@@ -1,5 +1,5 @@
-import type { MetricDeclaration } from '../records/metric-declaration.ts';
-import { type Table, textCell } from './table.ts';
+import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
+import { type Table, textCell } from '../render/table.ts';
 
 /** Table of what metrics say of themselves. */
 export function metricsTable(metrics: readonly MetricDeclaration[]): Table {

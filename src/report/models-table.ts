@@ -1,4 +1,4 @@
-import { none, type Table, textCell } from './table.ts';
+import { none, type Table, textCell } from '../render/table.ts';
 
 /** A model as its row shows it. */
 export interface ShownModel {

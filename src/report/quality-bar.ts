@@ -1,8 +1,8 @@
-import { BenchError } from '../config/bench-error.ts';
-import { didYouMean } from '../config/nearest-name.ts';
-import type { RunResults } from '../records/results.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import type { RunResults } from '../store/records/results.ts';
 import { metricNamed } from './shown-metric.ts';
-import { formatNumber } from './table.ts';
+import { formatNumber } from '../render/table.ts';
 
 /** A bar for a metric of an arm: a value, or that of another arm and so much more or less; `contains:dki-blocks>=rag-2`. */
 export interface QualityBar {

@@ -1,6 +1,6 @@
-import type { Comparison, RunResults } from '../records/results.ts';
+import type { Comparison, RunResults } from '../store/records/results.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from './shown-metric.ts';
-import { formatNumber } from './table.ts';
+import { formatNumber } from '../render/table.ts';
 import { tooFewUsers } from './users-text.ts';
 
 /** The verdicts by one metric, of the planned comparisons alone; undefined without any. */

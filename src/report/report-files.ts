@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { BenchError } from '../config/bench-error.ts';
-import type { RunResults } from '../records/results.ts';
+import { BenchError } from '../base/bench-error.ts';
+import type { RunResults } from '../store/records/results.ts';
 import { figureFiles } from './figures/drawn-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
 import { checksTable } from './tables/checks-table.ts';
-import { printableJson } from './render/printable.ts';
-import { renderCsv } from './render/csv.ts';
-import { renderJson } from './render/json.ts';
-import { renderLatex } from './render/latex.ts';
-import { renderMarkdown } from './render/markdown.ts';
+import { printableJson } from '../render/printable.ts';
+import { renderCsv } from '../render/csv.ts';
+import { renderJson } from '../render/json.ts';
+import { renderLatex } from '../render/latex.ts';
+import { renderMarkdown } from '../render/markdown.ts';
 import { reportTables } from './tables/report-tables.ts';
 
 /** Renderers of tables, by the suffix of the file. */

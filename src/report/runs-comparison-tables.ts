@@ -2,7 +2,7 @@ import type { ArmPair } from '../eval/analysis/compare/comparability.ts';
 import type { RunsComparison } from '../eval/analysis/compare/compare-runs.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { probabilityCell, verdictText } from './tables/comparisons-table.ts';
-import { type Cell, type Column, countCell, estimateCell, meanCell, type Table, textCell } from './table.ts';
+import { type Cell, type Column, countCell, estimateCell, meanCell, type Table, textCell } from '../render/table.ts';
 
 /** The metrics that the terminal shows beside the primary one; the others are in the JSON document. */
 const SHOWN = ['abstention', 'taskSuccess'];

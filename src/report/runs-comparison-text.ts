@@ -1,11 +1,11 @@
 import type { RunDifference } from '../eval/analysis/compare/comparability.ts';
 import type { RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts';
 import type { ArmFlips, FlippedItem, ItemAnswers } from '../eval/analysis/compare/flips.ts';
-import { printable } from './render/printable.ts';
-import { coloured, emphasised, type Page, renderTerminal } from './render/terminal.ts';
+import { printable } from '../render/printable.ts';
+import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
 import { pairName, runsComparisonTables } from './runs-comparison-tables.ts';
-import { formatNumber } from './table.ts';
-import { wrapText } from './render/text-width.ts';
+import { formatNumber } from '../render/table.ts';
+import { wrapText } from '../render/text-width.ts';
 
 const MOST_FLIPS = 20;
 

@@ -1,7 +1,7 @@
-import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../records/results.ts';
+import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/results.ts';
 import { comparisonOf } from './comparison-of.ts';
 import { ratioText } from './interval-text.ts';
-import { formatNumber } from './table.ts';
+import { formatNumber } from '../render/table.ts';
 
 /** `turn 3 [2, 5]`, or `never [8, never]` */
 export function breakEvenText({ turn, low, high }: Pick<BreakEven, 'turn' | 'low' | 'high'>): string {

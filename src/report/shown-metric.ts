@@ -1,8 +1,8 @@
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
-import type { MetricDeclaration } from '../records/metric-declaration.ts';
-import type { Estimate, RunResults } from '../records/results.ts';
-import { type Cell, type Column, estimateCell, qualityCell } from './table.ts';
+import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
+import type { Estimate, RunResults } from '../store/records/results.ts';
+import { type Cell, type Column, estimateCell, qualityCell } from '../render/table.ts';
 
 type Run = RunResults['run'];
 type Estimates = Readonly<Record<string, Estimate | null | undefined>>;

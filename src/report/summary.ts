@@ -1,13 +1,13 @@
-import type { RunResults } from '../records/results.ts';
+import type { RunResults } from '../store/records/results.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
 import { checksTable } from './tables/checks-table.ts';
-import { printable } from './render/printable.ts';
-import { coloured, emphasised, type Page, renderTerminal } from './render/terminal.ts';
+import { printable } from '../render/printable.ts';
+import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
 import { phrasingTable } from './tables/breakdown-table.ts';
 import { namesItsMetric } from './shown-metric.ts';
 import { shownTables } from './tables/report-tables.ts';
-import { formatNumber, lackOfProof } from './table.ts';
-import { wrapText } from './render/text-width.ts';
+import { formatNumber, lackOfProof } from '../render/table.ts';
+import { wrapText } from '../render/text-width.ts';
 import { verdictSentences } from './verdict.ts';
 
 /** Shown in the report alone where data name no metric. */

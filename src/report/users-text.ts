@@ -1,5 +1,5 @@
 import { LEAST_USERS } from '../eval/analysis/statistics/verdict.ts';
-import type { RunResults } from '../records/results.ts';
+import type { RunResults } from '../store/records/results.ts';
 
 type Run = Pick<RunResults['run'], 'dataset'>;
 

@@ -1,8 +1,8 @@
 import { prefixCacheOf } from '../eval/analysis/summary/compared-arms.ts';
-import type { ArmResults, RunResults } from '../records/results.ts';
+import type { ArmResults, RunResults } from '../store/records/results.ts';
 import { qualitySentences } from './quality-text.ts';
 import { savingsSentences } from './savings-text.ts';
-import { formatNumber, lackOfProof, modelSize, undecidedChecks } from './table.ts';
+import { formatNumber, lackOfProof, modelSize, undecidedChecks } from '../render/table.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */
 export function baselineOf(arms: readonly ArmResults[]): ArmResults | undefined {

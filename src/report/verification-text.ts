@@ -1,10 +1,10 @@
 import type { Spread } from '../data/verify/dataset-statistics.ts';
 import type { Finding } from '../data/verify/finding.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
-import { printable } from './render/printable.ts';
-import { coloured, emphasised, type Page } from './render/terminal.ts';
-import { formatNumber } from './table.ts';
-import { wrapText } from './render/text-width.ts';
+import { printable } from '../render/printable.ts';
+import { coloured, emphasised, type Page } from '../render/terminal.ts';
+import { formatNumber } from '../render/table.ts';
+import { wrapText } from '../render/text-width.ts';
 
 const MOST_FINDINGS = 50;
 const SHOWN_HASH = 12;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../config/models/preset-models.ts';
-import { EmbeddingService } from '../embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../embedding/transformers-embedder.ts';
+import { presetModels } from '../models/preset-models.ts';
+import { EmbeddingService } from '../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { MemoryRouter } from './memory-router.ts';
 import { chooseVectorBackend } from './vectors/vector-backend.ts';
 

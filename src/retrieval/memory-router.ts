@@ -1,5 +1,5 @@
 import { debuglog } from 'node:util';
-import type { EmbeddingService } from '../embedding/embedding-service.ts';
+import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { embedMemories } from './embed-memories.ts';
 import { isEmptyQuery } from './empty-query.ts';
 import { MemoryNamespace, type StoredMemory } from './memory-namespace.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /** Checks the options of a search. @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN */
 export function checkSearch(topK: number, threshold: number): void {

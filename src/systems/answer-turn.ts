@@ -1,7 +1,7 @@
 import { meterDifference } from '../engine/token-meter.ts';
-import type { PromptSegment } from '../records/prompt-info.ts';
-import type { PrefillRecord } from '../records/prefill-record.ts';
-import { selectedByModel, type TurnAccount } from '../records/turn-account.ts';
+import type { PromptSegment } from '../store/records/prompt-info.ts';
+import type { PrefillRecord } from '../store/records/prefill-record.ts';
+import { selectedByModel, type TurnAccount } from '../store/records/turn-account.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';

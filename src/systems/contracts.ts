@@ -1,11 +1,11 @@
-import type { Language } from '../config/language.ts';
+import type { Language } from '../base/language.ts';
 import type { CallOptions } from '../engine/call-options.ts';
 import type { Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
-import type { HistoryMessage, PromptInfo } from '../records/prompt-info.ts';
-import type { RetrievalRecord } from '../records/retrieval-record.ts';
-import type { Timings } from '../records/timings.ts';
-import type { TokenCounts } from '../records/token-counts.ts';
+import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
+import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
+import type { Timings } from '../store/records/timings.ts';
+import type { TokenCounts } from '../store/records/token-counts.ts';
 import type { MemoryText } from './prompt/lines-ahead.ts';
 import type { TurnTrace } from './turn-trace.ts';
 

@@ -1,12 +1,12 @@
-import { textHash } from '../config/text-hash.ts';
-import { AuditLogRepository } from '../db/audit-log-repository.ts';
-import { ConversationRepository } from '../db/conversation-repository.ts';
-import type { BenchDatabase } from '../db/database.ts';
-import type { ConversationRow } from '../db/conversation-schema.ts';
-import { SessionRepository } from '../db/session-repository.ts';
-import type { HistoryMessage } from '../records/prompt-info.ts';
-import type { Timings } from '../records/timings.ts';
-import type { TokenCounts } from '../records/token-counts.ts';
+import { textHash } from '../base/text-hash.ts';
+import { AuditLogRepository } from '../store/audit-log-repository.ts';
+import { ConversationRepository } from '../store/conversation-repository.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import type { ConversationRow } from '../store/conversation-schema.ts';
+import { SessionRepository } from '../store/session-repository.ts';
+import type { HistoryMessage } from '../store/records/prompt-info.ts';
+import type { Timings } from '../store/records/timings.ts';
+import type { TokenCounts } from '../store/records/token-counts.ts';
 import type { ChatRequest, ChatResponse } from './contracts.ts';
 
 /** One turn in the log: two messages and a line of the audit log. */

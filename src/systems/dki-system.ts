@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 import { type Eviction, nameOfEviction } from '../kv/eviction.ts';
 import { kvTools } from '../kv/kv-tools.ts';
-import type { ArmTraits } from '../records/arm-traits.ts';
-import type { StoreType } from '../records/store-type.ts';
+import type { ArmTraits } from '../store/records/arm-traits.ts';
+import type { StoreType } from '../store/records/store-type.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type {
   AddMemoryOptions,

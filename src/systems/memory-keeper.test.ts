@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeeper } from '../../scripts/open-parts.ts';
-import { type BenchDatabase, openDatabase } from '../db/database.ts';
-import { memories } from '../db/conversation-schema.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { memories } from '../store/conversation-schema.ts';
 import { chronological } from './prompt/placement.ts';
 
 let database: BenchDatabase;

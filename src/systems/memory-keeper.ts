@@ -1,10 +1,10 @@
-import { BenchError } from '../config/bench-error.ts';
-import { textHash } from '../config/text-hash.ts';
-import type { BenchDatabase } from '../db/database.ts';
-import { MemoryRepository, type NewMemory } from '../db/memory-repository.ts';
-import { PreferenceRepository } from '../db/preference-repository.ts';
-import { SessionRepository } from '../db/session-repository.ts';
-import type { EmbeddingService } from '../embedding/embedding-service.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { textHash } from '../base/text-hash.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import { MemoryRepository, type NewMemory } from '../store/memory-repository.ts';
+import { PreferenceRepository } from '../store/preference-repository.ts';
+import { SessionRepository } from '../store/session-repository.ts';
+import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type { RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
 import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import type { ArmTraits } from '../records/arm-traits.ts';
+import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type {
   AddMemoryOptions,

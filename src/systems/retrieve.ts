@@ -1,5 +1,5 @@
-import { BenchError } from '../config/bench-error.ts';
-import type { ArmTraits } from '../records/arm-traits.ts';
+import { BenchError } from '../base/bench-error.ts';
+import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';

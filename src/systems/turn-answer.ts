@@ -1,5 +1,5 @@
 import type { Generation, GenerationLimits } from '../engine/generation.ts';
-import type { AnswerRecord } from '../records/turn-record.ts';
+import type { AnswerRecord } from '../store/records/turn-record.ts';
 import type { ChatRequest } from './contracts.ts';
 import type { AnswerOpening } from './prompt/answer-place.ts';
 import { withPrefix } from './prompt/answer-prefix.ts';

@@ -1,8 +1,8 @@
 import type { Generation } from '../engine/generation.ts';
 import type { TokenMeter } from '../engine/token-meter.ts';
-import type { Timings } from '../records/timings.ts';
-import type { TokenCounts } from '../records/token-counts.ts';
-import type { TurnAccount } from '../records/turn-account.ts';
+import type { Timings } from '../store/records/timings.ts';
+import type { TokenCounts } from '../store/records/token-counts.ts';
+import type { TurnAccount } from '../store/records/turn-account.ts';
 import type { Prefilled } from './prefill/prefill-strategy.ts';
 import type { BuiltPrompt } from './prompt/build-prompt.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { foundMemories, openParts } from '../../scripts/open-parts.ts';
 import { fakeAdapter } from '../../test/fixtures/fake-engine/fake-adapter.ts';
-import { BenchError } from '../config/bench-error.ts';
-import { grammars } from '../config/grammar.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { grammars } from '../base/grammar.ts';
 import type { SystemPrompt } from '../config/system-prompt.ts';
-import { type BenchDatabase, openDatabase } from '../db/database.ts';
-import type { HistoryMessage } from '../records/prompt-info.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import type { HistoryMessage } from '../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
 import type { ChatRequest } from './contracts.ts';
 import { DatabaseConversationLog } from './conversation-log.ts';

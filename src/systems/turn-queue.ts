@@ -1,4 +1,4 @@
-import { BenchError } from '../config/bench-error.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /** Conditions of one turn in a queue. */
 export interface QueuedTurn {

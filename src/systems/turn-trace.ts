@@ -1,9 +1,9 @@
 import type { TokenId } from '../engine/token-id.ts';
 import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
-import type { PrefillRecord } from '../records/prefill-record.ts';
-import type { RetrievalRecord } from '../records/retrieval-record.ts';
-import type { TurnAccount } from '../records/turn-account.ts';
-import type { AnswerRecord } from '../records/turn-record.ts';
+import type { PrefillRecord } from '../store/records/prefill-record.ts';
+import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
+import type { TurnAccount } from '../store/records/turn-account.ts';
+import type { AnswerRecord } from '../store/records/turn-record.ts';
 import type { AnswerOpening } from './prompt/answer-place.ts';
 
 /** One turn as its system made it. */

@@ -9,7 +9,7 @@ import {
 } from 'culori';
 import { describe, expect, it } from 'vitest';
 import { suiteNames } from '../../src/config/bench-config.ts';
-import type { Mark } from '../../src/records/arm-traits.ts';
+import type { Mark } from '../../src/store/records/arm-traits.ts';
 import { suitesNamed } from '../../src/eval/suites/suites.ts';
 import { distinctFillings, distinctSymbols } from '../../src/report/figures/symbols.ts';
 import { parseArmName } from '../../src/systems/arms/arm-name.ts';

@@ -32,7 +32,7 @@ const planted = (() => {
   return [
     ...examplesOfSource('src/config/planted.ts', source),
     ...examplesOfMarkdown('docs/planted.md', text),
-    ...examplesOfMarkdown('docs/planted.md', '```ts src/db/planted.ts\nimport "./nowhere.ts";\n```\n'),
+    ...examplesOfMarkdown('docs/planted.md', '```ts src/store/planted.ts\nimport "./nowhere.ts";\n```\n'),
   ];
 })();
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { filesOf } from '../../src/config/models/kept-files.ts';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { filesOf } from '../../src/models/kept-files.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import type { KvLayout } from '../../src/engine/kv-layout.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';

@@ -1,4 +1,4 @@
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import { servedModel } from '../../src/config/bench-config.ts';
 import type { EngineOpener, EngineRequest } from '../../src/engine/engine-request.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/cli/compose.ts';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import { readDataset } from '../../src/data/reader.ts';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { CURRICULUM } from '../../scripts/train/documents/curriculum.ts';
 import { drawTrainingDocument } from '../../scripts/train/documents/training-document.ts';
 import { buildPrompt } from '../../src/systems/prompt/build-prompt.ts';

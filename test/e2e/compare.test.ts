@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import type { RunsComparison } from '../../src/eval/analysis/compare/compare-runs.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { type HandmadeTurn, storeRun } from '../fixtures/stored-runs.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { freePort } from '../../src/config/free-port.ts';
+import { freePort } from '../../src/base/free-port.ts';
 import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RunResults } from '../../src/records/results.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { ChatServer, honestJudge, judgedData } from '../fixtures/chat-server.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';

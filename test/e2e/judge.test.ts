@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChatServer } from '../fixtures/chat-server.ts';
-import { freePort } from '../../src/config/free-port.ts';
+import { freePort } from '../../src/base/free-port.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 
 const KEY = 'a-key-that-nobody-may-see';

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/cli/models/model-rows.ts';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { zipArchive } from '../fixtures/zip-archive.ts';

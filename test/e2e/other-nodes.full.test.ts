@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/records/results.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { runProcess } from '../fixtures/run-process.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -15,7 +15,7 @@ const releases = [
 ] as const;
 
 /** Rules of the repository, and what has a binary beneath it: SQLite, FAISS, usearch, ONNX, kernels, llama.cpp, the program. */
-const tests = ['test/contract', 'src/db', 'src/kv', 'src/retrieval/vectors', 'src/embedding', 'src/engine/llama-cpp'];
+const tests = ['test/contract', 'src/store', 'src/kv', 'src/retrieval/vectors', 'src/models/embedding', 'src/engine/llama-cpp'];
 
 /** The line before the oldest, which has ended. */
 const TOO_OLD = '20';

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { turns } from '../../src/db/schema.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { turns } from '../../src/store/schema.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
 import { type HeldUnit, QueueRuns } from '../fixtures/queue-run.ts';
 import { program } from '../fixtures/run-process.ts';

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/db/conversation-schema.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
-import { SeededRandom } from '../../src/config/seeded-random.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/store/conversation-schema.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';

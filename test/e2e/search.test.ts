@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
-import { textWidth } from '../../src/report/render/text-width.ts';
+import { textWidth } from '../../src/render/text-width.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ArmResults, RunResults } from '../../src/records/results.ts';
+import type { ArmResults, RunResults } from '../../src/store/records/results.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { failedChecks, passedChecks, TestFolder } from '../model/bench-fixture.ts';
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, lchownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
-import { formatNumber } from '../../src/report/table.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
+import { formatNumber } from '../../src/render/table.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
 import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { attribute } from '../../src/eval/attribution/attribute.ts';
-import { memoriesOf, partsOf, storedSequence } from '../../src/eval/attribution/stored-sequence.ts';
-import { openReplay } from '../../src/eval/attribution/turn-replay.ts';
+import { attribute } from '../../src/eval/run/attribution/attribute.ts';
+import { memoriesOf, partsOf, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
+import { openReplay } from '../../src/eval/run/attribution/turn-replay.ts';
 import { evidenceOf, type FinishedRun, meterOf } from './finished-run.ts';
 
 /** Promises of attribution for each arm. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
-import type { CheckName, RunResults } from '../../src/records/results.ts';
+import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 
 /** A folder of its own for what a test writes; gone when it ends. */
 export class TestFolder implements Disposable {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
-import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
 import { plainCells } from '../../src/eval/run/prove/plain-cells.ts';
-import type { PrefillRecord } from '../../src/records/prefill-record.ts';
+import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
 import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
-import type { RunResults } from '../../src/records/results.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 describe('all arms in the chat template of the model', () => {

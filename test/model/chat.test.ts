@@ -5,8 +5,8 @@ import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
 import { composeEngine } from '../../src/cli/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/db/conversation-schema.ts';
-import { turns } from '../../src/db/schema.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/store/conversation-schema.ts';
+import { turns } from '../../src/store/schema.ts';
 import { TestFolder } from './bench-fixture.ts';
 
 /** Files with the bytes of a checkpoint or of a block. */

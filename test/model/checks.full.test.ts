@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
-import type { CheckName } from '../../src/records/results.ts';
+import type { CheckName } from '../../src/store/records/results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import { injectingArms } from '../../src/systems/arms/injecting-arms.ts';
 import { textArms } from '../../src/systems/arms/text-arms.ts';

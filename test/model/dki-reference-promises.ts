@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
-import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
+import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import type { onOff } from '../../src/config/bench-config.ts';
 import type { NumberType } from '../../src/engine/kv-layout.ts';
 import type { TokenRange } from '../../src/engine/token-id.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
-import type { PromptSegment } from '../../src/records/prompt-info.ts';
+import type { PromptSegment } from '../../src/store/records/prompt-info.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
 import { makingOf, recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
 import type { OpenEngine } from '../../src/systems/system-parts.ts';

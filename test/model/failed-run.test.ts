@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
 const flags = { arms: 'none,rag', limit: '8', run: 'broken' };

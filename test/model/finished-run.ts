@@ -1,12 +1,12 @@
-import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { type StoredTurn, TurnRepository } from '../../src/db/turn-repository.ts';
+import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { type StoredTurn, TurnRepository } from '../../src/store/turn-repository.ts';
 import { composeEngine, runBench } from '../../src/cli/compose.ts';
-import { loadRunModel, runModel } from '../../src/eval/attribution/model-of-run.ts';
+import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
-import type { RunRecord } from '../../src/records/run-record.ts';
-import type { AnsweredTurn } from '../../src/records/turn-record.ts';
+import type { RunRecord } from '../../src/store/records/run-record.ts';
+import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
 type Answered = AnsweredTurn & { readonly id: number };

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
-import type { RunResults } from '../../src/records/results.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const colours = ['red', 'blue', 'green', 'white', 'black', 'brown'];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import { onOff } from '../../src/config/bench-config.ts';
 import type { EngineRequest } from '../../src/engine/engine-request.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';

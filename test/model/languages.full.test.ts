@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
 import { runBench } from '../../src/cli/compose.ts';
 import { readDataset } from '../../src/data/reader.ts';
-import type { RunResults } from '../../src/records/results.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { readStoredTurns } from '../../src/eval/analysis/stored-turns.ts';

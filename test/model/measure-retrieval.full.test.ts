@@ -4,13 +4,13 @@ import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 import { runBench } from '../../src/cli/compose.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
-import { presetModels } from '../../src/config/models/preset-models.ts';
-import { EmbeddingService } from '../../src/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../src/embedding/transformers-embedder.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
+import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
-import { RouterRetriever } from '../../src/retrieval/router/router-retriever.ts';
+import { RouterRetriever } from '../../src/retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
-import { measureRetrieval } from '../../src/eval/measure/retrieval/measure-retrieval.ts';
+import { measureRetrieval } from '../../src/eval/run/measure/retrieval/measure-retrieval.ts';
 
 const embedder = presetModels.embedder;
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { RunResults } from '../../src/records/results.ts';
-import { formatCell } from '../../src/report/table.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
+import { formatCell } from '../../src/render/table.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { smallRun } from '../fixtures/small-run.ts';
 import { failedChecks } from './bench-fixture.ts';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
 import { ReaderFiles } from '../../src/cli/reader-files.ts';
-import { textHash } from '../../src/config/text-hash.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { textHash } from '../../src/base/text-hash.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
-import { storedSequence } from '../../src/eval/attribution/stored-sequence.ts';
-import type { RunResults } from '../../src/records/results.ts';
+import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeEngine } from '../../src/cli/compose.ts';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { replacing } from '../fixtures/replacing.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { foundMemories } from '../../scripts/open-parts.ts';
-import type { CheckName, RunResults } from '../../src/records/results.ts';
+import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import { checkOf, liar, lying, shippedArm, smallRun } from '../fixtures/small-run.ts';
 

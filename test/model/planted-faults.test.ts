@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { CheckName, RunResults } from '../../src/records/results.ts';
+import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { BenchSystem, ChatResponse } from '../../src/systems/contracts.ts';
 import { replacing } from '../fixtures/replacing.ts';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
 import { evictionFaults } from '../fixtures/eviction-faults.ts';
 import { storeFaults } from '../fixtures/store-faults.ts';
-import { evictionRules } from '../../src/records/prefill-record.ts';
-import { quantisedTypes } from '../../src/records/store-type.ts';
+import { evictionRules } from '../../src/store/records/prefill-record.ts';
+import { quantisedTypes } from '../../src/store/records/store-type.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 

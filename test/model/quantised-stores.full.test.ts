@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { composeEngine, runBench } from '../../src/cli/compose.ts';
-import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { attribute } from '../../src/eval/attribution/attribute.ts';
-import { loadRunModel, runModel } from '../../src/eval/attribution/model-of-run.ts';
-import type { RunResults } from '../../src/records/results.ts';
-import type { AnsweredTurn } from '../../src/records/turn-record.ts';
+import { attribute } from '../../src/eval/run/attribution/attribute.ts';
+import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
+import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const quantised = ['dki@store=q8_0', 'dki-blocks@store=q8_0', 'dki-blocks@store=q4_0'];

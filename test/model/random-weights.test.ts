@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
-import type { RunResults } from '../../src/records/results.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { comparisonsTables } from '../../src/report/tables/comparisons-table.ts';
 import { renderers } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { renderSummary } from '../../src/report/summary.ts';
-import type { Table } from '../../src/report/table.ts';
+import type { Table } from '../../src/render/table.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const reason = 'random weights';

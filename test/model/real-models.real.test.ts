@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { composeEngine } from '../../src/cli/compose.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
-import { filesOf } from '../../src/config/models/kept-files.ts';
+import { filesOf } from '../../src/models/kept-files.ts';
 import { withFetchedModels } from '../../src/eval/run/fetch-models.ts';
 import { openSystem } from '../../src/index.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/cli/compose.ts';
-import { filesOf } from '../../src/config/models/kept-files.ts';
+import { filesOf } from '../../src/models/kept-files.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 
 const MODEL = 'smollm2-135m';

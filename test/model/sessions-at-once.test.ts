@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { compareScores } from '../../src/engine/sequence-score.ts';

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadBenchConfig } from '../../src/config/load-config.ts';
-import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
-import { RunRepository } from '../../src/db/run-repository.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
+import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
 import type { OpenPart } from '../../src/eval/run/merge/merge-parts.ts';
 import { mergeShards } from '../../src/eval/run/merge/merge-shards.ts';
-import type { RunResults } from '../../src/records/results.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
 import { untimed, untimedResults } from '../fixtures/untimed.ts';

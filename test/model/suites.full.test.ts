@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/cli/compose.ts';
-import type { RunResults } from '../../src/records/results.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
-import { formatCell } from '../../src/report/table.ts';
+import { formatCell } from '../../src/render/table.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 let folder: TestFolder;

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/cli/compose.ts';
-import { type BenchDatabase, openDatabase } from '../../src/db/database.ts';
-import { TurnRepository } from '../../src/db/turn-repository.ts';
-import { printTurn } from '../../src/inspect/print/print-turn.ts';
-import { serverLinks as links } from '../../src/inspect/server/server-links.ts';
-import { readTurnPage } from '../../src/inspect/turn/read-turn.ts';
-import { turnPage } from '../../src/inspect/turn/turn-page.ts';
-import type { RunResults } from '../../src/records/results.ts';
-import type { AnsweredTurn } from '../../src/records/turn-record.ts';
+import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
+import { printTurn } from '../../src/viewer/print/print-turn.ts';
+import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
+import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
+import { turnPage } from '../../src/viewer/turn/turn-page.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
+import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const day = (number: number): string => new Date(Date.UTC(2026, 0, number)).toISOString();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { presetModels } from '../../src/config/models/preset-models.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { shippedTurns } from '../fixtures/shipped-turns.ts';
 import { TurnsAtOnce } from '../fixtures/turns-at-once.ts';

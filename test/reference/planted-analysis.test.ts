@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../src/eval/analysis/analyse.ts';
 import type { EndedRun } from '../../src/eval/analysis/summary/describe-run.ts';
-import type { ArmTraits } from '../../src/records/arm-traits.ts';
-import type { AnsweredTurn } from '../../src/records/turn-record.ts';
+import type { ArmTraits } from '../../src/store/records/arm-traits.ts';
+import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { handmadeTraits } from '../fixtures/arm-traits.ts';
 import { newRun, turnOf } from '../fixtures/stored-runs.ts';
 import {

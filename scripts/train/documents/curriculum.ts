@@ -1,5 +1,5 @@
-import type { Grammar } from '../../../src/config/grammar.ts';
-import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import type { Grammar } from '../../../src/base/grammar.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { PhrasingSide } from '../../../src/data/generators/relations.ts';
 
 /** Attention between memories in training: full (`text`), none beyond the header, or only from recomputed first tokens. */

@@ -1,5 +1,5 @@
-import { grammars, type Grammar } from '../../../src/config/grammar.ts';
-import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import { grammars, type Grammar } from '../../../src/base/grammar.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { DocumentOptions } from './curriculum.ts';
 import {
   drawRelation,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { containsTokens } from '../../../src/data/normalise.ts';
-import { SeededRandom } from '../../../src/config/seeded-random.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { isHeldOutValue } from '../../../src/data/generators/held-out.ts';
 import { drawQualitySet, type QualityQuestion } from './quality-set.ts';
 

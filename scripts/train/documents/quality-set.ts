@@ -1,7 +1,7 @@
-import { grammars, type Grammar } from '../../../src/config/grammar.ts';
+import { grammars, type Grammar } from '../../../src/base/grammar.ts';
 import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/segments.ts';
 import { containsTokens } from '../../../src/data/normalise.ts';
-import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { CURRICULUM } from './curriculum.ts';
 import { drawTrainingDocument, type TrainingDocument } from './training-document.ts';
 import type { PhrasingSide } from '../../../src/data/generators/relations.ts';

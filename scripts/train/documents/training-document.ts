@@ -1,4 +1,4 @@
-import { grammars, type Grammar } from '../../../src/config/grammar.ts';
+import { grammars, type Grammar } from '../../../src/base/grammar.ts';
 import {
   historySegments,
   memoryFooterSegment,
@@ -8,7 +8,7 @@ import {
   systemSegment,
   type LabelStyle,
 } from '../../../src/systems/prompt/segments.ts';
-import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import {
   LANGUAGES,
   LAYOUTS,

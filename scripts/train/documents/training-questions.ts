@@ -1,6 +1,6 @@
-import type { Grammar } from '../../../src/config/grammar.ts';
+import type { Grammar } from '../../../src/base/grammar.ts';
 import type { HistoryMessage } from '../../../src/data/schema.ts';
-import type { SeededRandom } from '../../../src/config/seeded-random.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { answerIn } from '../../../src/data/generators/answer-text.ts';
 import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
 import {

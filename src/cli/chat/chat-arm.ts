@@ -1,7 +1,7 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean } from '../../config/nearest-name.ts';
-import { gatingCalibrationOf } from '../../embedding/gating-threshold.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { gatingCalibrationOf } from '../../models/embedding/gating-threshold.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';

@@ -1,9 +1,9 @@
-import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean } from '../../config/nearest-name.ts';
-import { printTurn } from '../../inspect/print/print-turn.ts';
-import { printable } from '../../report/render/printable.ts';
-import { padText, textWidth, wrapText } from '../../report/render/text-width.ts';
-import type { Page } from '../../report/render/terminal.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { printTurn } from '../../viewer/print/print-turn.ts';
+import { printable } from '../../render/printable.ts';
+import { padText, textWidth, wrapText } from '../../render/text-width.ts';
+import type { Page } from '../../render/terminal.ts';
 import type { ChatSession } from './chat-session.ts';
 
 /** Runs a command and gives its output, whole lines. */

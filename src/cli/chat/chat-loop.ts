@@ -1,6 +1,6 @@
-import { BenchError } from '../../config/bench-error.ts';
-import { printable } from '../../report/render/printable.ts';
-import { coloured, type Page } from '../../report/render/terminal.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { printable } from '../../render/printable.ts';
+import { coloured, type Page } from '../../render/terminal.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 import { readChatLine } from './chat-commands.ts';
 import type { ChatSession } from './chat-session.ts';

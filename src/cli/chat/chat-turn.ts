@@ -2,10 +2,10 @@ import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { hashOfIds } from '../../eval/run/observe/hash-of-ids.ts';
 import { firstDifference } from '../../eval/run/observe/turn-observer.ts';
 import { retrievedMemories } from '../../eval/run/turn-writer.ts';
-import { type InspectedTurn, inspectedTurn } from '../../inspect/stored-turn.ts';
-import type { Observed } from '../../records/observed.ts';
-import type { Scores } from '../../records/scores.ts';
-import type { ItemRecord } from '../../records/turn-record.ts';
+import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
+import type { Observed } from '../../store/records/observed.ts';
+import type { Scores } from '../../store/records/scores.ts';
+import type { ItemRecord } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
 /** A turn of a chat, and its user. */

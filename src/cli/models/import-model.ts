@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
-import { removeFromCache } from '../../config/models/kept-files.ts';
-import { type ImportedModel, importedName, importedPath } from '../../config/models/imported-models.ts';
-import { openImportSource } from '../../config/models/import/import-source.ts';
-import { keepKnownFiles } from '../../config/models/import/keep-known-files.ts';
-import type { ImportSource, OfferedFile } from '../../config/models/import/offered-file.ts';
-import { StagedFile } from '../../config/models/import/staged-file.ts';
-import { type ModelEntry, modelRegistry } from '../../config/models/registry.ts';
-import { modelFiles } from '../../embedding/model-folder.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { removeFromCache } from '../../models/kept-files.ts';
+import { type ImportedModel, importedName, importedPath } from '../../models/imported-models.ts';
+import { openImportSource } from '../../models/import/import-source.ts';
+import { keepKnownFiles } from '../../models/import/keep-known-files.ts';
+import type { ImportSource, OfferedFile } from '../../models/import/offered-file.ts';
+import { StagedFile } from '../../models/import/staged-file.ts';
+import { type ModelEntry, modelRegistry } from '../../models/registry.ts';
+import { modelFiles } from '../../models/embedding/model-folder.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 
 /** Result of importing one file, folder or archive. */

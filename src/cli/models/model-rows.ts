@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { BenchError } from '../../config/bench-error.ts';
-import { askedOf } from '../../config/models/asked.ts';
-import { type ImportedModel, importedModels } from '../../config/models/imported-models.ts';
-import { filesOf, type KeptState, keptStateOf, missingFilesOf } from '../../config/models/kept-files.ts';
-import { type Asked, type ModelEntry, modelRegistry } from '../../config/models/registry.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { askedOf } from '../../models/asked.ts';
+import { type ImportedModel, importedModels } from '../../models/imported-models.ts';
+import { filesOf, type KeptState, keptStateOf, missingFilesOf } from '../../models/kept-files.ts';
+import { type Asked, type ModelEntry, modelRegistry } from '../../models/registry.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 
 /** A model that can be named, as `models list` gives it. */

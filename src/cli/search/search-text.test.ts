@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textWidth } from '../../report/render/text-width.ts';
+import { textWidth } from '../../render/text-width.ts';
 import { type FoundMemories, searchText } from './search-text.ts';
 
 const page = { width: 80, colour: false };

@@ -1,7 +1,7 @@
-import { formatNumber } from '../../report/table.ts';
-import { printable } from '../../report/render/printable.ts';
-import { coloured, emphasised, type Page } from '../../report/render/terminal.ts';
-import { padText, textWidth, wrapText } from '../../report/render/text-width.ts';
+import { formatNumber } from '../../render/table.ts';
+import { printable } from '../../render/printable.ts';
+import { coloured, emphasised, type Page } from '../../render/terminal.ts';
+import { padText, textWidth, wrapText } from '../../render/text-width.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { Retrieval } from '../../retrieval/retriever.ts';
 

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StartWorker } from '../../eval/run/crew/worker-port.ts';
+import type { StartWorker } from '../../eval/run/workers/worker-port.ts';
 import type { FromWorker, ToWorker } from './worker-messages.ts';
 
 /** Starts a worker as a child process; it ends with this process, however that ends. */

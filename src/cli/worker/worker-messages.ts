@@ -1,4 +1,4 @@
-import type { WorkerTask } from '../../eval/run/crew/worker-port.ts';
+import type { WorkerTask } from '../../eval/run/workers/worker-port.ts';
 
 /** Messages of the process that makes a run to a worker: first its task, then that it may begin. */
 export type ToWorker = { readonly task: WorkerTask } | { readonly begin: true };

@@ -1,9 +1,9 @@
 import { realpathSync, existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
-import { grammars } from '../../config/grammar.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { grammars } from '../../base/grammar.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
-import type { Language } from '../../config/language.ts';
+import type { Language } from '../../base/language.ts';
 import { checkedBy } from '../parse-record.ts';
 import { recordSchemas } from '../schema.ts';
 import { writeLines } from '../write-lines.ts';

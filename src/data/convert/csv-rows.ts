@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { unreadable } from '../file-lines.ts';
 import type { Row } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { normalise } from '../normalise.ts';
 import { checkedBy } from '../parse-record.ts';
 import { jsonElements } from './json-elements.ts';

@@ -1,5 +1,5 @@
-import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean, nearestName } from '../../config/nearest-name.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean, nearestName } from '../../base/nearest-name.ts';
 
 /** Fields that a column of a table or a key of a JSON line can hold, each with its other names. */
 const fieldNames = {

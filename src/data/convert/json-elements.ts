@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { unreadable } from '../file-lines.ts';
 
 const MOST_ELEMENT_CHARACTERS = 100_000_000;

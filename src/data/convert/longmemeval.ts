@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { BenchError } from '../../config/bench-error.ts';
-import { shownValue } from '../../config/shown-value.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { shownValue } from '../../base/shown-value.ts';
 import { checkedBy } from '../parse-record.ts';
 import { readInstant } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { readAskedData } from '../asked-data.ts';
 import type { Dataset } from '../dataset.ts';
 import { verifySource } from '../verify/verify-dataset.ts';

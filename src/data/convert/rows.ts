@@ -1,5 +1,5 @@
-import { BenchError } from '../../config/bench-error.ts';
-import { shownValue } from '../../config/shown-value.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { shownValue } from '../../base/shown-value.ts';
 import { type Field, type FieldNames, knownFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean } from '../../config/nearest-name.ts';
-import { shownValue } from '../../config/shown-value.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { shownValue } from '../../base/shown-value.ts';
 import { checkedBy } from '../parse-record.ts';
 import { recordSchemas, type WrittenRecord } from '../schema.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 
 /** A sentence in Chinese and a question that it answers. */
 export interface ChineseFact {

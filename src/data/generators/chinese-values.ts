@@ -1,5 +1,5 @@
-import { grammars } from '../../config/grammar.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import { grammars } from '../../base/grammar.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import {
   codeSource,
   dateSource,

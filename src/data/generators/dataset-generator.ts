@@ -1,4 +1,4 @@
-import type { Language } from '../../config/language.ts';
+import type { Language } from '../../base/language.ts';
 
 /** The context window that generated memories have to fit: its size, and the tokenizer that fills it. */
 export interface ContextWindow {

@@ -1,5 +1,5 @@
 import type { HistoryMessage } from '../schema.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import type { UserPlan } from './evaluation-plan.ts';
 import type { Blank, EvaluationFact } from './fact-book.ts';
 import { answerIn } from './answer-text.ts';

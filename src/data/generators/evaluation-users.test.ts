@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { grammars } from '../../config/grammar.ts';
+import { grammars } from '../../base/grammar.ts';
 import { containsTokens } from '../normalise.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers } from './evaluation-users.ts';
 import { FactBook } from './fact-book.ts';
 import { isHeldOutValue } from './held-out.ts';

@@ -1,7 +1,7 @@
-import type { Grammar } from '../../config/grammar.ts';
+import type { Grammar } from '../../base/grammar.ts';
 import { containsTokens } from '../normalise.ts';
 import type { WrittenRecord } from '../schema.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { planUser, type UserPlan } from './evaluation-plan.ts';
 import { drawQuestions, WordingsExhausted, type EvaluationQuestion } from './evaluation-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';

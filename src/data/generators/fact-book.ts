@@ -1,5 +1,5 @@
-import type { Grammar } from '../../config/grammar.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { Grammar } from '../../base/grammar.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, USER, valueOf, type PhrasingSide, type Relation, type Subject } from './relations.ts';
 import { topicKey, topicOf } from './topics.ts';
 import { drawValue } from './values.ts';

@@ -1,5 +1,5 @@
-import { grammars, type Grammar } from '../../config/grammar.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { grammars, type Grammar } from '../../base/grammar.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import type { DatasetGenerator, ContextWindow } from './dataset-generator.ts';
 import { growingDataset, GrowingUser } from './growing-user.ts';
 

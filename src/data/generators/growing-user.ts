@@ -1,8 +1,8 @@
-import type { Grammar } from '../../config/grammar.ts';
+import type { Grammar } from '../../base/grammar.ts';
 import type { HistoryMessage } from '../schema.ts';
 import type { WrittenRecord } from '../schema.ts';
 import { containsTokens } from '../normalise.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { exchange } from './exchange.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
 import { instant } from './instant.ts';

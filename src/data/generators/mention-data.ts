@@ -1,5 +1,5 @@
-import { grammars } from '../../config/grammar.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { grammars } from '../../base/grammar.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import { instant } from './instant.ts';
 import { drawRelation, question, statement, USER, valueOf, type Relation } from './relations.ts';
 import type { RetrievalMemory, RetrievalQuestion } from './retrieval-set.ts';

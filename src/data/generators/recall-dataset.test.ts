@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { grammars } from '../../config/grammar.ts';
+import { grammars } from '../../base/grammar.ts';
 import { readDataset } from '../reader.ts';
 import { makeRecallDataset } from './recall-dataset.ts';
 

@@ -1,6 +1,6 @@
-import { grammars, type Grammar } from '../../config/grammar.ts';
+import { grammars, type Grammar } from '../../base/grammar.ts';
 import type { WrittenRecord } from '../schema.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers, type EvaluationUser } from './evaluation-users.ts';
 
 const VERSION = 2;

@@ -1,6 +1,6 @@
-import { grammars } from '../../config/grammar.ts';
+import { grammars } from '../../base/grammar.ts';
 import type { WrittenRecord } from '../schema.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { retrievalQuestions, type RetrievalUser } from './retrieval-set.ts';
 

@@ -1,5 +1,5 @@
-import { grammars } from '../../config/grammar.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import { grammars } from '../../base/grammar.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
 import { canChange, drawPreference, statement, USER, type Relation, type Subject } from './relations.ts';

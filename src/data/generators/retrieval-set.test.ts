@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { containsTokens } from '../normalise.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import { retrievalKinds, retrievalQuestions } from './retrieval-set.ts';
 
 const users = retrievalQuestions(new SeededRandom(3), { users: 6, memories: 120 });

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { question, USER, type Relation } from './relations.ts';
 import {
   planRetrieval,

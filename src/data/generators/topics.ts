@@ -1,4 +1,4 @@
-import { grammars } from '../../config/grammar.ts';
+import { grammars } from '../../base/grammar.ts';
 import type { Relation, Subject } from './relations.ts';
 
 /** Attributes that a question cannot tell apart: if one is stored, another cannot be asked for as absent. */

@@ -1,5 +1,5 @@
-import type { Grammar } from '../../config/grammar.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import type { Grammar } from '../../base/grammar.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { chineseValues, madeUpWord } from './chinese-values.ts';
 import { englishValues, pseudoword } from './english-values.ts';
 import { drawn } from './held-out.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../config/language.ts';
+import type { Language } from '../../base/language.ts';
 import { containsTokens } from '../normalise.ts';
 import type { DatasetRecords } from '../records.ts';
 import type { ItemRecord } from '../schema.ts';

@@ -1,7 +1,7 @@
 import { evidenceIsKnown } from '../dataset.ts';
-import { type Language, languageOf } from '../../config/language.ts';
+import { type Language, languageOf } from '../../base/language.ts';
 import { containsTokens, normalise } from '../normalise.ts';
-import { shownValue } from '../../config/shown-value.ts';
+import { shownValue } from '../../base/shown-value.ts';
 import type { Placed } from '../parse-record.ts';
 import type { DatasetRecords } from '../records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';

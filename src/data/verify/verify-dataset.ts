@@ -1,5 +1,5 @@
-import type { BenchError } from '../../config/bench-error.ts';
-import type { Language } from '../../config/language.ts';
+import type { BenchError } from '../../base/bench-error.ts';
+import type { Language } from '../../base/language.ts';
 import { checkConsistency } from '../consistency.ts';
 import { datasetFile, type DatasetSource } from '../dataset-source.ts';
 import { readRecords, type Rule } from '../records.ts';

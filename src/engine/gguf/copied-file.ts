@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { lengthAndText, u32, u64 } from './gguf-bytes.ts';
 import type { GgufFile, GgufKind, GgufTensorInfo } from './gguf-file.ts';
 

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { CutShort, GgufCursor } from './gguf-cursor.ts';
 
 /** The kinds of value, by their number in the file. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { TokenId } from '../token-id.ts';
 import { type GgufFile, type GgufList, type GgufPair, readGgufFile } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';

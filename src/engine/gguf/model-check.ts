@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
 /** Architectures whose K/V layout and rotation were measured here, bit by bit. */

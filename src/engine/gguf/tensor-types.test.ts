@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presetModels } from '../../config/models/preset-models.ts';
+import { presetModels } from '../../models/preset-models.ts';
 import { readGgufFile } from './gguf-file.ts';
 import { modelFileOf } from './model-file.ts';
 import { bytesOfNumbers } from './tensor-types.ts';

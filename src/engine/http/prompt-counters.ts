@@ -1,5 +1,5 @@
-import { BenchError } from '../../config/bench-error.ts';
-import type { PromptTokens } from '../../records/engine-audit.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { PromptTokens } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { ServerConnection } from './server-connection.ts';
 

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { isOfThisMachine } from '../../config/server-key.ts';
 
 /** The address of a server, as it was asked for. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 
 const CHECK_SERVER = 'see the log of the server, and its version in docs/engines.md';
 const SHOWN_CHARACTERS = 200;

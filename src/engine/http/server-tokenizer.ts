@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineInfo, ModelDescription } from '../engine-info.ts';
 import type { TokenId } from '../token-id.ts';

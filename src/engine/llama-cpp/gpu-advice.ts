@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { GpuName } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 
 /** An interface to accelerators that llama.cpp has a build for. */
 export type AcceleratorName = Exclude<GpuName, 'off' | 'auto'>;

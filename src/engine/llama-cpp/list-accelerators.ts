@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { Accelerator } from '../engine-request.ts';
 import { acceleratorsOf } from './gpu-advice.ts';
 import { LlamaBackend } from './llama-backend.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Llama } from 'node-llama-cpp';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { GpuName } from '../../config/bench-config.ts';
 import { acceleratorsOf, missingBinary, missingDevice } from './gpu-advice.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
-import { presetModels } from '../../config/models/preset-models.ts';
+import { presetModels } from '../../models/preset-models.ts';
 import { checkpointSchema } from '../checkpoint.ts';
 import { cellBytes } from '../kv-layout.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';

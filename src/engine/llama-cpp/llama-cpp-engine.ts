@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Token } from 'node-llama-cpp';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { type EngineCapabilities, requireCapability } from '../engine-capabilities.ts';

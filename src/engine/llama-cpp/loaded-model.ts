@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo, KnownModel } from '../engine-info.ts';

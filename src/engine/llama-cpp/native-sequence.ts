@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { TokenId } from '../token-id.ts';
 import type { BusyClock } from './busy-clock.ts';
 

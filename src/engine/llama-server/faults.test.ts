@@ -6,7 +6,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-llama-server.ts';
 import type { Misbehaviour, SeenRequest } from '../../../test/fixtures/fake-server/fake-server.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import { freePort } from '../../config/free-port.ts';
+import { freePort } from '../../base/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { ServerConnection } from '../http/server-connection.ts';

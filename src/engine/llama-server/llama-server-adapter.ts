@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { DownloadOptions } from '../../config/hub/hub-file.ts';
-import { hubPrefix } from '../../config/hub/hub-reference.ts';
+import type { DownloadOptions } from '../../models/hub/hub-file.ts';
+import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineAdapter } from '../engine-adapter.ts';
 import type { EngineRequest } from '../engine-request.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
-import type { EngineAudit } from '../../records/engine-audit.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { EngineAudit } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { type EngineCapabilities, unsupported } from '../engine-capabilities.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { listedOf, type ScoredModel } from '../http/forced-score.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { ProbedServer } from './probed-server.ts';

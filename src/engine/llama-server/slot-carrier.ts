@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { type KvLayout, numberBytes } from '../kv-layout.ts';
 import type { SessionCells } from '../llama-state/session-cells.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';

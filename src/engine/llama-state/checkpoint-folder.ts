@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
-import { isRunning } from '../../config/is-running.ts';
-import { moveOver, readRegularFile, removeWhatever } from '../../config/regular-file.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { isRunning } from '../../base/is-running.ts';
+import { moveOver, readRegularFile, removeWhatever } from '../../base/regular-file.ts';
 import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
 
 /** A file that a process is still writing. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
-import { isRunning } from '../../config/is-running.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { isRunning } from '../../base/is-running.ts';
 
 /** Processes of other machines, or containers, may share the folder: only those of this one can be asked for. */
 const PREFIX = `dki-bench-kv-${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;

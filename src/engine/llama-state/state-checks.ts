@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, valueRowBytes } from '../kv-layout.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import type { KvLayout } from '../kv-layout.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { numberBytes, type NumberType, numberTypes } from '../kv-layout.ts';
 import type { StateBytes } from './state-bytes.ts';
 

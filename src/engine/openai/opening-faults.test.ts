@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cached, FaultyOpenAiServer } from '../../../test/fixtures/fake-openai-server/faulty-openai-server.ts';
 import type { Misbehaviour } from '../../../test/fixtures/fake-server/fake-server.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import type { BenchError } from '../../config/bench-error.ts';
-import { freePort } from '../../config/free-port.ts';
+import type { BenchError } from '../../base/bench-error.ts';
+import { freePort } from '../../base/free-port.ts';
 
 const KEY = 'sk-not-to-be-seen';
 

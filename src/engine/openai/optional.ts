@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 
 /** The answer of a server; undefined where it has no such route, or answers something else there. */
 export async function optional<T>(asked: Promise<T>): Promise<T | undefined> {

@@ -1,4 +1,4 @@
-import { booksAgree } from '../../records/engine-audit.ts';
+import { booksAgree } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import { decodeTokens } from '../decode-tokens.ts';
 import type { Generation, GenerationLimits, Retry } from '../generation.ts';

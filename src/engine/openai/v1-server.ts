@@ -1,5 +1,5 @@
 import { servedModel } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { ModelDescription } from '../engine-info.ts';
 import { chatTemplateOf, NOT_SHOWN, propsShape } from '../http/llama-props.ts';

@@ -1,7 +1,7 @@
 import type { SuiteName } from '../../config/bench-config.ts';
-import type { LeakMatrix, Measured, RunResults } from '../../records/results.ts';
-import type { IsolationProbe, RunProbes } from '../../records/run-probes.ts';
-import { schemaVersion } from '../../records/schema-version.ts';
+import type { LeakMatrix, Measured, RunResults } from '../../store/records/results.ts';
+import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
+import { schemaVersion } from '../../store/records/schema-version.ts';
 import { decideChecks } from './checks/decide-checks.ts';
 import { plannedSample } from './checks/sample.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
-import type { AnsweredResult } from '../../records/turn-result.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import { partnersOf } from './partners.ts';
 import { where } from './statistics/sublist.ts';
 import { turnsOfArm } from './turns-of-run.ts';

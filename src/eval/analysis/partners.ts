@@ -1,5 +1,5 @@
-import { onceFor } from '../../config/once-for.ts';
-import type { AnsweredResult } from '../../records/turn-result.ts';
+import { onceFor } from '../../base/once-for.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import type { Column, Lookup } from './statistics/column.ts';
 import { itemsOf, matchItems, NONE } from './statistics/item-numbers.ts';
 import { lookedUp } from './statistics/sublist.ts';

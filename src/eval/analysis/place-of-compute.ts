@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../records/run-record.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 
 /** The device that computed the model of a run, in words; `CPU` for runs of before, which knew nothing else. */
 export function placeOfCompute({ compute }: Pick<RunRecord['environment'], 'compute'>): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { PromptInfo } from '../../records/prompt-info.ts';
-import type { PromptFacts } from '../../records/turn-record.ts';
+import type { PromptInfo } from '../../store/records/prompt-info.ts';
+import type { PromptFacts } from '../../store/records/turn-record.ts';
 
 /** Facts of a prompt. @param retrievedMemories the number of memories that were retrieved for it */
 export function promptFacts({ segments, budget, historyText }: PromptInfo, retrievedMemories: number): PromptFacts {

@@ -1,10 +1,10 @@
-import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean } from '../../config/nearest-name.ts';
-import type { BenchDatabase } from '../../db/database.ts';
-import { groupOf, lastRunsHint } from '../../db/run-name.ts';
-import { RunRepository } from '../../db/run-repository.ts';
-import type { RunResults } from '../../records/results.ts';
-import type { RunRecord } from '../../records/run-record.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { groupOf, lastRunsHint } from '../../store/run-name.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { analyse } from './analyse.ts';
 import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare/compare-runs.ts';
 import { readStoredTurns } from './stored-turns.ts';

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { type HandmadeTurn, storeRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import { plainResult } from '../../../test/fixtures/plain-result.ts';
-import { openDatabase } from '../../db/database.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
-import type { RetrievalRecord } from '../../records/retrieval-record.ts';
+import { openDatabase } from '../../store/database.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
 import { readStoredTurns } from './stored-turns.ts';
 
 const base = { userId: 'ann', arm: 'rag', right: true };

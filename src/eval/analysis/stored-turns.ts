@@ -1,8 +1,8 @@
-import type { BenchDatabase } from '../../db/database.ts';
-import { ResultRepository } from '../../db/result-repository.ts';
-import { RunUserRepository } from '../../db/run-user-repository.ts';
-import type { FailedTurn } from '../../records/turn-record.ts';
-import type { AnsweredResult } from '../../records/turn-result.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { ResultRepository } from '../../store/result-repository.ts';
+import { RunUserRepository } from '../../store/run-user-repository.ts';
+import type { FailedTurn } from '../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 
 /** Reads the turns of a run, as far as results are computed from them: by user in the order of the plan, whoever asked them. */

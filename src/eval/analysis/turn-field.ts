@@ -1,5 +1,5 @@
-import { fieldOfTurns } from '../../db/results/result-views.ts';
-import type { AnsweredResult } from '../../records/turn-result.ts';
+import { fieldOfTurns } from '../../store/results/result-views.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import type { Lookup } from './statistics/column.ts';
 import type { Measure } from './statistics/per-item.ts';
 

@@ -1,6 +1,6 @@
-import type { Timings } from '../../records/timings.ts';
-import type { TokenCounts } from '../../records/token-counts.ts';
-import type { AnsweredResult } from '../../records/turn-result.ts';
+import type { Timings } from '../../store/records/timings.ts';
+import type { TokenCounts } from '../../store/records/token-counts.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import type { Measure } from './statistics/per-item.ts';
 import { numberField, turnField } from './turn-field.ts';
 

@@ -1,6 +1,6 @@
-import { onceFor } from '../../config/once-for.ts';
-import type { FailedTurn } from '../../records/turn-record.ts';
-import type { AnsweredResult } from '../../records/turn-result.ts';
+import { onceFor } from '../../base/once-for.ts';
+import type { FailedTurn } from '../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import { groupedBy } from './statistics/sublist.ts';
 import { turnField } from './turn-field.ts';
 

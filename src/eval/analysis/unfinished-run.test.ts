@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
-import { openDatabase } from '../../db/database.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
-import type { RunRecord } from '../../records/run-record.ts';
+import { openDatabase } from '../../store/database.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { isUnfinished, type ResultsSoFar, resultsSoFar, type UnfinishedRun } from './unfinished-run.ts';
 
 const arms = ['rag', 'dki'];

@@ -1,7 +1,7 @@
-import type { CheckResult, Comparison, MethodResults, RunResults } from '../../records/results.ts';
-import type { RunProbes } from '../../records/run-probes.ts';
-import type { RunRecord } from '../../records/run-record.ts';
-import type { TurnResult } from '../../records/turn-result.ts';
+import type { CheckResult, Comparison, MethodResults, RunResults } from '../../store/records/results.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import type { TurnResult } from '../../store/records/turn-result.ts';
 import { analyse } from './analyse.ts';
 import type { TurnsOfRun } from './turns-of-run.ts';
 

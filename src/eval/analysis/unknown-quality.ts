@@ -1,7 +1,7 @@
-import { fieldsOf } from '../../config/fields-of.ts';
+import { fieldsOf } from '../../base/fields-of.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { Observed } from '../../records/observed.ts';
-import type { Scores } from '../../records/scores.ts';
+import type { Observed } from '../../store/records/observed.ts';
+import type { Scores } from '../../store/records/scores.ts';
 
 /** The reason why no number may be given for the quality of a model's answers; null where one may. */
 export function unknownQuality(model: { readonly name: string }): string | null {

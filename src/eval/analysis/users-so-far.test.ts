@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
-import { openDatabase } from '../../db/database.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
+import { openDatabase } from '../../store/database.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsSoFar, type UnfinishedRun } from './unfinished-run.ts';
 import { UsersSoFar } from './users-so-far.ts';
 

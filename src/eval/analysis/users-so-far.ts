@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../records/arm-traits.ts';
-import type { MetricDeclaration } from '../../records/metric-declaration.ts';
-import type { Estimate } from '../../records/results.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
+import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
+import type { Estimate } from '../../store/records/results.ts';
 import { designEffect } from './statistics/design-effect.ts';
 import { meanInterval } from './statistics/mean-interval.ts';
 import type { UnitTotals } from './statistics/observations.ts';

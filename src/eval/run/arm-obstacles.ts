@@ -1,8 +1,8 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { summarisingRetrieverNames } from '../../config/retriever-names.ts';
 import type { EngineInspection } from '../../engine/engine-request.ts';
-import type { ArmNotRun } from '../../records/results.ts';
+import type { ArmNotRun } from '../../store/records/results.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { withSetting } from '../../systems/arms/arm-name.ts';
 import { type ChatEngine, promptFormOf } from '../../systems/prompt/chat-form.ts';

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 
 /**
  * Orders the arms of an item: one shuffle by seed, then a Williams design, rotated from item to item.

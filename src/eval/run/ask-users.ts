@@ -1,6 +1,6 @@
-import { TurnRepository } from '../../db/turn-repository.ts';
-import type { CellsSelfTest } from '../../records/run-probes.ts';
-import type { WorkerCounts } from '../../records/user-share.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import type { CellsSelfTest } from '../../store/records/run-probes.ts';
+import type { WorkerCounts } from '../../store/records/user-share.ts';
 import { TurnProver } from './prove/turn-prover.ts';
 import { cheapestItem } from './run-estimate.ts';
 import { type RunBench, UserRun } from './user-run.ts';

@@ -1,5 +1,5 @@
 import { type DatasetItem, evidenceIsKnown } from '../../data/dataset.ts';
-import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
 
 /** True for an item that an arm is asked: an arm that is given the evidence takes no item whose evidence is unknown. */
 export function isAskedOf({ retrieves }: Pick<ArmTraits, 'retrieves'>, item: DatasetItem): boolean {

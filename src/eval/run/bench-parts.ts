@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { parseSalienceWeights } from '../../config/salience-weights.ts';
-import { EmbeddingService } from '../../embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import type { CallOptions } from '../../engine/call-options.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { grammars } from '../../config/grammar.ts';
-import type { SeededRandom } from '../../config/seeded-random.ts';
+import { grammars } from '../../base/grammar.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawPreference, factKey, statement, USER, valueOf } from '../../data/generators/relations.ts';
 
 /** Canaries are no users of a data set, and speak English, whatever the run asks in. */

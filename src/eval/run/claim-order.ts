@@ -1,4 +1,4 @@
-import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { TurnSample } from './prove/turn-sample.ts';
 import type { UserOfPlan } from './users-of-plan.ts';
 

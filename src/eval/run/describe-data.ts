@@ -1,6 +1,6 @@
 import type { AskedData } from '../../data/asked-data.ts';
 import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../data/dataset.ts';
-import type { DatasetPart, RunDescription } from '../../records/results.ts';
+import type { DatasetPart, RunDescription } from '../../store/records/results.ts';
 import { drawnDatasets } from './draw-users.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
 import { containsTokens } from '../../data/normalise.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 
 /** The question for which memories are donated. */
 type AnsweredQuestion = Pick<DatasetItem, 'itemId' | 'answer' | 'acceptedAnswers' | 'language'>;

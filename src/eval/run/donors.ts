@@ -1,6 +1,6 @@
 import type { DatasetUser } from '../../data/dataset.ts';
 import { readDataset } from '../../data/reader.ts';
-import type { Language } from '../../config/language.ts';
+import type { Language } from '../../base/language.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { AskedData } from '../../data/asked-data.ts';
 import type { Dataset, DatasetUser } from '../../data/dataset.ts';
-import { BenchError } from '../../config/bench-error.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { LEAST_USERS } from '../analysis/statistics/verdict.ts';
 

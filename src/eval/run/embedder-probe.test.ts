@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { checkInput } from '../../../test/fixtures/check-input.ts';
-import { presetModels } from '../../config/models/preset-models.ts';
-import type { Embedder } from '../../embedding/embedder.ts';
-import { EmbeddingService } from '../../embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
-import type { CheckResult } from '../../records/results.ts';
+import { presetModels } from '../../models/preset-models.ts';
+import type { Embedder } from '../../models/embedding/embedder.ts';
+import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
+import type { CheckResult } from '../../store/records/results.ts';
 import { decideChecks } from '../analysis/checks/decide-checks.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 

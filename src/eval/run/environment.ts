@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { ownPackage } from '../../config/own-package.ts';
+import { ownPackage } from '../../base/own-package.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

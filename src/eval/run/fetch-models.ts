@@ -1,17 +1,12 @@
 import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
-import type { DownloadOptions } from '../../config/hub/hub-file.ts';
-import { askedOf, generalPrefixOf } from '../../config/models/asked.ts';
-import { entryOfFile } from '../../config/models/entry-of-file.ts';
-import { fetchEntry } from '../../config/models/fetch-entry.ts';
-import { presetModelName } from '../../config/models/preset-models.ts';
-import {
-  type Asked,
-  type LanguageModelEntry,
-  languageModelNamed,
-  languageModels,
-} from '../../config/models/registry.ts';
-import { embedderFolderOf } from '../../embedding/embedder-folder.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { DownloadOptions } from '../../models/hub/hub-file.ts';
+import { askedOf, generalPrefixOf } from '../../models/asked.ts';
+import { entryOfFile } from '../../models/entry-of-file.ts';
+import { fetchEntry } from '../../models/fetch-entry.ts';
+import { presetModelName } from '../../models/preset-models.ts';
+import { type Asked, type LanguageModelEntry, languageModelNamed, languageModels } from '../../models/registry.ts';
+import { embedderFolderOf } from '../../models/embedding/embedder-folder.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { AskedData } from '../../data/asked-data.ts';
 import type { DatasetItem, DatasetUser } from '../../data/dataset.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';

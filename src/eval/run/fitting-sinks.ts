@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { sinkTokens } from '../../systems/prefill/seen-tokens.ts';

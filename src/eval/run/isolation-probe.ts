@@ -1,12 +1,12 @@
 import type { CallOptions } from '../../engine/call-options.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { meterDifference } from '../../engine/token-meter.ts';
-import type { ArmTraits } from '../../records/arm-traits.ts';
-import type { ArmIsolation, IsolationProbe } from '../../records/run-probes.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
+import type { ArmIsolation, IsolationProbe } from '../../store/records/run-probes.ts';
 import type { BenchSystem, ChatRequest } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { containsTokens } from '../../data/normalise.ts';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import {
   CANARIES,
   type Canaries,

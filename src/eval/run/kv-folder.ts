@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { type CheckpointKeeper, KvStore } from '../../kv/kv-store.ts';
 import type { OpenStore } from '../../systems/prefill/arm-store.ts';
 

@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
-import type { RunProbes } from '../../records/run-probes.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
 
 type Load = NonNullable<RunProbes['load']>;
 

@@ -1,11 +1,11 @@
-import type { BenchDatabase } from '../../db/database.ts';
-import type { RunRecord } from '../../records/run-record.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { storesTexts } from '../analysis/texts/withheld-texts.ts';
-import type { Judge } from '../judge/judge.ts';
+import type { Judge } from './judge/judge.ts';
 import { openRunRetriever } from './bench-parts.ts';
 import { claimOrder } from './claim-order.ts';
 import { donorsFor } from './donors.ts';

@@ -1,6 +1,6 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { controlCharacters } from '../../config/control-characters.ts';
-import { type BenchDatabase, openDatabase } from '../../db/database.ts';
+import { controlCharacters } from '../../base/control-characters.ts';
+import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 
 /** Opens the database of the runs. */
 export function openRuns({ db, databaseEcho }: Pick<BenchConfig, 'db' | 'databaseEcho'>): BenchDatabase {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import {
   readPreRetrievalConfig,
   type ReadPreRetrievalConfig,

@@ -8,11 +8,11 @@ import {
   gatingCalibrationOf,
   requireCalibrationFor,
   type GatingCalibration,
-} from '../../embedding/gating-threshold.ts';
+} from '../../models/embedding/gating-threshold.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
-import type { ArmNotRun } from '../../records/results.ts';
-import type { RunRecord } from '../../records/run-record.ts';
+import type { ArmNotRun } from '../../store/records/results.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';

@@ -1,7 +1,7 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { SessionRepository } from '../../db/session-repository.ts';
-import type { ArmTraits } from '../../records/arm-traits.ts';
-import type { IsolationProbe } from '../../records/run-probes.ts';
+import { SessionRepository } from '../../store/session-repository.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
+import type { IsolationProbe } from '../../store/records/run-probes.ts';
 import { isolationSessions, probeAskers, probeIsolation } from './isolation-probe.ts';
 import type { RunBench } from './user-run.ts';
 

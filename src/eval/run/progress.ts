@@ -1,4 +1,4 @@
-import type { DownloadProgress } from '../../config/hub/hub-file.ts';
+import type { DownloadProgress } from '../../models/hub/hub-file.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 import type { RunEstimate } from './run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';

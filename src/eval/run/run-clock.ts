@@ -1,8 +1,8 @@
-import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { EvaluatedTokens } from '../../records/results.ts';
-import type { RunProbes } from '../../records/run-probes.ts';
-import type { RunBooks } from '../../records/user-share.ts';
+import type { EvaluatedTokens } from '../../store/records/results.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
+import type { RunBooks } from '../../store/records/user-share.ts';
 
 type SpentMs = RunBooks['spent'];
 type Profile = RunProbes['profile'];

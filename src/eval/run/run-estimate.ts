@@ -1,4 +1,4 @@
-import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
 import { isAskedOf } from './asked-of-arm.ts';
 import { probeTurns } from './isolation-probe.ts';

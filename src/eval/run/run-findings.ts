@@ -1,9 +1,9 @@
-import type { BenchDatabase } from '../../db/database.ts';
-import { RunRepository } from '../../db/run-repository.ts';
-import { RunUserRepository } from '../../db/run-user-repository.ts';
-import type { RunProbes } from '../../records/run-probes.ts';
-import type { RunRecord } from '../../records/run-record.ts';
-import type { WorkerCounts } from '../../records/user-share.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import { RunUserRepository } from '../../store/run-user-repository.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import type { WorkerCounts } from '../../store/records/user-share.ts';
 import { type RunClock, withBooks } from './run-clock.ts';
 import { countsTogether } from './worker-counts.ts';
 

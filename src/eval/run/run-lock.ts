@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
-import { isRunning } from '../../config/is-running.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { isRunning } from '../../base/is-running.ts';
 
 /** Keeps a second process from the run that this one makes; a lock whose process is gone is no lock. */
 export class RunLock implements Disposable {

@@ -1,5 +1,5 @@
-import type { GatingCalibration } from '../../embedding/gating-threshold.ts';
-import type { RunRecord } from '../../records/run-record.ts';
+import type { GatingCalibration } from '../../models/embedding/gating-threshold.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { chosenMovingKernels } from '../../kv/choose-moving-kernels.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { storesTexts } from '../analysis/texts/withheld-texts.ts';

@@ -1,4 +1,4 @@
-import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { CallOptions } from '../../engine/call-options.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -11,7 +11,7 @@ import { systemPromptOf } from '../../systems/prompt/system-prompt.ts';
 import type { DatasetUser } from '../../data/dataset.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
-import type { RunProbes } from '../../records/run-probes.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 import { cellsSelfTest } from './prove/cells-self-test.ts';
 import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';

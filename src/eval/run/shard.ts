@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { Suite } from './suite.ts';
 
 /** A part of a run that is made by itself: every n-th user of the plan, from one of them on. */

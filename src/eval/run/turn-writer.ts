@@ -1,10 +1,10 @@
-import type { BenchDatabase } from '../../db/database.ts';
-import { TurnRepository } from '../../db/turn-repository.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
-import type { Observed } from '../../records/observed.ts';
-import type { RetrievedMemory } from '../../records/retrieval-record.ts';
-import type { Scores } from '../../records/scores.ts';
-import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../records/turn-record.ts';
+import type { Observed } from '../../store/records/observed.ts';
+import type { RetrievedMemory } from '../../store/records/retrieval-record.ts';
+import type { Scores } from '../../store/records/scores.ts';
+import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../store/records/turn-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import { type DatabaseConversationLog, logEntry } from '../../systems/conversation-log.ts';

@@ -1,6 +1,6 @@
-import type { BenchDatabase } from '../../db/database.ts';
-import { type PlannedUser, RunUserRepository } from '../../db/run-user-repository.ts';
-import type { UserShare } from '../../records/user-share.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { type PlannedUser, RunUserRepository } from '../../store/run-user-repository.ts';
+import type { UserShare } from '../../store/records/user-share.ts';
 
 /** The users of a run, of whom a worker claims one after the other: no two workers of a run have the same one. */
 export class UserQueue<User extends PlannedUser = PlannedUser> {

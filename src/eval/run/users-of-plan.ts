@@ -1,6 +1,6 @@
 import type { DatasetUser } from '../../data/dataset.ts';
-import type { PlannedUser } from '../../db/run-user-repository.ts';
-import type { ArmTraits } from '../../records/arm-traits.ts';
+import type { PlannedUser } from '../../store/run-user-repository.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { isAskedOf } from './asked-of-arm.ts';
 
 /** A user of the plan of a run, and the place at which their questions stand in it. */

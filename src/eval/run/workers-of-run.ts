@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { ownMetrics } from './own-metrics.ts';
 import type { BenchHooks } from './progress.ts';
 import type { Suite } from './suite.ts';

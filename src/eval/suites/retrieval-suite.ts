@@ -1,4 +1,4 @@
-import { measureRetrieval } from '../measure/retrieval/measure-retrieval.ts';
+import { measureRetrieval } from '../run/measure/retrieval/measure-retrieval.ts';
 import type { Suite } from '../run/suite.ts';
 
 /** Tables 7 and 7b: questions made by seed, and those of the data sets; no answer is asked of the language model. */

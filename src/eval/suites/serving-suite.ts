@@ -1,4 +1,4 @@
-import { measureServing } from '../measure/serving/measure-serving.ts';
+import { measureServing } from '../run/measure/serving/measure-serving.ts';
 import type { Suite } from '../run/suite.ts';
 
 /** Table 12. */

@@ -1,4 +1,4 @@
-import { measureStorage } from '../measure/storage.ts';
+import { measureStorage } from '../run/measure/storage.ts';
 import type { Suite } from '../run/suite.ts';
 
 /** Table 8. */

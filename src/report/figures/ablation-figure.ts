@@ -1,4 +1,4 @@
-import type { Comparison, RunResults } from '../../records/results.ts';
+import type { Comparison, RunResults } from '../../store/records/results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';
 import { isContender, namedArmEncoding } from './arm-style.ts';

@@ -1,6 +1,6 @@
-import type { Comparison, RunResults } from '../../records/results.ts';
+import type { Comparison, RunResults } from '../../store/records/results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
-import { formatNumber } from '../table.ts';
+import { formatNumber } from '../../render/table.ts';
 import { baselineOf } from '../verdict.ts';
 import { armEncoding } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inlineData, MEANS } from './figure.ts';

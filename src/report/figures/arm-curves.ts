@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from 'vega-lite';
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { asLines, curveEncoding } from './arm-style.ts';
 import { type FigureRow, inlineData } from './figure.ts';
 import { PANEL_WIDTH } from './theme.ts';

@@ -1,5 +1,5 @@
-import type { ArmTraits, Mark } from '../../records/arm-traits.ts';
-import type { RunResults } from '../../records/results.ts';
+import type { ArmTraits, Mark } from '../../store/records/arm-traits.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { distinctSymbols, symbolOf } from './symbols.ts';
 import { PANEL_WIDTH } from './theme.ts';
 

@@ -1,5 +1,5 @@
-import type { BreakEven, RunResults } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { BreakEven, RunResults } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { breakEvenText } from '../savings-text.ts';
 import { armEncoding } from './arm-style.ts';
 import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';

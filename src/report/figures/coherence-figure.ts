@@ -1,4 +1,4 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { armCurves, curvesInWords, type CurvePoint } from './arm-curves.ts';
 import { isContender } from './arm-style.ts';

@@ -1,4 +1,4 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { isContender, namedArmEncoding } from './arm-style.ts';
 import { curvesFinding } from './curve-finding.ts';

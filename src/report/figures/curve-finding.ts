@@ -1,5 +1,5 @@
-import type { ConditionResults, Estimate, RunResults } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { ConditionResults, Estimate, RunResults } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { baselineOf } from '../verdict.ts';
 import { changeFinding } from './finding.ts';
 import { joinedOf } from './frontier-finding.ts';

@@ -1,7 +1,7 @@
-import { onceFor } from '../../config/once-for.ts';
-import type { RunResults } from '../../records/results.ts';
-import { csvText } from '../render/csv.ts';
-import { printable } from '../render/printable.ts';
+import { onceFor } from '../../base/once-for.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { csvText } from '../../render/csv.ts';
+import { printable } from '../../render/printable.ts';
 import type { Figure } from './figure.ts';
 import { renderFigure, renderSpecification } from './render-figure.ts';
 import { reportFigures } from './report-figures.ts';

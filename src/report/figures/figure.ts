@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from 'vega-lite';
-import type { Estimate, RunResults } from '../../records/results.ts';
-import { captionOf, formatNumber } from '../table.ts';
+import type { Estimate, RunResults } from '../../store/records/results.ts';
+import { captionOf, formatNumber } from '../../render/table.ts';
 
 /** A row of data: one value a field, null for none. All rows of a figure have the same fields. */
 export type FigureRow = Readonly<Record<string, string | number | null>>;

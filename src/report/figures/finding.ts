@@ -1,7 +1,7 @@
-import type { Comparison, Estimate } from '../../records/results.ts';
+import type { Comparison, Estimate } from '../../store/records/results.ts';
 import { intervalText, ratioText } from '../interval-text.ts';
 import type { ShownMetric } from '../shown-metric.ts';
-import { formatNumber } from '../table.ts';
+import { formatNumber } from '../../render/table.ts';
 
 type Bounds = Pick<Estimate, 'low' | 'high'>;
 

@@ -1,6 +1,6 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
-import { formatNumber } from '../table.ts';
+import { formatNumber } from '../../render/table.ts';
 import { armEncoding, isContender } from './arm-style.ts';
 import { estimateFields, type Figure, figureOf, inWords, inlineData, MEANS } from './figure.ts';
 import { frontierFinding } from './frontier-finding.ts';

@@ -1,4 +1,4 @@
-import type { ArmResults, RunResults } from '../../records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric } from '../shown-metric.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';

@@ -1,5 +1,5 @@
-import type { LeakMatrix, RunResults } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { LeakMatrix, RunResults } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
 import { listed } from './finding.ts';
 import { HALF_PANEL_WIDTH } from './theme.ts';

@@ -1,4 +1,4 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { markOf } from './arm-style.ts';
 import { distinctFillings } from './symbols.ts';
 

@@ -1,5 +1,5 @@
-import type { ArmResults, MethodResults, RunResults } from '../../records/results.ts';
-import { evidenceRanks } from '../../records/results/method-results.ts';
+import type { ArmResults, MethodResults, RunResults } from '../../store/records/results.ts';
+import { evidenceRanks } from '../../store/records/results/method-results.ts';
 import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { rankTitles } from '../tables/methods-by-rank-table.ts';

@@ -1,4 +1,4 @@
-import type { MethodResults, RunResults } from '../../records/results.ts';
+import type { MethodResults, RunResults } from '../../store/records/results.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 import { capitalised, listed, lossText, sortedDifferences } from './finding.ts';
 

@@ -1,5 +1,5 @@
-import type { ConditionResults, PhaseMeans, RunResults } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { ConditionResults, PhaseMeans, RunResults } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';
 import { isContender } from './arm-style.ts';
 import { capitalised, changeFinding } from './finding.ts';

@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from 'vega-lite';
-import { printable, printableJson } from '../render/printable.ts';
+import { printable, printableJson } from '../../render/printable.ts';
 import type { Figure } from './figure.ts';
 import { theme } from './theme.ts';
 

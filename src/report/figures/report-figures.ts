@@ -1,4 +1,4 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { ablationFigure } from './ablation-figure.ts';
 import { alphaFigure } from './alpha-figure.ts';
 import { breakEvenFigure } from './break-even-figure.ts';

@@ -1,5 +1,5 @@
-import type { RetrievalMeasurement, RunResults } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { estimateFields, type Figure, figureOf, inlineData, inWords, MEANS } from './figure.ts';
 import { holdsZero, listed, sizeText } from './finding.ts';
 import { PANEL_WIDTH } from './theme.ts';

@@ -1,5 +1,5 @@
-import type { RunResults, ServedLoad } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { RunResults, ServedLoad } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { asLines, curveEncoding } from './arm-style.ts';
 import { type Figure, figureOf, inlineData } from './figure.ts';
 

@@ -1,5 +1,5 @@
-import type { RunResults, StorageMeasurement } from '../../records/results.ts';
-import { formatNumber } from '../table.ts';
+import type { RunResults, StorageMeasurement } from '../../store/records/results.ts';
+import { formatNumber } from '../../render/table.ts';
 import { type Figure, figureOf, inlineData } from './figure.ts';
 
 const tiers = ['text', 'memory', 'disk'] as const;

@@ -1,4 +1,4 @@
-import type { Mark } from '../../records/arm-traits.ts';
+import type { Mark } from '../../store/records/arm-traits.ts';
 
 type Shape = Mark['shape'];
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { placeOfCompute } from '../../eval/analysis/place-of-compute.ts';
-import type { DatasetPart, RunResults } from '../../records/results.ts';
-import { formatNumber, modelSize } from '../table.ts';
+import type { DatasetPart, RunResults } from '../../store/records/results.ts';
+import { formatNumber, modelSize } from '../../render/table.ts';
 
 /** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
 export interface Fact {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { printable } from '../render/printable.ts';
-import { type Cell, type Column, formatCell, formatNumber, headingOf, type Table } from '../table.ts';
+import { printable } from '../../render/printable.ts';
+import { type Cell, type Column, formatCell, formatNumber, headingOf, type Table } from '../../render/table.ts';
 import type { RowLink } from './row-links.ts';
 
 /** A piece of a page: text from data is escaped in it. */

@@ -1,9 +1,9 @@
 import { html, raw } from 'hono/html';
-import type { RunResults } from '../../records/results.ts';
-import { groupOf } from '../../db/run-name.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { groupOf } from '../../store/run-name.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/drawn-figures.ts';
-import { printable } from '../render/printable.ts';
-import { type Table, textCell } from '../table.ts';
+import { printable } from '../../render/printable.ts';
+import { type Table, textCell } from '../../render/table.ts';
 import { comparisonsTables } from '../tables/comparisons-table.ts';
 import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { reportTables, shownTables } from '../tables/report-tables.ts';

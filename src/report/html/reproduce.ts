@@ -2,10 +2,10 @@ import { basename } from 'node:path';
 import { configOptions } from '../../config/config-options.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
-import { presetModels } from '../../config/models/preset-models.ts';
-import { languageModels } from '../../config/models/registry.ts';
-import type { RunResults } from '../../records/results.ts';
-import { groupOf } from '../../db/run-name.ts';
+import { presetModels } from '../../models/preset-models.ts';
+import { languageModels } from '../../models/registry.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { groupOf } from '../../store/run-name.ts';
 
 /** A word for a POSIX shell: plain, or in single quotes. */
 export const quoted = (word: string): string =>

@@ -1,6 +1,6 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
-import { checkNames } from '../../records/results/check-result.ts';
+import { checkNames } from '../../store/records/results/check-result.ts';
 
 /** A row of a table in the viewer: the turns that it is about. */
 export interface RowLink {

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { headline } from '../headline.ts';
-import { printable } from '../render/printable.ts';
-import { lackOfProof } from '../table.ts';
+import { printable } from '../../render/printable.ts';
+import { lackOfProof } from '../../render/table.ts';
 import { verdictSentences } from '../verdict.ts';
 import type { Html } from './html-table.ts';
 

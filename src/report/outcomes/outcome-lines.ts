@@ -1,11 +1,11 @@
-import { textHash } from '../../config/text-hash.ts';
-import type { TurnListRow } from '../../db/schema.ts';
+import { textHash } from '../../base/text-hash.ts';
+import type { TurnListRow } from '../../store/schema.ts';
 import { storesTexts, withholdsTexts } from '../../eval/analysis/texts/withheld-texts.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
-import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../../records/outcome-columns.ts';
-import type { RunRecord } from '../../records/run-record.ts';
-import { schemaVersion } from '../../records/schema-version.ts';
-import { escapedControls } from '../render/printable.ts';
+import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../../store/records/outcome-columns.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { schemaVersion } from '../../store/records/schema-version.ts';
+import { escapedControls } from '../../render/printable.ts';
 
 /** Digits of a number: more would be a third of the file. */
 const DIGITS = 5;

@@ -1,6 +1,6 @@
-import type { BenchDatabase } from '../../db/database.ts';
-import { RunRepository } from '../../db/run-repository.ts';
-import { TurnListRepository } from '../../db/turn-list-repository.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import { outcomeLines } from './outcome-lines.ts';
 
 /** The outcomes of a stored run's turns, for its report. @throws BenchError `database` where it cannot be read */

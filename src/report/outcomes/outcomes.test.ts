@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { storeRun } from '../../../test/fixtures/stored-runs.ts';
-import { type BenchDatabase, openDatabase } from '../../db/database.ts';
-import { TurnListRepository } from '../../db/turn-list-repository.ts';
-import type { RunRecord } from '../../records/run-record.ts';
+import { type BenchDatabase, openDatabase } from '../../store/database.ts';
+import { TurnListRepository } from '../../store/turn-list-repository.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { outcomeLines } from './outcome-lines.ts';
 import { outcomesOf } from './outcomes-of.ts';
 import { readOutcomes } from './read-outcomes.ts';

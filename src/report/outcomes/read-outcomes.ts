@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { BenchError } from '../../config/bench-error.ts';
-import type { TurnListRow } from '../../db/schema.ts';
-import { type OutcomeColumn, outcomeColumns } from '../../records/outcome-columns.ts';
-import { schemaVersion } from '../../records/schema-version.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { TurnListRow } from '../../store/schema.ts';
+import { type OutcomeColumn, outcomeColumns } from '../../store/records/outcome-columns.ts';
+import { schemaVersion } from '../../store/records/schema-version.ts';
 
 const number = z.number().nullable();
 const text = z.string().nullable();

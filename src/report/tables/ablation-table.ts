@@ -1,4 +1,4 @@
-import type { Comparison, RunResults } from '../../records/results.ts';
+import type { Comparison, RunResults } from '../../store/records/results.ts';
 import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { loadNotes } from '../load-notes.ts';
@@ -13,7 +13,7 @@ import {
   type Cell,
   type Table,
   textCell,
-} from '../table.ts';
+} from '../../render/table.ts';
 
 const right = { align: 'right' } as const;
 

@@ -1,6 +1,6 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
-import { captionOf, estimateCell, qualityCell, type Block, type Table } from '../table.ts';
+import { captionOf, estimateCell, qualityCell, type Block, type Table } from '../../render/table.ts';
 
 const right = { align: 'right', interval: true } as const;
 

@@ -1,6 +1,6 @@
-import type { ArmResults, RunResults } from '../../records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { successOf } from '../shown-metric.ts';
-import { type Block, captionOf, estimateCell, qualityCell, type Table } from '../table.ts';
+import { type Block, captionOf, estimateCell, qualityCell, type Table } from '../../render/table.ts';
 
 const dimensions = [
   { field: 'userKind', title: 'By kind of user', leastValues: 1 },

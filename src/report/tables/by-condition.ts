@@ -1,6 +1,6 @@
-import type { ConditionResults, RunResults } from '../../records/results.ts';
+import type { ConditionResults, RunResults } from '../../store/records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
-import { formatNumber, meanCell, none, type Block, type Cell, type Column, type Row } from '../table.ts';
+import { formatNumber, meanCell, none, type Block, type Cell, type Column, type Row } from '../../render/table.ts';
 
 /** A group of columns, one for each arm. */
 export interface ArmBlock {

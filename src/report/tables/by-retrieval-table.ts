@@ -1,6 +1,6 @@
-import type { ArmResults, RetrievalKind, RunResults } from '../../records/results.ts';
+import type { ArmResults, RetrievalKind, RunResults } from '../../store/records/results.ts';
 import { loadNotes } from '../load-notes.ts';
-import { type Block, captionOf, type Cell, countCell, estimateCell, meanCell, type Table } from '../table.ts';
+import { type Block, captionOf, type Cell, countCell, estimateCell, meanCell, type Table } from '../../render/table.ts';
 import { primaryOf } from '../verdict.ts';
 
 const TITLES: Readonly<Record<RetrievalKind, string>> = {

@@ -1,6 +1,6 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { successOf } from '../shown-metric.ts';
-import { type Block, captionOf, type Cell, estimateCell, qualityCell, type Table } from '../table.ts';
+import { type Block, captionOf, type Cell, estimateCell, qualityCell, type Table } from '../../render/table.ts';
 
 /** Table 1c: task success by category, and the difference of each arm to the text; undefined where nothing is compared by category. */
 export function categoryTable(results: RunResults): Table | undefined {

@@ -1,5 +1,5 @@
-import type { CheckResult, RunResults } from '../../records/results.ts';
-import { captionOf, type Table, textCell } from '../table.ts';
+import type { CheckResult, RunResults } from '../../store/records/results.ts';
+import { captionOf, type Table, textCell } from '../../render/table.ts';
 
 /** Marks of the statuses in tables. */
 export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };

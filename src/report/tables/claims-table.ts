@@ -1,8 +1,8 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { type Claim, claims } from '../claims.ts';
 import { comparisonOf } from '../comparison-of.ts';
 import { primaryMetric } from '../shown-metric.ts';
-import { captionOf, estimateCell, formatCell, formatNumber, none, type Table, textCell } from '../table.ts';
+import { captionOf, estimateCell, formatCell, formatNumber, none, type Table, textCell } from '../../render/table.ts';
 import { baselineOf } from '../verdict.ts';
 import { keptOf } from './methods-table.ts';
 

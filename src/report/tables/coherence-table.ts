@@ -1,5 +1,5 @@
-import type { RunResults } from '../../records/results.ts';
-import { captionOf, type Table } from '../table.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { captionOf, type Table } from '../../render/table.ts';
 import { answersAndCost, byCondition } from './by-condition.ts';
 
 /** Table 6: recall by depth of the conversation. */

@@ -1,8 +1,17 @@
-import type { Comparison, CostName, RunResults } from '../../records/results.ts';
-import { costNames } from '../../records/results/comparison.ts';
+import type { Comparison, CostName, RunResults } from '../../store/records/results.ts';
+import { costNames } from '../../store/records/results/comparison.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
 import { loadNotes } from '../load-notes.ts';
-import { captionOf, type Cell, type Column, countCell, estimateCell, none, type Table, textCell } from '../table.ts';
+import {
+  captionOf,
+  type Cell,
+  type Column,
+  countCell,
+  estimateCell,
+  none,
+  type Table,
+  textCell,
+} from '../../render/table.ts';
 import { intervalsOver, tooFewUsers } from '../users-text.ts';
 import { primaryOf } from '../verdict.ts';
 

@@ -1,5 +1,5 @@
-import type { RunResults } from '../../records/results.ts';
-import { captionOf, estimateCell, qualityCell, meanCell, type Table } from '../table.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { captionOf, estimateCell, qualityCell, meanCell, type Table } from '../../render/table.ts';
 import { byCondition, shareLabel, type ArmBlock } from './by-condition.ts';
 
 /** Table 2: a fixed window and a growing number of memories, with a budget of half of the remaining window, and of all of it. */

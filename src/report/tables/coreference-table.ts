@@ -1,5 +1,5 @@
-import type { RunResults } from '../../records/results.ts';
-import { captionOf, type Table } from '../table.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { captionOf, type Table } from '../../render/table.ts';
 import { answersAndCost, byCondition } from './by-condition.ts';
 
 /** Table 10: questions that one memory answers, and questions that need the previous memory, too. */

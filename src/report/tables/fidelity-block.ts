@@ -1,6 +1,6 @@
-import type { ArmResults, RunResults } from '../../records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
-import { type Block, type Cell, countCell, estimateCell, none } from '../table.ts';
+import { type Block, type Cell, countCell, estimateCell, none } from '../../render/table.ts';
 
 const right = { align: 'right' } as const;
 

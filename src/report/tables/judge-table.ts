@@ -1,6 +1,6 @@
-import type { RunResults, VerdictAgreement } from '../../records/results.ts';
+import type { RunResults, VerdictAgreement } from '../../store/records/results.ts';
 import { metricNamed } from '../shown-metric.ts';
-import { type Block, captionOf, type Cell, countCell, meanCell, none, type Table } from '../table.ts';
+import { type Block, captionOf, type Cell, countCell, meanCell, none, type Table } from '../../render/table.ts';
 
 const right = { align: 'right' } as const;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { BreakdownPart, Estimate, RunResults } from '../../records/results.ts';
-import { formatCell } from '../table.ts';
+import type { BreakdownPart, Estimate, RunResults } from '../../store/records/results.ts';
+import { formatCell } from '../../render/table.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { tableOne } from './table-one.ts';
 

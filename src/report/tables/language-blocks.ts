@@ -1,6 +1,6 @@
-import type { ArmResults, BreakdownPart, RunResults } from '../../records/results.ts';
+import type { ArmResults, BreakdownPart, RunResults } from '../../store/records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
-import { type Block, type Cell, type Column, estimateCell, qualityCell } from '../table.ts';
+import { type Block, type Cell, type Column, estimateCell, qualityCell } from '../../render/table.ts';
 
 const more = [
   { metric: 'abstention', heading: 'abstention' },

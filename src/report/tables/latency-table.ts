@@ -1,4 +1,4 @@
-import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../records/results.ts';
+import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../store/records/results.ts';
 import {
   captionOf,
   estimateCell,
@@ -8,7 +8,7 @@ import {
   type Cell,
   type Table,
   textCell,
-} from '../table.ts';
+} from '../../render/table.ts';
 
 const PHASES: readonly (readonly [keyof PhaseMeans, string])[] = [
   ['retrieve', 'retrieve'],

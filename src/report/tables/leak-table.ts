@@ -1,5 +1,5 @@
-import type { LeakMatrix, RunResults } from '../../records/results.ts';
-import { captionOf, countCell, meanCell, type Block, type Table } from '../table.ts';
+import type { LeakMatrix, RunResults } from '../../store/records/results.ts';
+import { captionOf, countCell, meanCell, type Block, type Table } from '../../render/table.ts';
 
 const blocks: readonly Block[] = [
   {

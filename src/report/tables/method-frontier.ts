@@ -1,4 +1,4 @@
-import type { RunResults } from '../../records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
 
 /** Names of the arms that can be deployed and that none of these beats in both quality and time to first token. */

@@ -1,7 +1,7 @@
-import type { EvidenceRank, RunResults } from '../../records/results.ts';
-import { evidenceRanks } from '../../records/results/method-results.ts';
+import type { EvidenceRank, RunResults } from '../../store/records/results.ts';
+import { evidenceRanks } from '../../store/records/results/method-results.ts';
 import { primaryMetric } from '../shown-metric.ts';
-import { type Block, captionOf, type Cell, type Table } from '../table.ts';
+import { type Block, captionOf, type Cell, type Table } from '../../render/table.ts';
 
 /** Ranks as figures and tables call them. */
 export const rankTitles: Readonly<Record<EvidenceRank, string>> = {

@@ -1,4 +1,4 @@
-import type { ArmResults, MethodResults, RunResults } from '../../records/results.ts';
+import type { ArmResults, MethodResults, RunResults } from '../../store/records/results.ts';
 import { comparisonOf } from '../comparison-of.ts';
 import { metricNamed, primaryMetric } from '../shown-metric.ts';
 import {
@@ -11,7 +11,7 @@ import {
   qualityCell,
   type Table,
   textCell,
-} from '../table.ts';
+} from '../../render/table.ts';
 import { baselineOf, primaryOf } from '../verdict.ts';
 import { probabilityCell } from './comparisons-table.ts';
 import { fidelityBlock, fidelityCells } from './fidelity-block.ts';

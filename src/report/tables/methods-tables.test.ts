@@ -3,7 +3,7 @@ import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { claims } from '../claims.ts';
 import { reportFigures } from '../figures/report-figures.ts';
-import { formatCell, type Table } from '../table.ts';
+import { formatCell, type Table } from '../../render/table.ts';
 import { claimsTable } from './claims-table.ts';
 import { methodsByRankTable } from './methods-by-rank-table.ts';
 import { methodsTable } from './methods-table.ts';

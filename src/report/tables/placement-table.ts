@@ -1,5 +1,5 @@
-import type { RunResults } from '../../records/results.ts';
-import type { Table } from '../table.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import type { Table } from '../../render/table.ts';
 import { partsTable } from './ablation-table.ts';
 
 /** Table 3b: the ways to make and place blocks, one option at a time. */

@@ -1,7 +1,7 @@
-import { BenchError } from '../../config/bench-error.ts';
-import type { RunResults } from '../../records/results.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { namesItsMetric } from '../shown-metric.ts';
-import type { Table } from '../table.ts';
+import type { Table } from '../../render/table.ts';
 import { ablationTable } from './ablation-table.ts';
 import { alphaTable } from './alpha-table.ts';
 import { tableBreakdown } from './breakdown-table.ts';

@@ -1,4 +1,4 @@
-import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../records/results.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../store/records/results.ts';
 import {
   captionOf,
   countCell,
@@ -10,7 +10,7 @@ import {
   type Cell,
   type Column,
   type Table,
-} from '../table.ts';
+} from '../../render/table.ts';
 import { formatProbability } from './comparisons-table.ts';
 
 const share = { align: 'right', unit: '%', interval: true } as const;

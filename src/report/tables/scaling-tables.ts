@@ -1,6 +1,6 @@
-import type { ConditionResults, RunResults } from '../../records/results.ts';
+import type { ConditionResults, RunResults } from '../../store/records/results.ts';
 import { primaryMetric } from '../shown-metric.ts';
-import { captionOf, type Cell, estimateCell, meanCell, none, qualityCell, type Table } from '../table.ts';
+import { captionOf, type Cell, estimateCell, meanCell, none, qualityCell, type Table } from '../../render/table.ts';
 import { byCondition, under, type ArmBlock } from './by-condition.ts';
 
 const PLACES = ['early', 'middle', 'late'] as const;

@@ -1,4 +1,4 @@
-import type { RunResults, ServedLoad, ServingMeasurement } from '../../records/results.ts';
+import type { RunResults, ServedLoad, ServingMeasurement } from '../../store/records/results.ts';
 import {
   type Block,
   captionOf,
@@ -9,7 +9,7 @@ import {
   none,
   type Table,
   textCell,
-} from '../table.ts';
+} from '../../render/table.ts';
 
 const right = { align: 'right' } as const;
 

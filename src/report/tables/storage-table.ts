@@ -1,5 +1,5 @@
-import type { RunResults, StorageMeasurement } from '../../records/results.ts';
-import { captionOf, countCell, meanCell, none, type Block, type Cell, type Table } from '../table.ts';
+import type { RunResults, StorageMeasurement } from '../../store/records/results.ts';
+import { captionOf, countCell, meanCell, none, type Block, type Cell, type Table } from '../../render/table.ts';
 
 const ms = { align: 'right', unit: 'ms' } as const;
 

@@ -1,5 +1,5 @@
-import type { FunnelStage, RunResults, WrongClass } from '../../records/results.ts';
-import { captionOf, type Cell, countCell, none, qualityCell, type Table } from '../table.ts';
+import type { FunnelStage, RunResults, WrongClass } from '../../store/records/results.ts';
+import { captionOf, type Cell, countCell, none, qualityCell, type Table } from '../../render/table.ts';
 
 const wrongClasses: readonly { readonly key: WrongClass; readonly heading: string }[] = [
   { key: 'wrong-abstention', heading: 'abstained' },

@@ -1,4 +1,4 @@
-import type { ArmResults, RunResults } from '../../records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { namesItsMetric, ownMetricsOf, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { fidelityBlock, fidelityCells } from './fidelity-block.ts';
 import { primaryOf } from '../verdict.ts';
@@ -16,7 +16,7 @@ import {
   none,
   qualityCell,
   type Table,
-} from '../table.ts';
+} from '../../render/table.ts';
 
 const TOKENS = 'Tokens a turn, mean';
 

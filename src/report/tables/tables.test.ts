@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { RetrievalMeasurement, RunResults } from '../../records/results.ts';
+import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
 import { ablationTable } from './ablation-table.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
@@ -14,7 +14,7 @@ import { shownTables } from './report-tables.ts';
 import { tableBreakdown } from './breakdown-table.ts';
 import { tableOne } from './table-one.ts';
 import { tableOneB } from './table-one-b.ts';
-import { formatCell, formatNumber, type Table } from '../table.ts';
+import { formatCell, formatNumber, type Table } from '../../render/table.ts';
 import { verdictSentences } from '../verdict.ts';
 
 const failed: RunResults = {

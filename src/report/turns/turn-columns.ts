@@ -1,5 +1,5 @@
 import { builtInMetrics } from '../../eval/analysis/metrics/metrics.ts';
-import type { AnsweredResult, TurnResult } from '../../records/turn-result.ts';
+import type { AnsweredResult, TurnResult } from '../../store/records/turn-result.ts';
 
 /** A value of a turn: null where there is none, a list where there may be several. */
 type TurnValue = string | number | boolean | null | readonly string[];

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { textHash } from '../../config/text-hash.ts';
+import { textHash } from '../../base/text-hash.ts';
 import { failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { turnOf } from '../../../test/fixtures/stored-runs.ts';
-import type { TurnResult } from '../../records/turn-result.ts';
+import type { TurnResult } from '../../store/records/turn-result.ts';
 import { turnColumns } from './turn-columns.ts';
 import { spreadsheetText, turnLines } from './turn-lines.ts';
 

@@ -1,10 +1,10 @@
 import { resultWithoutTexts } from '../../eval/analysis/texts/turn-without-texts.ts';
 import { withholdsTexts } from '../../eval/analysis/texts/withheld-texts.ts';
 import { unknownQuality, withoutQuality } from '../../eval/analysis/unknown-quality.ts';
-import type { RunRecord } from '../../records/run-record.ts';
-import type { TurnResult } from '../../records/turn-result.ts';
-import { csvText } from '../render/csv.ts';
-import { escapedControls } from '../render/printable.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import type { TurnResult } from '../../store/records/turn-result.ts';
+import { csvText } from '../../render/csv.ts';
+import { escapedControls } from '../../render/printable.ts';
 import { turnColumns } from './turn-columns.ts';
 
 /** Formats of the list of turns. */

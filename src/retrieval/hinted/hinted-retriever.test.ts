@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../config/models/preset-models.ts';
-import { EmbeddingService } from '../../embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../embedding/transformers-embedder.ts';
+import { presetModels } from '../../models/preset-models.ts';
+import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { NewMemory } from '../new-memory.ts';
 import type { Retrieval, RetrieveOptions } from '../retriever.ts';

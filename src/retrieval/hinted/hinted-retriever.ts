@@ -1,5 +1,5 @@
-import { BenchError } from '../../config/bench-error.ts';
-import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories } from '../embed-memories.ts';
 import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { StoredMemory } from '../memory-namespace.ts';

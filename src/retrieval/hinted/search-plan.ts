@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { RetrievalHints } from './pre-retrieval/query-record.ts';
 
 /** Tiers by age: the newest ten memories, the fifty before them, the rest; and the persona, across all ages. */

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { StoredMemory } from '../memory-namespace.ts';
 import { fastPathRules, type MemoryScope } from './fast-path.ts';
 import { journalUri } from './timeline-path.ts';

@@ -1,4 +1,4 @@
-import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories } from '../embed-memories.ts';
 import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
 import type { NewMemory } from '../new-memory.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 
 /** A record of the three-layer memory protocol. */
 export interface MemoryRecord {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
 import type { HotStore } from './hot-store.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 
 /** Time limit of one call to a server. */
 export const STORE_TIMEOUT_MS = 10_000;

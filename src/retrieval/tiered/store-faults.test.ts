@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import type { BenchError } from '../../config/bench-error.ts';
+import type { BenchError } from '../../base/bench-error.ts';
 import type { ColdMemory } from './cold-store.ts';
 import { uuidOf, type MemoryRecord } from './memory-record.ts';
 import { PostgresColdStore } from './postgres-cold-store.ts';

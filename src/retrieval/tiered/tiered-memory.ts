@@ -1,4 +1,4 @@
-import type { EmbeddingService } from '../../embedding/embedding-service.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories } from '../embed-memories.ts';
 import type { RetrievalTimings } from '../retriever.ts';
 import type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './cold-store.ts';

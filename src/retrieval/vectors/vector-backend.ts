@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { exactBackend } from './exact-index.ts';
 import { loadFaissCompiled, loadFaissNode } from './faiss-index.ts';
 import { loadUsearch } from './usearch-index.ts';

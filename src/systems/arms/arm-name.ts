@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { armSettings, type ArmSettings } from '../../records/arm-traits.ts';
+import { armSettings, type ArmSettings } from '../../store/records/arm-traits.ts';
 
 /** An arm's name in its parts: `dki-link:4@labels=bullet` is the arm `dki-link`, its argument `4`, and a setting. */
 export interface ArmName {

@@ -1,7 +1,7 @@
-import { BenchError } from '../../config/bench-error.ts';
-import { didYouMean } from '../../config/nearest-name.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
-import type { ArmSettings, ArmTraits, Mark } from '../../records/arm-traits.ts';
+import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-traits.ts';
 import type { BenchSystem } from '../contracts.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../system-parts.ts';

@@ -1,7 +1,7 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { evictionNamed } from '../../kv/eviction.ts';
-import type { Mark } from '../../records/arm-traits.ts';
-import type { EvictionName, EvictionRule } from '../../records/prefill-record.ts';
+import type { Mark } from '../../store/records/arm-traits.ts';
+import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
 import { recipeNamed } from '../prefill/join-recipe.ts';
 import type { ArmDefinition } from './arm-definition.ts';
 import { injecting } from './injecting-arm.ts';

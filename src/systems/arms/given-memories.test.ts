@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
-import type { RetrievalRecord } from '../../records/retrieval-record.ts';
+import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
 import { givenMemories, type MemorySources } from './given-memories.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({

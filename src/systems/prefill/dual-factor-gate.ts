@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { normalisedEntropy } from '../../engine/sequence-score.ts';
 import type { TurnGate } from './turn-gate.ts';
 

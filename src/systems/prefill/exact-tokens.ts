@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';

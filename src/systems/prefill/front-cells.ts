@@ -1,6 +1,6 @@
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { BlockMaking } from '../../records/block-making.ts';
+import type { BlockMaking } from '../../store/records/block-making.ts';
 
 /** The cells in front of blocks. */
 export interface FrontCells {

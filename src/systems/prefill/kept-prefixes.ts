@@ -3,7 +3,7 @@ import type { TokenId } from '../../engine/token-id.ts';
 import type { Eviction } from '../../kv/eviction.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { StoreType } from '../../records/store-type.ts';
+import type { StoreType } from '../../store/records/store-type.ts';
 import { requireInSession } from './exact-tokens.ts';
 import type { Loaded } from './prefix-record.ts';
 import type { Prefilled, TurnContext } from './prefill-strategy.ts';

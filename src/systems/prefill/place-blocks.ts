@@ -3,7 +3,7 @@ import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { Selector } from '../../records/turn-account.ts';
+import type { Selector } from '../../store/records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';

@@ -1,7 +1,7 @@
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { PrefillRecord } from '../../records/prefill-record.ts';
-import type { TurnAccount } from '../../records/turn-account.ts';
+import type { PrefillRecord } from '../../store/records/prefill-record.ts';
+import type { TurnAccount } from '../../store/records/turn-account.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { LinesAhead } from '../prompt/lines-ahead.ts';
 

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { writeBlockFile } from '../../kv/block-file.ts';
 import {
   computeExactly,

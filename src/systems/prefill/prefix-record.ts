@@ -1,6 +1,6 @@
 import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
-import type { PrefillRecord } from '../../records/prefill-record.ts';
-import type { StoreType } from '../../records/store-type.ts';
+import type { PrefillRecord } from '../../store/records/prefill-record.ts';
+import type { StoreType } from '../../store/records/store-type.ts';
 import type { PrefixParts } from './prefix-parts.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 

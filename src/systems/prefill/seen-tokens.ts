@@ -1,6 +1,6 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { BlockMaking } from '../../records/block-making.ts';
+import type { BlockMaking } from '../../store/records/block-making.ts';
 import type { LinesAhead, MemoryLine } from '../prompt/lines-ahead.ts';
 
 /** Tokens that a block sees while it is computed, besides its own. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SeededRandom } from '../../config/seeded-random.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 
 /**

@@ -1,7 +1,13 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { SystemPrompt } from '../../config/system-prompt.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
-import type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from '../../records/prompt-info.ts';
+import type {
+  Budget,
+  DroppedPart,
+  HistoryMessage,
+  PromptInfo,
+  PromptSegment,
+} from '../../store/records/prompt-info.ts';
 import type { AnswerPrefixRule } from './answer-prefix.ts';
 import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';

@@ -1,4 +1,4 @@
-import { BenchError } from '../../config/bench-error.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { LimitedTemplate } from './limited-template.ts';
 
 /** A message as chat templates know it. */

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from '../../records/prompt-info.ts';
+import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import { answerPrefixSegments, type FormName } from './answer-prefix.ts';
 import type { Segment } from './segments.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PromptSegment } from '../../records/prompt-info.ts';
+import type { PromptSegment } from '../../store/records/prompt-info.ts';
 import { questionRange } from './question-range.ts';
 
 const segments = (...parts: readonly (readonly [PromptSegment['role'], number])[]) =>

@@ -1,5 +1,5 @@
 import type { TokenRange } from '../../engine/token-id.ts';
-import type { PromptSegment } from '../../records/prompt-info.ts';
+import type { PromptSegment } from '../../store/records/prompt-info.ts';
 
 /**
  * The tokens of the question among those of segments; of a question without a token of its own the one in front of its place.

@@ -1,5 +1,5 @@
 import { templates } from '../../config/templates.ts';
-import type { HistoryMessage, SegmentRole } from '../../records/prompt-info.ts';
+import type { HistoryMessage, SegmentRole } from '../../store/records/prompt-info.ts';
 import { recordTitle } from '../../retrieval/history-summary.ts';
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
 

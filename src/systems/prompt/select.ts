@@ -1,5 +1,5 @@
 import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
-import type { DroppedPart, HistoryMessage } from '../../records/prompt-info.ts';
+import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import type { PromptForm } from './prompt-form.ts';
 import type { WriteLine } from './segments.ts';

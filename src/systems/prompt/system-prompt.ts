@@ -1,5 +1,5 @@
-import { grammars } from '../../config/grammar.ts';
-import { type Language, languageOf } from '../../config/language.ts';
+import { grammars } from '../../base/grammar.ts';
+import { type Language, languageOf } from '../../base/language.ts';
 import type { PromptRules } from './build-prompt.ts';
 
 /** The system message for a user of that language, where a turn brings none of its own. */

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../config/seeded-random.ts';
+import type { SeededRandom } from '../../../base/seeded-random.ts';
 import type { HistoryMessage } from '../../schema.ts';
 import { exchange } from '../exchange.ts';
 import { fill } from '../fill.ts';

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { WrittenRecord } from '../../schema.ts';
 import { instant } from '../instant.ts';
 import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../config/seeded-random.ts';
+import type { SeededRandom } from '../../../base/seeded-random.ts';
 import { normalise } from '../../normalise.ts';
 import { sharedWords } from './content-words.ts';
 import { valueKind, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import type { CallOptions } from '../../call-options.ts';
 import type { LlamaCppOptions } from '../llama-cpp-options.ts';
 import { isKnownModel, rememberModel } from './tried-models.ts';

@@ -1,4 +1,4 @@
-import type { BenchErrorCode } from '../../../config/bench-error.ts';
+import type { BenchErrorCode } from '../../../base/bench-error.ts';
 
 /** The message of a trial process that comes to its end. */
 export type TrialReport =

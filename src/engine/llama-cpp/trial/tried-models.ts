@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../../../config/cache-folder.ts';
-import { languageModelWithHash } from '../../../config/models/registry.ts';
+import { cacheFolder } from '../../../models/cache-folder.ts';
+import { languageModelWithHash } from '../../../models/registry.ts';
 
 /** An empty file for each model that went well, named by the hash of its bytes. */
 const markOf = (sha256: string): string => join(cacheFolder(), 'tried-models', sha256);

@@ -1,4 +1,4 @@
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import type { NextDistribution } from '../../sequence-score.ts';
 import { LlamaCppEngine } from '../llama-cpp-engine.ts';
 import type { LlamaCppOptions } from '../llama-cpp-options.ts';

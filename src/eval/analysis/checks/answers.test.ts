@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import { answers } from './answers.ts';
 
 const answer = { sha256: 'aa', asGenerated: true, shortfall: 0 };

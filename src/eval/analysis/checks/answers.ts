@@ -1,4 +1,4 @@
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { type Check, decided, examples, undecided } from './check.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { askedTwice, checkInput, rag } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../records/results.ts';
-import type { CellsSelfTest, RunProbes } from '../../../records/run-probes.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
+import type { CellsSelfTest, RunProbes } from '../../../store/records/run-probes.ts';
 import { cells } from './cells.ts';
 import { numericalParity } from './numerical-parity.ts';
 

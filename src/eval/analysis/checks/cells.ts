@@ -1,4 +1,4 @@
-import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { turnsOfArm } from '../turns-of-run.ts';

@@ -1,9 +1,9 @@
-import { SeededRandom } from '../../../config/seeded-random.ts';
-import { onceFor } from '../../../config/once-for.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import { onceFor } from '../../../base/once-for.ts';
 import { spacedForm } from '../../../data/normalise.ts';
-import type { Estimate } from '../../../records/results.ts';
-import type { ItemRecord } from '../../../records/turn-record.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { Estimate } from '../../../store/records/results.ts';
+import type { ItemRecord } from '../../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import type { TextMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { readerOf } from '../statistics/column.ts';

@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { CheckName, CheckResult } from '../../../records/results.ts';
-import type { RunProbes } from '../../../records/run-probes.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { CheckName, CheckResult } from '../../../store/records/results.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { TurnsOfRun } from '../turns-of-run.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { askedTwice, changedTurn, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../records/results.ts';
-import type { RunProbes } from '../../../records/run-probes.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { clock } from './clock.ts';
 
 function checked(ragMs: number, dkiMs: number, more: Partial<RunProbes> = {}, turns = 20): CheckResult {

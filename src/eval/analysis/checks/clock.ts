@@ -1,4 +1,4 @@
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { readerOf } from '../statistics/column.ts';
 import { quantiles } from '../statistics/quantile.ts';
 import { turnField } from '../turn-field.ts';

@@ -1,4 +1,4 @@
-import type { CheckResult } from '../../../records/results.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import { answers } from './answers.ts';
 import { cells } from './cells.ts';
 import { type Check, type CheckOfSome, type CheckInput, decided, examples } from './check.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { askedTwice, changedTurn, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import type { CheckInput } from './check.ts';
 import { effect } from './effect.ts';
 

@@ -1,5 +1,5 @@
-import type { ArmSettings, ArmTraits } from '../../../records/arm-traits.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { partnersOf } from '../partners.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../records/results.ts';
-import type { ArmIsolation } from '../../../records/run-probes.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
+import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import type { CheckInput } from './check.ts';
 import { isolation } from './isolation.ts';
 

@@ -1,4 +1,4 @@
-import type { ArmIsolation } from '../../../records/run-probes.ts';
+import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import { clopperPearson } from '../statistics/clopper-pearson.ts';
 import { type Check, decided, undecided } from './check.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { changedTurn, type Changes, checkInput, rag } from '../../../../test/fixtures/check-input.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { CheckResult } from '../../../records/results.ts';
-import type { AnsweredTurn } from '../../../records/turn-record.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
+import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import type { CheckInput } from './check.ts';
 import { negativeControls } from './negative-controls.ts';

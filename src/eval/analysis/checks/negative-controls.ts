@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { Observed } from '../../../records/observed.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { Observed } from '../../../store/records/observed.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/per-item.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import type { CheckInput } from './check.ts';
 import { numericalParity } from './numerical-parity.ts';
 

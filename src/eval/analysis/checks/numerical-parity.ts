@@ -1,4 +1,4 @@
-import type { ParitySelfTest } from '../../../records/run-probes.ts';
+import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 
 /** The self-test in words; a device that does not repeat itself can prove no bits. */

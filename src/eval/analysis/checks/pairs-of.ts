@@ -1,4 +1,4 @@
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { partnersOf } from '../partners.ts';
 import { type Lookup, readerOf } from '../statistics/column.ts';
 import { lookedUp, where } from '../statistics/sublist.ts';

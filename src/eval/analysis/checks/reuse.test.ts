@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { EngineAudit } from '../../../records/engine-audit.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { EngineAudit } from '../../../store/records/engine-audit.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import { reuse } from './reuse.ts';
 
 const books = (answers: number, counters: number, reused: number | null = 64): EngineAudit => ({

@@ -1,5 +1,5 @@
-import { booksAgree } from '../../../records/engine-audit.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { booksAgree } from '../../../store/records/engine-audit.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { type CheckOfSome, decided, examples, undecided } from './check.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { Observed } from '../../../records/observed.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { Observed } from '../../../store/records/observed.ts';
 import { whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { type Check, decided, examples, undecided } from './check.ts';

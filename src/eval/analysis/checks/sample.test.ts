@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { changedTurn, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import type { AnsweredTurn } from '../../../records/turn-record.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import type { CheckInput } from './check.ts';
 import { sample } from './sample.ts';
 

@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
-import type { TurnResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import type { TurnResult } from '../../../store/records/turn-result.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, type RunSample, undecided } from './check.ts';
 

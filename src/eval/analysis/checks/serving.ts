@@ -1,4 +1,4 @@
-import type { ServedLoad } from '../../../records/results.ts';
+import type { ServedLoad } from '../../../store/records/results.ts';
 import { type CheckOfSome, decided, undecided } from './check.ts';
 
 const at = ({ arm, offered }: ServedLoad): string => `${arm} at ${offered.toFixed(2)}/s`;

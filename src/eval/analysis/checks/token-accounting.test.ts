@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { askedTwice, changedTurn, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import type { CheckInput } from './check.ts';
 import { tokenAccounting } from './token-accounting.ts';
 

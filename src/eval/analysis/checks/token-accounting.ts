@@ -1,7 +1,7 @@
-import type { EvaluatedTokens } from '../../../records/results.ts';
-import { selectedByFirstLayers, selectedByModel } from '../../../records/turn-account.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { EvaluatedTokens } from '../../../store/records/results.ts';
+import { selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-account.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { sumOf } from '../statistics/per-item.ts';
 import { tokensOf } from '../turn-measures.ts';
 import { type Check, decided, examples, undecided } from './check.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BenchError } from '../../../config/bench-error.ts';
-import { didYouMean } from '../../../config/nearest-name.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { didYouMean } from '../../../base/nearest-name.ts';
 import { placeOfCompute } from '../place-of-compute.ts';
 import type { ComparedRun } from './compared-run.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { storeRun, type HandmadeRun, type HandmadeTurn } from '../../../../test/fixtures/stored-runs.ts';
 import { TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { BenchError } from '../../../config/bench-error.ts';
-import { openDatabase, type BenchDatabase } from '../../../db/database.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { openDatabase, type BenchDatabase } from '../../../store/database.ts';
 import { compareStoredRuns } from '../stored-results.ts';
 import type { ComparisonOptions, RunsComparison } from './compare-runs.ts';
 import type { MetricDifference } from './metric-differences.ts';

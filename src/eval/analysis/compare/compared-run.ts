@@ -1,6 +1,6 @@
-import type { CheckName } from '../../../records/results.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { CheckName } from '../../../store/records/results.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { decideChecks } from '../checks/decide-checks.ts';
 import { plannedSample } from '../checks/sample.ts';
 import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';

@@ -1,5 +1,5 @@
-import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
-import type { Verdict } from '../../../records/results.ts';
+import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { Verdict } from '../../../store/records/results.ts';
 import { meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { meanDifference } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 import { normalise } from '../../../data/normalise.ts';
 
 const REFUSALS: Readonly<Record<Language, readonly string[]>> = {

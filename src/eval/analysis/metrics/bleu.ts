@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 import { tokensOf } from '../../../data/normalise.ts';
 
 const LONGEST = 4;

@@ -1,4 +1,4 @@
-import { countSentences, firstSentence } from '../../../config/first-sentence.ts';
+import { countSentences, firstSentence } from '../../../base/first-sentence.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 import { isAbstention } from './abstention.ts';
 import { exactMatch } from './exact-match.ts';

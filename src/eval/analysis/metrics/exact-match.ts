@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 import { normalise } from '../../../data/normalise.ts';
 
 /** 1 if the answer equals one of the golds in normal form, else 0 (SQuAD's exact match). */

@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 import { containsTokens } from '../../../data/normalise.ts';
 
 /** 1 if the answer contains one of the golds as a run of tokens, whatever stands around it, else 0. */

@@ -1,5 +1,5 @@
-import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 
 /** A metric of one turn: what it says of itself, and its value. */
 export interface MetricDefinition extends MetricDeclaration {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAbstention } from './abstention.ts';
-import { editDistance } from '../../../config/edit-distance.ts';
+import { editDistance } from '../../../base/edit-distance.ts';
 import { exactMatch } from './exact-match.ts';
 import { memoryRecall } from './memory-recall.ts';
 import { tokenF1 } from './token-f1.ts';

@@ -1,5 +1,5 @@
-import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { numberField } from '../turn-field.ts';
 import type { Measure } from '../statistics/per-item.ts';
 import type { MetricDefinition } from './metric-definition.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 import { type Span, type Word, wordsOf } from './words.ts';
 
 const NEGATOR =

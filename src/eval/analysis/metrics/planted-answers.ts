@@ -1,5 +1,5 @@
-import { grammars } from '../../../config/grammar.ts';
-import type { Language } from '../../../config/language.ts';
+import { grammars } from '../../../base/grammar.ts';
+import type { Language } from '../../../base/language.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { builtInMetrics } from './metrics.ts';
 import { type PlantedAnswer, plantedTurn } from './planted-turn.ts';

@@ -1,6 +1,6 @@
-import { grammars } from '../../../config/grammar.ts';
-import type { Language } from '../../../config/language.ts';
-import type { AnsweredTurn } from '../../../records/turn-record.ts';
+import { grammars } from '../../../base/grammar.ts';
+import type { Language } from '../../../base/language.ts';
+import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { scoreTurn } from './scores.ts';
 
 /** An answer that was never given, to an item that was never asked: what a metric must say of it is known. */

@@ -1,5 +1,5 @@
-import { BenchError } from '../../../config/bench-error.ts';
-import { metricDeclaration, type MetricDeclaration } from '../../../records/metric-declaration.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { metricDeclaration, type MetricDeclaration } from '../../../store/records/metric-declaration.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { builtInMetrics } from './metrics.ts';
 

@@ -1,6 +1,6 @@
-import { BenchError } from '../../../config/bench-error.ts';
-import { didYouMean } from '../../../config/nearest-name.ts';
-import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { didYouMean } from '../../../base/nearest-name.ts';
+import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { builtInMetrics } from './metrics.ts';
 

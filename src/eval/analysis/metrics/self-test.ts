@@ -1,7 +1,7 @@
-import { SeededRandom } from '../../../config/seeded-random.ts';
-import type { Language } from '../../../config/language.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import type { Language } from '../../../base/language.ts';
 import { containsTokens, normalise } from '../../../data/normalise.ts';
-import type { CheckResult } from '../../../records/results.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { builtInMetrics } from './metrics.ts';
 import { foolingWays, misjudged, refusalIn } from './planted-answers.ts';

@@ -1,5 +1,5 @@
-import { grammars } from '../../../config/grammar.ts';
-import type { Language } from '../../../config/language.ts';
+import { grammars } from '../../../base/grammar.ts';
+import type { Language } from '../../../base/language.ts';
 import { bleu } from './bleu.ts';
 import { contains } from './contains.ts';
 import { exactMatch } from './exact-match.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 import { tokensOf } from '../../../data/normalise.ts';
 
 function f1(answer: readonly string[], gold: readonly string[]): number {

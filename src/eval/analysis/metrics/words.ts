@@ -1,4 +1,4 @@
-import type { Language } from '../../../config/language.ts';
+import type { Language } from '../../../base/language.ts';
 
 /** A word of a text in normal form, and the number of its clause. */
 export interface Word {

@@ -1,7 +1,7 @@
-import type { WrongClass } from '../../../records/scores.ts';
+import type { WrongClass } from '../../../store/records/scores.ts';
 import { isAbstention } from './abstention.ts';
-import { editDistance } from '../../../config/edit-distance.ts';
-import type { Language } from '../../../config/language.ts';
+import { editDistance } from '../../../base/edit-distance.ts';
+import type { Language } from '../../../base/language.ts';
 import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts';
 import { tokenF1 } from './token-f1.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';

@@ -1,4 +1,4 @@
-import type { VerdictAgreement } from '../../../records/results.ts';
+import type { VerdictAgreement } from '../../../store/records/results.ts';
 
 /**
  * Agreement of two raters on whether things are so: the share on which they say the same, and Cohen's kappa, which is 0 where

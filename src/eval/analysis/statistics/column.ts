@@ -1,4 +1,4 @@
-import { onceFor } from '../../../config/once-for.ts';
+import { onceFor } from '../../../base/once-for.ts';
 
 /** A thing to know of a turn, such as its arm or its time. */
 export interface Lookup<Member, Value> {

@@ -1,4 +1,4 @@
-import type { Estimate } from '../../../records/results.ts';
+import type { Estimate } from '../../../store/records/results.ts';
 import { meanInterval } from './mean-interval.ts';
 import { countUsers, meanOf, type Observations, unitTotals } from './observations.ts';
 import { quantiles } from './quantile.ts';

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import { type Observations, unitTotals } from './observations.ts';
 
 const EXCHANGES = 10_000;

@@ -1,5 +1,5 @@
-import { onceFor } from '../../../config/once-for.ts';
-import type { TurnKey } from '../../../records/turn-record.ts';
+import { onceFor } from '../../../base/once-for.ts';
+import type { TurnKey } from '../../../store/records/turn-record.ts';
 import { countUsers, numberUsers, type UserColumn } from './observations.ts';
 import { atPlaces, originOf } from './sublist.ts';
 

@@ -1,4 +1,4 @@
-import { numbered } from '../../../config/numbered.ts';
+import { numbered } from '../../../base/numbered.ts';
 
 /** A user each, for places of columns. */
 export interface UserColumn {

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../records/results.ts';
+import type { Verdict } from '../../../store/records/results.ts';
 import type { Interval } from './interval.ts';
 import { differences, meanOf, type PairedObservations, unitTotals } from './observations.ts';
 import { type PairedDifference, meanDifference } from './paired-difference.ts';

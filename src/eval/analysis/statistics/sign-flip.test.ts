@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import { pairedObservationsOf } from './observations.ts';
 import { pairedTotals } from './paired-totals.ts';
 import { signFlipP } from './sign-flip.ts';

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { UnitTotals } from './observations.ts';
 
 /** Up to this many units all flips are tried. */

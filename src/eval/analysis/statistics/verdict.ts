@@ -1,5 +1,5 @@
-import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
-import type { Verdict } from '../../../records/results.ts';
+import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { Verdict } from '../../../store/records/results.ts';
 import { holm } from './holm.ts';
 import { TAIL } from './interval.ts';
 import type { PairedDifference } from './paired-difference.ts';

@@ -1,6 +1,6 @@
-import { onceFor } from '../../../config/once-for.ts';
-import type { ArmResults, Cost, RetrievalKind } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { onceFor } from '../../../base/once-for.ts';
+import type { ArmResults, Cost, RetrievalKind } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { usersOf } from '../statistics/item-numbers.ts';
 import { groupedBy } from '../statistics/sublist.ts';
 import type { Regime } from './regime.ts';

@@ -1,12 +1,12 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../records/results.ts';
-import { funnelStages, wrongClasses } from '../../../records/scores.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/results.ts';
+import { funnelStages, wrongClasses } from '../../../store/records/scores.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { type Lookup, readerOf } from '../statistics/column.ts';
 import { countOf, groupedBy } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';
 import { cacheOf } from '../turn-measures.ts';
-import { cacheStates } from '../../../records/turn-account.ts';
+import { cacheStates } from '../../../store/records/turn-account.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { costByRetrieval, costOf } from './arm-cost.ts';
 import type { DesignEffects } from './design-effects.ts';

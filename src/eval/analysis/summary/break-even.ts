@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { BreakEven } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { BreakEven } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { differences, meanOf, type PairedObservations } from '../statistics/observations.ts';
 import { payback } from '../statistics/payback.ts';
 import { paired, perItem } from '../statistics/per-item.ts';

@@ -1,5 +1,5 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { turnsByArm } from '../turns-of-run.ts';
 import type { Regime } from './regime.ts';
 

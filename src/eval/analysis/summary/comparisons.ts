@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { Comparison } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { Comparison } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { type ComparedArms, comparedArms } from './compared-arms.ts';

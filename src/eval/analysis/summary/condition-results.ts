@@ -1,6 +1,6 @@
-import type { ConditionResults } from '../../../records/results.ts';
-import type { FailedTurn } from '../../../records/turn-record.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ConditionResults } from '../../../store/records/results.ts';
+import type { FailedTurn } from '../../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { where } from '../statistics/sublist.ts';
 import { turnsOfArm } from '../turns-of-run.ts';

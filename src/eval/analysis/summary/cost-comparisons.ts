@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { Comparison, CostName, Verdict } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { Comparison, CostName, Verdict } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { holm } from '../statistics/holm.ts';
 import type { Interval } from '../statistics/interval.ts';
 import { meanOf, type PairedObservations } from '../statistics/observations.ts';

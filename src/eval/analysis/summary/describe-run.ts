@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import type { RunDescription } from '../../../records/results.ts';
-import type { MachineDifference } from '../../../records/results/machines.ts';
-import type { RunProbes } from '../../../records/run-probes.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
+import type { RunDescription } from '../../../store/records/results.ts';
+import type { MachineDifference } from '../../../store/records/results/machines.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
 /** A run whose turns are all there. */

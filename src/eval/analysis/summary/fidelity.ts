@@ -1,6 +1,6 @@
-import { onceFor } from '../../../config/once-for.ts';
-import type { ArmResults, BreakdownPart } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { onceFor } from '../../../base/once-for.ts';
+import type { ArmResults, BreakdownPart } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { numberField } from '../turn-field.ts';
 import { type Measure, paired, perItem } from '../statistics/per-item.ts';

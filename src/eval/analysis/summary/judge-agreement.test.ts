@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
-import type { JudgeProbe } from '../../../records/results.ts';
+import type { JudgeProbe } from '../../../store/records/results.ts';
 import { judgeNotes, judgeResults } from './judge-agreement.ts';
 
 const probe: JudgeProbe = { model: 'grader', prompt: 'Right?', asked: 5, known: 0, failed: [] };

@@ -1,5 +1,5 @@
-import type { JudgeProbe, JudgeResults } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { JudgeProbe, JudgeResults } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { judgeMetric } from '../metrics/judge-metric.ts';
 import { verdictAgreement } from '../statistics/cohen-kappa.ts';
 

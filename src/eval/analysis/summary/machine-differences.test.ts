@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { turnOf } from '../../../../test/fixtures/stored-runs.ts';
-import type { MachineKind } from '../../../records/machine-kind.ts';
-import type { AnsweredTurn } from '../../../records/turn-record.ts';
+import type { MachineKind } from '../../../store/records/machine-kind.ts';
+import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { machineDifferences } from './machine-differences.ts';
 

@@ -1,7 +1,7 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { MachineKind } from '../../../records/machine-kind.ts';
-import type { MachineDifference } from '../../../records/results/machines.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { MachineKind } from '../../../store/records/machine-kind.ts';
+import type { MachineDifference } from '../../../store/records/results/machines.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import { groupDifferenceP } from '../statistics/group-difference.ts';
 import { holm } from '../statistics/holm.ts';

@@ -1,12 +1,12 @@
 import { selfTestText } from '../checks/numerical-parity.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
-import type { ParitySelfTest } from '../../../records/run-probes.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { RetrievalRecord } from '../../../store/records/retrieval-record.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { selectedByModel } from '../../../records/turn-account.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { selectedByModel } from '../../../store/records/turn-account.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { type Lookup, readerOf } from '../statistics/column.ts';
 import { countOf, whereOf } from '../statistics/sublist.ts';
 import { turnField } from '../turn-field.ts';

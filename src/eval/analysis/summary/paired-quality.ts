@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from '../../../records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
 import { pairedDesignEffect } from '../statistics/design-effect.ts';
 import type { Interval } from '../statistics/interval.ts';
 import { type PairedObservations, sideOf, unitTotals } from '../statistics/observations.ts';

@@ -1,7 +1,7 @@
-import { onceFor } from '../../../config/once-for.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { Comparison } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { onceFor } from '../../../base/once-for.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { Comparison } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import { minimumDetectableEffect } from '../statistics/power.ts';
 import { paired, perItem } from '../statistics/per-item.ts';

@@ -1,7 +1,7 @@
-import { onceFor } from '../../../config/once-for.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { TurnAccount } from '../../../records/turn-account.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import { onceFor } from '../../../base/once-for.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { TurnAccount } from '../../../store/records/turn-account.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { partnersOf } from '../partners.ts';
 import { where } from '../statistics/sublist.ts';
 import { cacheOf } from '../turn-measures.ts';

@@ -1,6 +1,6 @@
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { RetrievalKind } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { RetrievalKind } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { turnsOfArm } from '../turns-of-run.ts';
 
 /**

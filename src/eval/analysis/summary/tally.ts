@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../records/results.ts';
+import type { Comparison } from '../../../store/records/results.ts';
 import { countUsers, type PairedObservations } from '../statistics/observations.ts';
 
 /** Counts of paired items; a win is the better value: the higher score, the lower cost. */

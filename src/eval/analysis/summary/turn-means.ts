@@ -1,5 +1,5 @@
-import type { Estimate, PhaseMeans, QualityEstimates, TokenMeans } from '../../../records/results.ts';
-import type { AnsweredResult } from '../../../records/turn-result.ts';
+import type { Estimate, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';

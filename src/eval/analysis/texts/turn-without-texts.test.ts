@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import { textHash } from '../../../config/text-hash.ts';
-import { turnRecord } from '../../../records/turn-record.ts';
+import { textHash } from '../../../base/text-hash.ts';
+import { turnRecord } from '../../../store/records/turn-record.ts';
 import { isHidden, resultWithoutTexts, turnWithoutTexts } from './turn-without-texts.ts';
 
 const base = answeredTurn('dki', { injected: true });

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf } from '../../../config/fields-of.ts';
-import { textHash } from '../../../config/text-hash.ts';
-import type { Observed } from '../../../records/observed.ts';
-import type { PromptInfo } from '../../../records/prompt-info.ts';
-import type { RetrievalRecord } from '../../../records/retrieval-record.ts';
-import type { AnsweredTurn, FailedTurn, ItemRecord, TurnRecord } from '../../../records/turn-record.ts';
-import type { AnsweredResult, TurnResult } from '../../../records/turn-result.ts';
+import { fieldsOf } from '../../../base/fields-of.ts';
+import { textHash } from '../../../base/text-hash.ts';
+import type { Observed } from '../../../store/records/observed.ts';
+import type { PromptInfo } from '../../../store/records/prompt-info.ts';
+import type { RetrievalRecord } from '../../../store/records/retrieval-record.ts';
+import type { AnsweredTurn, FailedTurn, ItemRecord, TurnRecord } from '../../../store/records/turn-record.ts';
+import type { AnsweredResult, TurnResult } from '../../../store/records/turn-result.ts';
 
 /**
  * As many negative numbers as there are ids, all of them the same: a hash of the ids, which would give back the text. Equal lists

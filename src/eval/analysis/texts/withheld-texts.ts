@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../../records/run-record.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 
 /** A data set whose texts stand in no report. */
 export interface WithheldSet {

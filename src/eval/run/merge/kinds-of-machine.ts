@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MachineKind } from '../../../records/machine-kind.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
+import type { MachineKind } from '../../../store/records/machine-kind.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 
 /** A user, and the machine that asked them. */
 export interface AskedUser {

@@ -1,6 +1,6 @@
-import { BenchError } from '../../../config/bench-error.ts';
-import type { BenchDatabase } from '../../../db/database.ts';
-import type { RunResults } from '../../../records/results.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import type { BenchDatabase } from '../../../store/database.ts';
+import type { RunResults } from '../../../store/records/results.ts';
 import { type Shard, shardOf } from '../shard.ts';
 import { mergeParts, type OpenPart } from './merge-parts.ts';
 import { requireOnePlan } from './same-plan.ts';

@@ -1,5 +1,5 @@
-import { auditSum } from '../../../records/engine-audit.ts';
-import type { RunProbes } from '../../../records/run-probes.ts';
+import { auditSum } from '../../../store/records/engine-audit.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-clock.ts';
 import { countsTogether } from '../worker-counts.ts';
 

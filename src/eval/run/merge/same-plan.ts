@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BenchError } from '../../../config/bench-error.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 import { placeOfCompute } from '../../analysis/place-of-compute.ts';
 import { shardOf } from '../shard.ts';
 

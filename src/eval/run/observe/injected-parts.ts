@@ -1,6 +1,6 @@
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
-import type { Observed } from '../../../records/observed.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { Observed } from '../../../store/records/observed.ts';
 import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';

@@ -5,7 +5,7 @@ import {
   probabilityOf,
 } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import type { Observed } from '../../../records/observed.ts';
+import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import type { RecordedGeneration } from '../record/turn-recorder.ts';
 import { hashOfIds } from './hash-of-ids.ts';

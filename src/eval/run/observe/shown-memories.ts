@@ -1,8 +1,8 @@
 import { containsTokens } from '../../../data/normalise.ts';
 import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
-import type { Language } from '../../../config/language.ts';
-import type { Observed } from '../../../records/observed.ts';
-import type { PromptInfo, PromptSegment } from '../../../records/prompt-info.ts';
+import type { Language } from '../../../base/language.ts';
+import type { Observed } from '../../../store/records/observed.ts';
+import type { PromptInfo, PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
 
 /** The runner's request to an arm for one turn. */

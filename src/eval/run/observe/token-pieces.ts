@@ -1,8 +1,8 @@
-import type { BenchDatabase } from '../../../db/database.ts';
-import { TokenPieceRepository } from '../../../db/token-piece-repository.ts';
+import type { BenchDatabase } from '../../../store/database.ts';
+import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import type { PromptSegment } from '../../../records/prompt-info.ts';
+import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 
 /** Stores the text of each token that stands in a prompt, once, so that a reader needs no model to see where tokens end. */
 export class TokenPieces {

@@ -5,7 +5,7 @@ import { compareScores, type SequenceScore } from '../../../engine/sequence-scor
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
-import type { CellsSelfTest } from '../../../records/run-probes.ts';
+import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { cellDifference } from './compare-cells.ts';
 import { type CellMaker, expectedCells } from './expected-cells.ts';

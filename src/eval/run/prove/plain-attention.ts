@@ -1,5 +1,5 @@
 import { mean } from 'simple-statistics';
-import { product } from '../../../config/vectors.ts';
+import { product } from '../../../base/vectors.ts';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import { type CellMaker, expectedCells } from './expected-cells.ts';
 import { type PlainCell, plainCells, stateOf } from './plain-cells.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { norm, product } from '../../../config/vectors.ts';
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { norm, product } from '../../../base/vectors.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import type { EvictionName, EvictionRule } from '../../../records/prefill-record.ts';
+import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
 
 /** One head of one layer: the vector of each token. */
 export interface HeadVectors {

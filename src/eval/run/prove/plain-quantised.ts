@@ -1,5 +1,5 @@
 import type { KvLayout } from '../../../engine/kv-layout.ts';
-import type { StoreType } from '../../../records/store-type.ts';
+import type { StoreType } from '../../../store/records/store-type.ts';
 import { type PlainCell, plainCells, stateOf } from './plain-cells.ts';
 
 const BLOCK = 32;

@@ -1,6 +1,6 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import { missedRun } from './token-scores.ts';
 

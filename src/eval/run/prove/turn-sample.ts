@@ -1,6 +1,6 @@
-import { SeededRandom } from '../../../config/seeded-random.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
-import type { ArmTraits } from '../../../records/arm-traits.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { isAskedOf } from '../asked-of-arm.ts';
 
 /** Of an arm's turns so many are proven anew, all where they are fewer. */

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import type { EvictionName } from '../../../records/prefill-record.ts';
+import type { EvictionName } from '../../../store/records/prefill-record.ts';
 import { wrongCells } from './compare-cells.ts';
 import { type CellMaker, evaluatedBehind, evaluatedBehindKept, type ExpectedParts } from './expected-cells.ts';
 import { movedCell, type PlainCell, scaledCell } from './plain-cells.ts';

@@ -1,5 +1,5 @@
 import { rootMeanSquare } from 'simple-statistics';
-import { norm } from '../../../config/vectors.ts';
+import { norm } from '../../../base/vectors.ts';
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';

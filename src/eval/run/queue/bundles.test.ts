@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { newRun } from '../../../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import { type BenchDatabase, openDatabase } from '../../../db/database.ts';
-import { MemoryRepository } from '../../../db/memory-repository.ts';
-import { RunRepository } from '../../../db/run-repository.ts';
-import { SessionRepository } from '../../../db/session-repository.ts';
-import { TurnRepository } from '../../../db/turn-repository.ts';
-import { readUserRows, writeUserRows } from '../../../db/user-rows.ts';
+import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
+import { MemoryRepository } from '../../../store/memory-repository.ts';
+import { RunRepository } from '../../../store/run-repository.ts';
+import { SessionRepository } from '../../../store/session-repository.ts';
+import { TurnRepository } from '../../../store/turn-repository.ts';
+import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
 import { bundleOf, packed, rowsOf, tokensOf, unpackedUser, type WorkerState } from './bundles.ts';
 
 const books = { spent: { warmUp: 0, turns: 1, scoring: 0, checks: 0, measure: 0 }, modelMs: 1, embedderMs: 0 };

@@ -1,10 +1,15 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { PackedBundle } from '../../../db/queue/queue-store.ts';
-import { readRecord } from '../../../db/read-record.ts';
-import type { UserRows } from '../../../db/user-rows.ts';
-import { type IsolationBundle, isolationBundle, type UserBundle, userBundle } from '../../../records/user-bundle.ts';
-import { turnRecord } from '../../../records/turn-record.ts';
+import type { PackedBundle } from '../../../store/queue/queue-store.ts';
+import { readRecord } from '../../../store/read-record.ts';
+import type { UserRows } from '../../../store/user-rows.ts';
+import {
+  type IsolationBundle,
+  isolationBundle,
+  type UserBundle,
+  userBundle,
+} from '../../../store/records/user-bundle.ts';
+import { turnRecord } from '../../../store/records/turn-record.ts';
 
 /** The state of a worker, which goes with the results of a unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;

@@ -1,4 +1,4 @@
-import { LEASE_S, type QueueStore } from '../../../db/queue/queue-store.ts';
+import { LEASE_S, type QueueStore } from '../../../store/queue/queue-store.ts';
 
 const BEAT_MS = 5000;
 

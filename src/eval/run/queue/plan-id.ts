@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { QueuedPlan } from '../../../records/queued-plan.ts';
+import type { QueuedPlan } from '../../../store/records/queued-plan.ts';
 import { decisiveFacts } from '../merge/same-plan.ts';
 
 /** The sha-256 of all that the turns of a plan depend on, in hex: the same for the same facts in any order of their fields. */

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { type BenchConfig, benchConfigSchema } from '../../../config/bench-config.ts';
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import { systemPromptSchema } from '../../../config/system-prompt.ts';
-import type { QueuedPlan } from '../../../records/queued-plan.ts';
-import type { RunRecord } from '../../../records/run-record.ts';
+import type { QueuedPlan } from '../../../store/records/queued-plan.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 import { keptOptions } from '../option-effects.ts';
 import { resumedConfig } from '../run-record.ts';
 

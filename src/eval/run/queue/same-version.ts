@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BenchError } from '../../../config/bench-error.ts';
-import type { PlannedRun } from '../../../db/queue/queue-reader.ts';
-import type { QueuedPlan } from '../../../records/queued-plan.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
+import type { QueuedPlan } from '../../../store/records/queued-plan.ts';
 import { describeEnvironment } from '../environment.ts';
 import { firstDifference } from '../merge/same-plan.ts';
 import type { UserOfPlan } from '../users-of-plan.ts';

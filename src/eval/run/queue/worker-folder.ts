@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import { RunLock } from '../run-lock.ts';
 
 /** More workers on one machine are not expected. */

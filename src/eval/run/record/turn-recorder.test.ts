@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openParts } from '../../../../scripts/open-parts.ts';
 import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engine.ts';
-import { type BenchDatabase, openDatabase } from '../../../db/database.ts';
+import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { TurnRecorder } from './turn-recorder.ts';

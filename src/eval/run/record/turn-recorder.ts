@@ -1,4 +1,4 @@
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { Generation, GenerationLimits } from '../../../engine/generation.ts';

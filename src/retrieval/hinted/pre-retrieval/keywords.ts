@@ -1,4 +1,4 @@
-import { languageOf } from '../../../config/language.ts';
+import { languageOf } from '../../../base/language.ts';
 
 /** Function words and words of asking. */
 const functionWords = new Set(

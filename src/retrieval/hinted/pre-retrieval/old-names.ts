@@ -1,4 +1,4 @@
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import type { QueryRecord } from './query-record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import { defaultKeywordRules } from './keyword-route.ts';
 import { withoutOldNames } from './old-names.ts';
 import { optimizeTypes } from './optimize-question.ts';

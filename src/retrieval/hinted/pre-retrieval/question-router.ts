@@ -1,4 +1,4 @@
-import { BenchError } from '../../../config/bench-error.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import { routeByKeyword } from './keyword-route.ts';
 import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
 import type { PreRetrievalConfig } from './pre-retrieval-config.ts';

@@ -1,5 +1,5 @@
-import type { ArmTraits } from '../../../../records/arm-traits.ts';
-import type { MethodResults } from '../../../../records/results.ts';
+import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
+import type { MethodResults } from '../../../../store/records/results.ts';
 import type { MetricDefinition } from '../../metrics/metric-definition.ts';
 import { holm } from '../../statistics/holm.ts';
 import { pairedTotals } from '../../statistics/paired-totals.ts';

@@ -1,5 +1,5 @@
-import type { ArmTraits } from '../../../../records/arm-traits.ts';
-import type { MethodResults } from '../../../../records/results.ts';
+import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
+import type { MethodResults } from '../../../../store/records/results.ts';
 
 type Method = Pick<MethodResults, 'method' | 'kind' | 'budget'>;
 

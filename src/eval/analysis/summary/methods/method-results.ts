@@ -1,7 +1,7 @@
-import type { ArmTraits } from '../../../../records/arm-traits.ts';
-import type { EvidenceRank, MethodResults } from '../../../../records/results.ts';
-import { evidenceRanks } from '../../../../records/results/method-results.ts';
-import type { AnsweredResult } from '../../../../records/turn-result.ts';
+import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
+import type { EvidenceRank, MethodResults } from '../../../../store/records/results.ts';
+import { evidenceRanks } from '../../../../store/records/results/method-results.ts';
+import type { AnsweredResult } from '../../../../store/records/turn-result.ts';
 import type { MetricDefinition } from '../../metrics/metric-definition.ts';
 import { pairedLatency } from '../../statistics/paired-latency.ts';
 import { countUsers, pairsWhere } from '../../statistics/observations.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answeredTurn } from '../../../../../test/fixtures/turn-record.ts';
-import type { ArmTraits } from '../../../../records/arm-traits.ts';
-import type { AnsweredTurn } from '../../../../records/turn-record.ts';
+import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
+import type { AnsweredTurn } from '../../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../../metrics/run-metrics.ts';
 import { regimeOf } from '../regime.ts';

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { composeEngine } from '../cli/compose.ts';
+import { loadBenchConfig } from '../config/load-config.ts';
+import { openDatabase } from '../store/database.ts';
+import { gatingCalibrationOf } from '../models/embedding/gating-threshold.ts';
+import { EmbeddingService } from '../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
+import type { Engine } from '../engine/engine.ts';
+import { runnableArms } from '../eval/run/arm-obstacles.ts';
+import { promptRules } from '../eval/run/bench-parts.ts';
+import { withFetchedModels } from '../eval/run/fetch-models.ts';
+import type { ArmStore } from '../systems/prefill/arm-store.ts';
+import { KvStore } from '../kv/kv-store.ts';
+import { requireSearching } from '../retrieval/given-retriever.ts';
+import { MemoryRouter } from '../retrieval/memory-router.ts';
+import { RouterRetriever } from '../retrieval/router-retriever.ts';
+import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
+import { armRegistry } from '../systems/arms/arm-registry.ts';
+import type { MemorySystem } from '../systems/contracts.ts';
+import { DatabaseConversationLog } from '../systems/conversation-log.ts';
+import { MemoryKeeper } from '../systems/memory-keeper.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../systems/prefill/dual-factor-gate.ts';
+import { SystemPool } from '../systems/system-pool.ts';
+
+/** Settings of a system for programs; everything has a default. */
+export interface OpenSystemOptions {
+  /** As `--arms` names it. Default `dki`. */
+  readonly arm?: string;
+  /** A GGUF file, a name such as `smollm2-135m`, or `hf:org/repo/file.gguf`. Default: the one that ships. */
+  readonly model?: string;
+  /** A folder with ONNX weights, a name, or `hf:org/repo`. Default: the one that goes with the model. */
+  readonly embedder?: string;
+  /** A SQLite file for memories and conversations. Default: in memory, gone when the system is closed. */
+  readonly database?: string;
+  /** A folder that keeps K/V. Default: a private one that goes with the system. */
+  readonly store?: string;
+  /** Turns that are answered at once, each in a session of its own; others wait in the order of arrival. Default 1. */
+  readonly sessions?: number;
+  /** Threads of the model. Default: by the machine, one for a small model. */
+  readonly threads?: number;
+}
+
+/** A system that owns its models, database and store. */
+export interface OpenedSystem extends MemorySystem, AsyncDisposable {
+  /** Refuses the turns that wait, and closes everything that was opened for it when those under way have ended. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Opens one memory system: the one way in for programs.
+ *
+ * @example
+ * import { openSystem } from 'dki-bench';
+ * await using system = await openSystem({ arm: 'dki', sessions: 2 });
+ * await system.addMemory('session-1', 'My dentist is called Dr. Dubois.', { userId: 'ada' });
+ * const { text } = await system.chat({ query: 'Who is my dentist?', sessionId: 'session-1', userId: 'ada' });
+ * console.log(text, system.getStats().kvStore);
+ *
+ * @throws BenchError `bad-option` for an unknown arm, `bad-model` where a model cannot be used or lacks a capability that
+ * the arm needs
+ */
+export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
+  const { arm: name = 'dki', sessions = 1, model, embedder, threads } = options;
+  const named = loadBenchConfig({
+    flags: { ...(model === undefined ? {} : { model }), ...(embedder === undefined ? {} : { embedder }) },
+  });
+  requireSearching(named.retriever);
+  const engines = composeEngine(named);
+  const config = await withFetchedModels(named, engines);
+  const gatingThreshold = gatingCalibrationOf(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
+  runnableArms(config.model, await engines.inspect(config.model), [arm!], config, false);
+
+  const closers: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const folder = options.store ?? mkdtempSync(join(tmpdir(), 'dki-bench-kv-'));
+    if (options.store === undefined) closers.push(() => rmSync(folder, { recursive: true, force: true }));
+    const database = openDatabase({ path: options.database ?? ':memory:' });
+    closers.push(() => database[Symbol.dispose]());
+    const engine = await engines.open({
+      model: config.model,
+      sessions,
+      checkpointFolder: join(folder, 'checkpoints'),
+      ...(threads === undefined ? {} : { threads }),
+    });
+    closers.push(() => engine[Symbol.asyncDispose]());
+    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    const { topK, threshold } = config;
+    const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
+    const memories = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
+    const openStore = storeOnce(join(folder, 'store'), config.kvBytes);
+    const pool = await SystemPool.open(sessions, async (place) => {
+      const session = await engine.openSession(`system-${place}`);
+      return arm!.open({
+        open: () => Promise.resolve({ engine, session }),
+        memories,
+        log: new DatabaseConversationLog(database),
+        rules: promptRules(config),
+        ...{ topK, threshold, openStore },
+        warn: (message) => process.emitWarning(message, 'DkiBenchWarning'),
+      });
+    });
+    closers.push(() => pool[Symbol.asyncDispose]());
+    return {
+      chat: (request) => pool.chat(request),
+      addMemory: (sessionId, content, added) => pool.addMemory(sessionId, content, added),
+      removeMemory: (sessionId, memoryId, userId) => pool.removeMemory(sessionId, memoryId, userId),
+      loadMemoriesFromDb: (sessionId) => pool.loadMemoriesFromDb(sessionId),
+      searchMemories: (query, search) => pool.searchMemories(query, search),
+      getStats: () => pool.getStats(),
+      dispose: close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** One store for all systems of a pool, opened at the first turn. */
+function storeOnce(path: string, maxBytes: number): (engine: Engine) => Promise<ArmStore> {
+  let store: Promise<KvStore> | undefined;
+  return async (engine) => {
+    store ??= KvStore.open(path, maxBytes, engine);
+    return { store: await store, diskTiming: 'at-once' };
+  };
+}

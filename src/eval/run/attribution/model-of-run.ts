@@ -1,0 +1,39 @@
+import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { languageModelWithHash, shippedPathOf } from '../../../models/registry.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+
+/** The model of a run and the options it was loaded with, as far as its numbers depend on them. */
+export type RunModel = RunRecord['model'] &
+  Pick<RunRecord['environment'], 'threads'> & { readonly choice: EngineChoice };
+
+export function runModel({ model, environment, plan: { settings } }: RunRecord): RunModel {
+  const chosen = ['engine', ...engineOptionNames].filter((key) => key in settings).map((key) => [key, settings[key]]);
+  return { ...model, threads: environment.threads, choice: Object.fromEntries(chosen) as EngineChoice };
+}
+
+/**
+ * Loads the model of a run as the run had loaded it, with one session. One of the registry is found by its hash.
+ * @param path the model's file, on this machine or a hub; of random weights, the name of the run's model counts
+ * @throws BenchError `bad-model` where the file is another model, or cannot be loaded
+ */
+export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
+  const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
+  const known = languageModelWithHash(sha256);
+  const place = known === undefined ? path : (shippedPathOf(known) ?? known.source);
+  const model = name.startsWith(randomModelPrefix) ? name : place;
+  const engine = await compose(choice).open({
+    ...{ model, contextTokens, threads },
+    cellsPerPosition: cellTokens / contextTokens,
+  });
+  const found = engine.info.modelSha256 ?? '';
+  if (found === sha256) return engine;
+  await engine[Symbol.asyncDispose]();
+  throw new BenchError(
+    'bad-model',
+    `${model}: not the model of the run: it has sha-256 ${found.slice(0, 12)}…, and ${name} has ${sha256.slice(0, 12)}…`,
+    'name the file that the run was made with: --model FILE',
+  );
+}

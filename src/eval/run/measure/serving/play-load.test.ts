@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readAskedData } from '../../../../data/asked-data.ts';
+import type { ChatRequest, ChatResponse } from '../../../../systems/contracts.ts';
+import { TurnQueue } from '../../../../systems/turn-queue.ts';
+import { isSaturated } from './backlog.ts';
+import { planLoad } from './plan-load.ts';
+import { playLoad, type ServedTurn } from './play-load.ts';
+
+const SERVICE_MS = 10;
+const signal = new AbortController().signal;
+const data = await readAskedData({ dataset: [join(import.meta.dirname, '../../../../../datasets/facts-en.jsonl')] });
+const users = data.parts[0]!.users.slice(0, 6).map((user) => ({ ...user, items: user.items.slice(0, 5) }));
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Lets the time pass that something takes. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const settled = work.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await vi.runAllTimersAsync();
+  const ended = await settled;
+  if ('error' in ended) throw ended.error;
+  return ended.value;
+}
+
+/** A system of one session that takes a fixed time for a turn, and once a longer one. */
+function system({ stallAt = -1, failAt = -1 } = {}) {
+  const queue = new TurnQueue([undefined]);
+  const asked: ChatRequest[] = [];
+  return {
+    asked,
+    chat: (request: ChatRequest): Promise<ChatResponse> =>
+      queue.run(async () => {
+        const place = asked.push(request) - 1;
+        await new Promise((resolve) => setTimeout(resolve, place === stallAt ? 40 * SERVICE_MS : SERVICE_MS));
+        if (place === failAt) throw new Error('out of order');
+        request.onText?.('a');
+        return { text: `answer ${request.query}` } as ChatResponse;
+      }),
+  };
+}
+
+const play = (served: ReturnType<typeof system>, rate: number): Promise<ServedTurn[]> =>
+  inTime(
+    playLoad(served, planLoad(users, 0.5, 7), {
+      rate,
+      clients: 1,
+      userIdOf: ({ userId }) => `serving/${userId}`,
+      signal,
+    }),
+  );
+
+const waitOf = ({ plannedMs, outcome }: ServedTurn): number =>
+  'firstTokenMs' in outcome ? outcome.firstTokenMs - plannedMs : Number.NaN;
+
+test('asks every turn once, under the id of its user, with what was said in its conversation before', async () => {
+  const served = system();
+  const turns = await play(served, 80);
+  expect(turns).toHaveLength(30);
+  expect(served.asked).toHaveLength(30);
+  for (const { conversation } of new Set(turns.map(({ turn }) => turn))) {
+    const own = served.asked.filter(({ sessionId }) => sessionId === `serving/${conversation}`);
+    expect(own.map(({ history }) => history!.length)).toEqual([0, 2, 4, 6, 8]);
+    expect(own[1]!.history).toEqual([
+      { role: 'user', content: own[0]!.query },
+      { role: 'assistant', content: `answer ${own[0]!.query}` },
+    ]);
+  }
+  expect(served.asked.every(({ userId }) => userId!.startsWith('serving/fe'))).toBe(true);
+});
+
+test('a turn that stalls is felt by those that were planned behind it', async () => {
+  const [calm, stalled] = [await play(system(), 50), await play(system({ stallAt: 5 }), 50)];
+  const late = (turns: ServedTurn[]): number => turns.filter((turn) => waitOf(turn) > 10 * SERVICE_MS).length;
+  // 400 ms at 50 turns a second: some twenty arrive meanwhile, and are not left out.
+  expect(late(stalled)).toBeGreaterThan(late(calm) + 8);
+});
+
+test('a rate above what is served saturates, one far below does not', async () => {
+  expect(isSaturated(await play(system(), 25), 1)).toBe(false);
+  expect(isSaturated(await play(system(), 400), 1)).toBe(true);
+});
+
+test('without a rate the next conversation begins when one has ended, so many at once as there are clients', async () => {
+  const served = system();
+  const turns = await play(served, Infinity);
+  expect(turns).toHaveLength(30);
+  const order = served.asked.map(({ sessionId }) => sessionId);
+  expect(order).toEqual([...new Set(order)].flatMap((id) => Array<string>(5).fill(id)));
+});
+
+test('a turn that fails is kept as failed, and its conversation goes on without it', async () => {
+  const served = system({ failAt: 0 });
+  const turns = await play(served, Infinity);
+  expect(turns.filter(({ outcome }) => 'error' in outcome)).toHaveLength(1);
+  expect(served.asked[1]!.history).toEqual([]);
+});
+
+test('ends with the reason of the signal, asleep or not', async () => {
+  const controller = new AbortController();
+  const playing = playLoad(system(), planLoad(users, 0, 7), {
+    ...{ rate: 0.01, clients: 1, userIdOf: ({ userId }) => userId, signal: controller.signal },
+  });
+  setTimeout(() => controller.abort(new Error('enough')), 20);
+  await expect(inTime(playing)).rejects.toThrow('enough');
+});

@@ -1,0 +1,136 @@
+import type { Engine } from '../../../engine/engine.ts';
+import type { NumberType } from '../../../engine/kv-layout.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
+import { cutCells } from '../../../kv/cut-cells.ts';
+import { joinBlocks } from '../../../kv/join-blocks.ts';
+import { kvBytes } from '../../../kv/owned-state.ts';
+import type { Quantiles } from '../../../store/records/results/estimate.ts';
+import type { StorageMeasurement } from '../../../store/records/results.ts';
+import { cellsOf } from '../../../systems/prefill/scale-prefix.ts';
+import { memorySegment } from '../../../systems/prompt/segments.ts';
+import { quantiles } from '../../analysis/statistics/quantile.ts';
+import type { MeasureContext } from '../suite.ts';
+
+const KV_TYPES: readonly NumberType[] = ['F16', 'F32'];
+/** Lengths of a prefix, as shares of the window. */
+const SHARES = [1 / 16, 1 / 4, 1 / 2];
+const ROUNDS = 100;
+
+interface Round {
+  readonly evaluateMs: number;
+  readonly saveMs: number;
+  readonly loadMs: number;
+  readonly cutMs: number;
+  readonly joinMs: number;
+}
+
+async function elapsed(act: () => unknown): Promise<number> {
+  const start = performance.now();
+  await act();
+  return performance.now() - start;
+}
+
+function spread(rounds: readonly Round[], part: keyof Round): Quantiles {
+  return quantiles(rounds.map((round) => round[part]));
+}
+
+/** Memory lines of the data, one after the other, until there are so many tokens; and the bytes of their text. */
+async function prefixOf(
+  { datasets }: MeasureContext,
+  engine: Engine,
+  tokens: number,
+): Promise<{ readonly ids: readonly TokenId[]; readonly textBytes: number }> {
+  const contents = datasets
+    .flatMap(({ users }) => users)
+    .flatMap(({ memories }) => memories.map(({ content }) => content));
+  const ids: TokenId[] = [];
+  let text = '';
+  for (let index = 0; ids.length < tokens; index++) {
+    const line = memorySegment('', contents[index % contents.length]!, index + 1, 'index').text;
+    const [lineIds = []] = await engine.tokenize([{ text: line, as: 'text', first: index === 0 }]);
+    ids.push(...lineIds);
+    text += line;
+  }
+  const bytes = Buffer.byteLength(text);
+  return { ids: ids.slice(0, tokens), textBytes: (bytes * tokens) / ids.length };
+}
+
+/** Evaluates one prefix, saves and restores it, and takes it apart and together as blocks are. */
+async function measurePrefix(
+  context: MeasureContext,
+  engine: Engine,
+  kvType: NumberType,
+  tokens: number,
+): Promise<StorageMeasurement[]> {
+  const { ids, textBytes } = await prefixOf(context, engine, tokens);
+  const { rotary } = cellsOf(engine);
+  const rounds: Round[] = [];
+  let diskBytes = 0;
+  let memoryBytes = 0;
+  await using session = await engine.openSession('storage');
+  // The first round warms up.
+  for (let round = 0; round <= ROUNDS; round++) {
+    context.signal.throwIfAborted();
+    await session.clear();
+    const evaluateMs = await elapsed(() => session.evaluate(ids, { signal: context.signal }));
+    const start = performance.now();
+    const checkpoint = await session.checkpoint();
+    const saveMs = performance.now() - start;
+    diskBytes = checkpoint.bytes;
+    await session.clear();
+    const loadMs = await elapsed(() => session.restore(checkpoint));
+    await engine.deleteCheckpoint(checkpoint);
+    const cutStart = performance.now();
+    using cells = await session.exportCells();
+    const rest = cutCells(cells, 2, tokens);
+    const cutMs = performance.now() - cutStart;
+    const header = cutCells(cells, 0, 2);
+    memoryBytes = kvBytes(header) + kvBytes(rest);
+    const joinMs = await elapsed(async () => {
+      using joined = joinBlocks(header, [{ block: rest, position: 2, alpha: 1 }], { rotary });
+      await session.importCells(joined);
+    });
+    if (round > 0) rounds.push({ evaluateMs, saveMs, loadMs, cutMs, joinMs });
+  }
+  const evaluateMs = spread(rounds, 'evaluateMs').p50;
+  const of = (
+    tier: StorageMeasurement['tier'],
+    bytes: number,
+  ): Pick<StorageMeasurement, 'kvType' | 'tier' | 'tokens' | 'bytesPerToken'> => ({
+    kvType: tier === 'text' ? 'UTF-8' : kvType,
+    tier,
+    tokens,
+    bytesPerToken: bytes / tokens,
+  });
+  return [
+    { ...of('text', textBytes), saveMs: null, loadMs: null, evaluateMs },
+    { ...of('memory', memoryBytes), saveMs: spread(rounds, 'cutMs'), loadMs: spread(rounds, 'joinMs'), evaluateMs },
+    { ...of('disk', diskBytes), saveMs: spread(rounds, 'saveMs'), loadMs: spread(rounds, 'loadMs'), evaluateMs },
+  ];
+}
+
+/**
+ * Measures bytes of K/V a memory token by K/V type and tier, beside the bytes of the text, and the time of saving and loading
+ * beside that of evaluating. `memory` is a block: saving exports and cuts it, loading joins and imports it.
+ */
+export async function measureStorage(context: MeasureContext): Promise<readonly StorageMeasurement[]> {
+  const { model, contextTokens, threads } = context.config;
+  const measured: StorageMeasurement[] = [];
+  for (const kvType of KV_TYPES) {
+    await using engine = await context.engines.open({
+      model,
+      kvType,
+      // The tier is the disk: a copy in memory would stand for it.
+      checkpointMemoryBytes: 0,
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+      ...(threads === undefined ? {} : { threads }),
+    });
+    for (const share of SHARES) {
+      const tokens = Math.floor(share * engine.info.contextTokens);
+      const rows = await measurePrefix(context, engine, kvType, tokens);
+      // The text is the same, whatever the type of its K/V.
+      measured.push(...rows.filter(({ tier }) => tier !== 'text' || kvType === KV_TYPES[0]));
+    }
+  }
+  return measured;
+}

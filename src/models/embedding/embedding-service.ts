@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { BenchError } from '../../base/bench-error.ts';
+import type { Embedder, EmbedderInfo } from './embedder.ts';
+import type { TextPurpose } from './sentence-layout.ts';
+
+/** Requests to the service and their cost, since it was created. */
+export interface EmbeddingStats {
+  readonly texts: number;
+  /** Texts that needed no call of the model: cached, or repeated in one batch. */
+  readonly cacheHits: number;
+  readonly cachedTexts: number;
+  /** Time spent in the model, without loading it. */
+  readonly callMs: number;
+}
+
+/** The bounds of an embedding service. */
+export interface EmbeddingServiceOptions {
+  /** Most vectors in the cache; the least recently used are dropped. Default 20,000. */
+  readonly maxCachedTexts?: number;
+}
+
+/**
+ * Embeds texts as unit vectors, so that an inner product is a cosine. Vectors are cached by the hash of the text, and the
+ * model is loaded at first use. A text without content (empty, or white space only) has the zero vector and is similar to
+ * nothing; a model would make it similar to any short text.
+ *
+ * @example
+ * ```ts
+ * import { EmbeddingService, TransformersEmbedder } from 'dki-bench';
+ *
+ * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
+ * const [memory, query] = [
+ *   await embeddings.embed('I moved to Leeds in May.'),
+ *   await embeddings.embed('Where do I live?', 'query'),
+ * ];
+ * console.log(memory.reduce((sum, value, i) => sum + value * query[i]!, 0)); // their cosine
+ * ```
+ */
+export class EmbeddingService {
+  readonly #open: () => Promise<Embedder>;
+  readonly #maxCachedTexts: number;
+  readonly #cache = new Map<string, Float32Array>();
+  #embedder: Promise<Embedder> | undefined;
+  #texts = 0;
+  #cacheHits = 0;
+  #callMs = 0;
+
+  constructor(open: () => Promise<Embedder>, { maxCachedTexts = 20_000 }: EmbeddingServiceOptions = {}) {
+    this.#open = open;
+    this.#maxCachedTexts = maxCachedTexts;
+  }
+
+  /** Embeds one text: a question as `query`, a memory as `document`. @returns the caller's own copy of a unit vector */
+  async embed(text: string, purpose: TextPurpose = 'document'): Promise<Float32Array> {
+    const [vector] = await this.embedMany([text], purpose);
+    return vector!;
+  }
+
+  /**
+   * Embeds texts; equal texts are embedded once.
+   * @returns unit vectors in the order of the texts, the caller's own copies
+   * @throws BenchError `bad-model` if the model cannot be loaded or gives numbers that are not finite
+   */
+  async embedMany(texts: readonly string[], purpose: TextPurpose = 'document'): Promise<Float32Array[]> {
+    const { info, embed } = await this.#loaded();
+    const prompted = texts.map((text) => info.prompts[purpose] + text);
+    const keys = prompted.map((text) => createHash('sha256').update(text).digest('base64'));
+    const vectors = new Map<string, Float32Array>();
+    const missing = new Map<string, string>();
+    for (const [i, key] of keys.entries()) {
+      const text = texts[i]!;
+      const kept = text.trim() === '' ? new Float32Array(info.dimension) : this.#cache.get(key);
+      if (kept === undefined) missing.set(key, prompted[i]!);
+      else vectors.set(key, kept);
+    }
+    const start = performance.now();
+    const made = missing.size === 0 ? [] : await embed([...missing.values()]);
+    this.#callMs += performance.now() - start;
+    this.#texts += texts.length;
+    this.#cacheHits += texts.length - missing.size;
+    for (const [i, key] of [...missing.keys()].entries()) vectors.set(key, normalised(made[i]!, info));
+    this.#keep(vectors);
+    return keys.map((key) => vectors.get(key)!.slice());
+  }
+
+  /** Numbers in a vector; loads the model. */
+  async dimension(): Promise<number> {
+    return (await this.#loaded()).info.dimension;
+  }
+
+  /** Identity of the model; loads it. */
+  async info(): Promise<EmbedderInfo> {
+    return (await this.#loaded()).info;
+  }
+
+  /** Counts since it was opened. */
+  stats(): EmbeddingStats {
+    return {
+      texts: this.#texts,
+      cacheHits: this.#cacheHits,
+      cachedTexts: this.#cache.size,
+      callMs: this.#callMs,
+    };
+  }
+
+  /** Empties the cache, so that the next measurement does not profit from earlier ones. */
+  clear(): void {
+    this.#cache.clear();
+  }
+
+  async #loaded(): Promise<{ info: EmbedderInfo; embed: (texts: readonly string[]) => Promise<Float32Array[]> }> {
+    this.#embedder ??= this.#open();
+    try {
+      const embedder = await this.#embedder;
+      return { info: embedder.info, embed: (texts) => embedder.embed(texts) };
+    } catch (error) {
+      // Tried again at the next call, when the folder may have been mended.
+      this.#embedder = undefined;
+      throw error;
+    }
+  }
+
+  #keep(vectors: ReadonlyMap<string, Float32Array>): void {
+    for (const [key, vector] of vectors) {
+      this.#cache.delete(key);
+      this.#cache.set(key, vector);
+    }
+    for (const key of this.#cache.keys()) {
+      if (this.#cache.size <= this.#maxCachedTexts) return;
+      this.#cache.delete(key);
+    }
+  }
+}
+
+function normalised(vector: Float32Array, { dimension, path }: EmbedderInfo): Float32Array {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  if (vector.length !== dimension || !Number.isFinite(squares)) {
+    const message = `embedding model ${path} gave ${vector.length} numbers, not all finite, instead of ${dimension}`;
+    throw new BenchError('bad-model', message, 'export the model again, or choose another with --embedder');
+  }
+  if (squares === 0) return vector;
+  const length = Math.sqrt(squares);
+  return vector.map((value) => value / length);
+}

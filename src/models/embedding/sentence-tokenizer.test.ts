@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { presetModels } from '../preset-models.ts';
+import { SentenceTokenizer } from './sentence-tokenizer.ts';
+
+const special = (id: number, content: string) => ({
+  ...{ id, content, special: true },
+  ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
+});
+const frame = (content: string, id: number) => ({ id: content, ids: [id], tokens: [content] });
+const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'tea', 'cof', '##fee', '[', ']', 'sep', 'a'];
+/** A tokenizer in the form of BERT's. */
+const wordPiece = {
+  added_tokens: [special(1, '[UNK]'), special(2, '[CLS]'), special(3, '[SEP]')],
+  truncation: null,
+  padding: null,
+  decoder: null,
+  normalizer: { type: 'BertNormalizer', clean_text: true, handle_chinese_chars: true, lowercase: true },
+  pre_tokenizer: { type: 'BertPreTokenizer' },
+  post_processor: {
+    type: 'TemplateProcessing',
+    single: [
+      { SpecialToken: { id: '[CLS]', type_id: 0 } },
+      { Sequence: { id: 'A', type_id: 0 } },
+      { SpecialToken: { id: '[SEP]', type_id: 0 } },
+    ],
+    pair: [],
+    special_tokens: { '[CLS]': frame('[CLS]', 2), '[SEP]': frame('[SEP]', 3) },
+  },
+  model: {
+    ...{ type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
+    vocab: Object.fromEntries(words.map((word, id) => [word, id])),
+  },
+};
+const config = { tokenizer_class: 'BertTokenizer', unk_token: '[UNK]', cls_token: '[CLS]', sep_token: '[SEP]' };
+
+it('puts the special tokens around a text, and cuts the text, not them', () => {
+  expect(new SentenceTokenizer(wordPiece, config, 512).encode('Tea, coffee')).toEqual([2, 4, 1, 5, 6, 3]);
+  expect(new SentenceTokenizer(wordPiece, config, 4).encode('Tea, coffee')).toEqual([2, 4, 1, 3]);
+  expect(new SentenceTokenizer(wordPiece, config, 512).encode('')).toEqual([2, 3]);
+});
+
+it('reads a special token that a text spells as characters', () => {
+  expect(new SentenceTokenizer(wordPiece, config, 512).encode('[SEP] tea')).toEqual([2, 7, 9, 8, 4, 3]);
+});
+
+it('cuts at the limit of the embedder that ships, whose frame is its own', () => {
+  const [document, own] = ['tokenizer.json', 'tokenizer_config.json'].map(
+    (file) => JSON.parse(readFileSync(join(presetModels.embedder, file), 'utf8')) as Record<string, unknown>,
+  );
+  const whole = new SentenceTokenizer(document!, own!, Infinity).encode('I like tea. '.repeat(40));
+  const cut = new SentenceTokenizer(document!, own!, 20).encode('I like tea. '.repeat(40));
+  expect(cut).toEqual([...whole.slice(0, 19), whole.at(-1)]);
+  expect([whole[0], whole.at(-1)]).toEqual([0, 1]);
+});

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { presetModels } from '../preset-models.ts';
+import { TransformersEmbedder } from './transformers-embedder.ts';
+
+const folder = presetModels.embedder;
+const texts = ['I like tea.', 'My sister Ann moved to Leeds in May, and she took the cat with her.', 'tea'];
+
+let embedder: TransformersEmbedder;
+let scratch: string;
+beforeAll(async () => {
+  embedder = await TransformersEmbedder.open(folder);
+  scratch = mkdtempSync(join(tmpdir(), 'dki-bench-embed-'));
+});
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+function unit(vector: ArrayLike<number>): number[] {
+  const values = Array.from(vector);
+  const length = Math.hypot(...values);
+  return values.map((value) => value / length);
+}
+
+function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  return Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
+}
+
+describe('TransformersEmbedder', () => {
+  test('says which model it is', () => {
+    const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { hidden_size: number };
+    const sha256 = createHash('sha256').update(readFileSync(embedder.info.path)).digest('hex');
+    expect(embedder.info).toMatchObject({ name: 'embed-en-zh', dimension: config.hidden_size, sha256 });
+  });
+
+  test("agrees with transformers.js' own pipeline, mean pooled and normalised", async () => {
+    const { env, pipeline } = await import('@xenova/transformers');
+    env.allowRemoteModels = false;
+    env.localModelPath = dirname(folder);
+    const dtype = embedder.info.path.includes('quantized') ? 'q8' : 'fp32';
+    const reference = await pipeline('feature-extraction', basename(folder), { dtype });
+    const vectors = await embedder.embed(texts);
+    for (const [i, text] of texts.entries()) {
+      const { data } = await reference(text, { pooling: 'mean', normalize: true });
+      expect(largestDifference(unit(vectors[i]!), data as Float32Array)).toBeLessThan(1e-6);
+    }
+  });
+
+  test('a vector does not depend on the other texts of the call', async () => {
+    const together = await embedder.embed(texts);
+    for (const [i, text] of texts.entries()) expect((await embedder.embed([text]))[0]).toEqual(together[i]);
+  });
+
+  test('cuts a long text at the maximum, and gives finite numbers for odd ones', async () => {
+    const long = 'tea '.repeat(2_000);
+    const [a, b] = await embedder.embed([long, `${long} coffee`]);
+    expect(a).toEqual(b);
+    for (const vector of await embedder.embed(['', ' ', '\u200b', '\u0000', '😀', '茶'])) {
+      expect(vector).toHaveLength(embedder.info.dimension);
+      expect(vector.every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  test('names the folder and what it lacks', async () => {
+    const nowhere = join(scratch, 'nowhere');
+    await expect(TransformersEmbedder.open(nowhere)).rejects.toMatchObject({
+      code: 'bad-model',
+      message: `embedding model ${nowhere} does not exist`,
+      hint: '--embedder takes a folder with config.json, tokenizer.json, tokenizer_config.json and onnx/model.onnx or onnx/model_quantized.onnx',
+    });
+    await expect(TransformersEmbedder.open(scratch)).rejects.toMatchObject({
+      message: `embedding model ${scratch} lacks config.json, tokenizer.json, tokenizer_config.json, onnx/model.onnx or onnx/model_quantized.onnx`,
+    });
+  });
+
+  test('a broken file is an error that names it, in one line', async () => {
+    const broken = join(scratch, 'broken');
+    cpSync(folder, broken, { recursive: true, dereference: true });
+    const weights = embedder.info.path.slice(folder.length);
+    writeFileSync(join(broken, weights), 'not a model');
+    await expect(TransformersEmbedder.open(broken)).rejects.toMatchObject({
+      code: 'bad-model',
+      message: expect.stringMatching(/^embedding model .*broken cannot be run: [^\n]+$/) as string,
+    });
+    writeFileSync(join(broken, 'tokenizer.json'), '{"model": ');
+    await expect(TransformersEmbedder.open(broken)).rejects.toMatchObject({
+      code: 'bad-model',
+      message: expect.stringContaining('has a broken tokenizer.json') as string,
+    });
+  });
+});

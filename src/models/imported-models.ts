@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder } from './cache-folder.ts';
+import type { ModelEntry } from './registry.ts';
+
+/** A model that a user imported and the registry does not know. */
+export interface ImportedModel {
+  readonly kind: ModelEntry['kind'];
+  /** The name of its file without the ending, or of its folder. */
+  readonly name: string;
+  readonly path: string;
+}
+
+const GGUF = /\.gguf$/i;
+
+const folder = (): string => join(cacheFolder(), 'imported');
+
+/** The name under which a file or folder is kept: letters, digits, `.`, `_` and `-` stay as they are. */
+export function importedName(fileName: string): string {
+  const name = fileName.replace(GGUF, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  return name.replace(/^[^A-Za-z0-9]+/, '') || 'model';
+}
+
+/** The place of an imported model: a GGUF file, or an embedder's folder. */
+export function importedPath(kind: ImportedModel['kind'], name: string): string {
+  return join(folder(), kind === 'embedder' ? name : `${name}.gguf`);
+}
+
+/** All imported models, by name. */
+export function importedModels(): ImportedModel[] {
+  if (!existsSync(folder())) return [];
+  return readdirSync(folder())
+    .sort()
+    .flatMap((file): ImportedModel[] => {
+      const path = join(folder(), file);
+      if (statSync(path).isDirectory()) return [{ kind: 'embedder', name: file, path }];
+      return GGUF.test(file) ? [{ kind: 'language-model', name: file.replace(GGUF, ''), path }] : [];
+    });
+}

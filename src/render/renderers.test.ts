@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import { printable, printableJson } from './printable.ts';
+import { renderCsv } from './csv.ts';
+import { renderJson } from './json.ts';
+import { renderLatex } from './latex.ts';
+import { renderMarkdown } from './markdown.ts';
+import { renderTerminal } from './terminal.ts';
+import { tableBreakdown } from '../report/tables/breakdown-table.ts';
+import { checksTable } from '../report/tables/checks-table.ts';
+import { tableOne } from '../report/tables/table-one.ts';
+import { none, type Table, textCell } from './table.ts';
+import { textWidth, wrapText } from './text-width.ts';
+
+const small: Table = {
+  id: 'small',
+  caption: 'A & B, 50 %',
+  rowHeading: 'arm',
+  blocks: [
+    {
+      columns: [
+        { key: 'x', heading: 'share', unit: '%', align: 'right', interval: true },
+        { key: 'name', heading: 'na|me', align: 'left' },
+      ],
+    },
+  ],
+  rows: [
+    {
+      label: 'a_b',
+      cells: {
+        x: { kind: 'interval', value: -1.25, low: -2, high: 0.5, digits: 1 },
+        name: textCell('"q", [x]\u001b[31m'),
+      },
+    },
+    { label: 'c', cells: { x: none } },
+  ],
+  notes: ['n ≥ 100.'],
+};
+
+describe('renderers', () => {
+  it('CSV has an interval in three columns, at full precision, quoted by RFC 4180', () => {
+    expect(renderCsv(small)).toBe('arm,x,x.low,x.high,name\r\na_b,-1.25,-2,0.5,"""q"", [x]\\x1b[31m"\r\nc,,,,\r\n');
+  });
+
+  it('CSV keeps the columns behind a text that stands where an interval would', () => {
+    const row = { label: 'a', cells: { x: textCell('random weights'), name: textCell('n') } };
+    expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe('a,random weights,,,n');
+  });
+
+  it('JSON has values, not texts', () => {
+    expect(JSON.parse(renderJson(small))).toMatchObject({
+      columns: [
+        { key: 'x', heading: 'share, %' },
+        { key: 'name', heading: 'na|me' },
+      ],
+      rows: [
+        { arm: 'a_b', x: { value: -1.25, low: -2, high: 0.5 } },
+        { arm: 'c', x: null, name: null },
+      ],
+    });
+  });
+
+  it('Markdown escapes what would end a cell', () => {
+    const lines = renderMarkdown(small).split('\n');
+    expect(lines[2]).toBe('| arm | share, % | na\\|me |');
+    expect(lines[3]).toBe('| :--- | ---: | :--- |');
+    expect(lines[4]).toBe('| a\\_b | −1.3 \\[−2.0, 0.5\\] | "q", \\[x\\]\\\\x1b\\[31m |');
+    expect(lines[5]).toBe('| c | – | – |');
+  });
+
+  it('LaTeX escapes its own characters and uses booktabs', () => {
+    const text = renderLatex(small);
+    expect(text).toContain('\\caption{A \\& B, 50 \\%}');
+    expect(text).toContain('a\\_b & $-$1.3 [$-$2.0, 0.5] &');
+    expect(text).toContain('n $\\geq$ 100.');
+    expect(text).not.toContain('\u001b');
+    expect(text.match(/\\(top|mid|bottom)rule/g)).toEqual(['\\toprule', '\\midrule', '\\bottomrule']);
+  });
+
+  it('LaTeX has no float that is higher than a page, and says what its preamble needs', () => {
+    const rows = Array.from({ length: 16 }, (_, index) => ({ label: `α ${index}`, cells: {} }));
+    const text = renderLatex({ ...small, blocks: Array.from({ length: 3 }, () => small.blocks[0]!), rows });
+    expect(text.startsWith('% \\usepackage{booktabs,amssymb,graphicx}\n\\begin{table}')).toBe(true);
+    expect(text.match(/\\begin{table}|\\begin{tabular}|\(continued\)/g)).toEqual([
+      ...['\\begin{table}', '\\begin{tabular}', '\\begin{tabular}'],
+      ...['\\begin{table}', '(continued)', '\\begin{tabular}'],
+    ]);
+    expect(text).toContain('$\\alpha$ 15');
+    expect(renderLatex({ ...small, caption: '记忆' })).toMatch(/^% xelatex or lualatex/);
+  });
+
+  it.each([80, 100, 44])('the terminal is never wider than %d columns', (width) => {
+    const page = { width, colour: false };
+    for (const table of [tableOne(runResults), tableBreakdown(runResults), checksTable(runResults)]) {
+      for (const line of renderTerminal(table, page).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('the terminal aligns numbers and repeats the arm in every block', () => {
+    const text = renderTerminal(tableOne(runResults), { width: 80, colour: false });
+    const block = text
+      .slice(text.indexOf('\nQuality\n') + 1, text.indexOf('Tokens a turn'))
+      .trimEnd()
+      .split('\n');
+    expect(block).toEqual([
+      'Quality',
+      'arm           exact match, %      abstention, %    task success, %',
+      'rag        97.2 [95.4, 99.0]  98.1 [96.6, 99.6]  97.2 [95.6, 98.8]',
+      'dki        97.2 [95.4, 99.0]  98.1 [96.6, 99.6]  97.2 [95.6, 98.8]',
+      'dki-wrong    0.4 [−1.4, 2.2]  98.1 [96.6, 99.6]    0.4 [−1.2, 2.0]',
+    ]);
+    expect(text.match(/^dki-wrong/gm)).toHaveLength(6);
+  });
+
+  it('the terminal never passes on a control character, and colours only where it may', () => {
+    expect(renderTerminal(small, { width: 80, colour: false })).not.toContain('\u001b');
+    expect(renderTerminal(small, { width: 80, colour: true })).not.toContain('\u001b[31m');
+  });
+});
+
+describe('text', () => {
+  it('makes controls, overrides and lone surrogates visible', () => {
+    expect(printable('a\u001b]0;x\u0007\n\u202e\ud800 中 😀')).toBe('a\\x1b]0;x\\x07\\n\\u202e\\ud800 中 😀');
+  });
+
+  it('makes them visible in JSON, which means the same', () => {
+    const text = printableJson({ a: 'x\u009b1m\u202e', b: [1] });
+    expect(text).toContain('"x\\u009b1m\\u202e"');
+    expect(JSON.parse(text)).toEqual({ a: 'x\u009b1m\u202e', b: [1] });
+  });
+
+  it('counts columns and breaks lines by them', () => {
+    expect(textWidth('中文 ab e\u0301')).toBe(9);
+    expect(wrapText('one two  three', 8)).toEqual(['one two', 'three']);
+    expect(wrapText('abcdefgh 中文中文', 5)).toEqual(['abcde', 'fgh', '中文', '中文']);
+  });
+});

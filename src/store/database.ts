@@ -1,0 +1,137 @@
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { BenchError } from '../base/bench-error.ts';
+import { requireNode } from '../base/node-floor.ts';
+import { databaseError } from './database-error.ts';
+import { migrate, requireCurrentSchema } from './migrations.ts';
+
+/** File of a database, and a listener to its statements. */
+export interface OpenDatabaseOptions {
+  /** A file, made where there is none, together with its folder; `:memory:` for one that is gone when closed. */
+  readonly path: string;
+  /** Is called with every statement, values filled in, as it is executed (`database.echo`). */
+  readonly echo?: (sql: string) => void;
+  /** Only to be read: the file must be there and of the schema of this program, and is left as it is. */
+  readonly readOnly?: true;
+}
+
+/**
+ * An open database. Calls are synchronous; the repositories are built on it.
+ *
+ * @example
+ * using database = openDatabase({ path: 'reports/dki-bench.sqlite', readOnly: true });
+ * console.log(database.path);
+ */
+export class BenchDatabase implements Disposable {
+  readonly path: string;
+  /** Nothing can be written through this connection. */
+  readonly readOnly: boolean;
+  /** Drizzle's query builder, for the repositories. */
+  readonly query: BetterSQLite3Database;
+  readonly #client: Sqlite.Database;
+
+  /** @param client an open connection whose schema is current; the database owns it from here on */
+  constructor(path: string, client: Sqlite.Database) {
+    this.path = path;
+    this.readOnly = client.readonly;
+    this.#client = client;
+    this.query = drizzle(client);
+  }
+
+  /**
+   * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one
+   * can fail on its own.
+   *
+   * @throws BenchError `disk` where the disk is full, `database` where the file cannot be read or written
+   */
+  transaction<Result>(work: () => Result): Result {
+    return this.guard(() => this.#client.transaction(work).immediate());
+  }
+
+  /** Runs statements outside any transaction and turns SQLite's failures into BenchErrors, as `transaction` does. */
+  guard<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw databaseError(this.path, error);
+    }
+  }
+
+  /**
+   * The rows of a query one after the other, each as its values in the order of the columns and as SQLite has them: for
+   * queries of so many rows that lists of them would fill the memory. Until the last row was read nothing can be written
+   * through this object.
+   */
+  *iterate(query: { toSQL(): { sql: string; params: unknown[] } }): Generator<unknown[], void, undefined> {
+    try {
+      const { sql, params } = query.toSQL();
+      yield* this.#client.prepare(sql).raw().iterate(params) as IterableIterator<unknown[]>;
+    } catch (error) {
+      throw databaseError(this.path, error);
+    }
+  }
+
+  /** Closes the file; safe to call twice. */
+  close(): void {
+    this.#client.close();
+  }
+
+  /** As `close`, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** The rows that lists of 100,000 turns walk over fit in. */
+const readerCacheKiB = 32 * 1024;
+
+/**
+ * Opens a database and brings its schema up to date, unless it is only read.
+ *
+ * @throws BenchError `database` where the file is of a newer schema, of an older one and only to be read, not a database or
+ * not accessible; `unsupported` in an older Node
+ */
+export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
+  requireNode();
+  const client = connect(path, echo, readOnly === true);
+  try {
+    client.pragma('busy_timeout = 5000');
+    if (readOnly === true) {
+      requireCurrentSchema(client, path);
+      client.pragma(`cache_size = -${readerCacheKiB}`);
+      return new BenchDatabase(path, client);
+    }
+    // Before the journal mode, which would write to a file that is not ours.
+    migrate(client, path);
+    client.pragma('journal_mode = WAL');
+    client.pragma('synchronous = NORMAL');
+    // 32 MB, not 4: a turn writes some 80 kB of pages, and every copy of the log into the file waits for the disk.
+    client.pragma('wal_autocheckpoint = 8000');
+    return new BenchDatabase(path, client);
+  } catch (error) {
+    client.close();
+    throw databaseError(path, error);
+  }
+}
+
+function connect(path: string, echo: ((sql: string) => void) | undefined, readonly: boolean): Sqlite.Database {
+  try {
+    const isNew = !readonly && path !== ':memory:' && !existsSync(path);
+    if (isNew) mkdirSync(dirname(path), { recursive: true });
+    const client = new Sqlite(path, {
+      readonly,
+      ...(echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) }),
+    });
+    // It holds what users said; SQLite gives its journals the same mode.
+    if (isNew) chmodSync(path, 0o600);
+    return client;
+  } catch (error) {
+    const failure = databaseError(path, error);
+    if (failure instanceof BenchError) throw failure;
+    const { message } = error as Error;
+    const hint = 'name a file that can be written with --db';
+    throw new BenchError('database', `${path} cannot be opened: ${message}`, hint, error);
+  }
+}

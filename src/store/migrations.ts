@@ -1,0 +1,81 @@
+import { fileURLToPath } from 'node:url';
+import type Sqlite from 'better-sqlite3';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { BenchError } from '../base/bench-error.ts';
+
+/** `DKIB`: tells our files from other programs' databases. */
+const applicationId = 0x444b4942;
+
+// From src/store and from dist/store alike: tsc copies no SQL.
+const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** Schemas up to this one were those of version 0.1.0, whose turns are read by that version alone. */
+const lastForeignSchema = 3;
+
+/** @throws BenchError `database` where the schema is newer than `known` or that of version 0.1.0, or the file another program's */
+function requireOurs(client: Sqlite.Database, path: string, known: number): void {
+  const version = client.pragma('user_version', { simple: true }) as number;
+  const owner = client.pragma('application_id', { simple: true }) as number;
+  const tables = client.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number;
+  if (tables > 0 && owner !== applicationId) {
+    throw new BenchError(
+      'database',
+      `${path} is a database of another program`,
+      'name another file with --db; this one was left as it is',
+    );
+  }
+  if (version > 0 && version <= lastForeignSchema) {
+    throw new BenchError(
+      'database',
+      `${path} was made by dki-bench 0.1.0`,
+      'name another file with --db, or read this one with that version; it was left as it is',
+    );
+  }
+  if (version > known) {
+    throw new BenchError(
+      'database',
+      `${path} has schema ${version}, this program knows schemas up to ${known}`,
+      'update dki-bench, or name another file with --db; this one was left as it is',
+    );
+  }
+}
+
+/** @throws BenchError `database` where the schema is another than this program's, which reading does not change */
+export function requireCurrentSchema(client: Sqlite.Database, path: string): void {
+  const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
+  requireOurs(client, path, known);
+  const version = client.pragma('user_version', { simple: true }) as number;
+  if (version === known) return;
+  throw new BenchError(
+    'database',
+    `${path} has schema ${version}, and can only be read with schema ${known}`,
+    `bring it up to date, its turns stay as they are: npm run tables -- --db ${path}`,
+  );
+}
+
+/**
+ * Brings a database to the schema of this program. The version of a file counts the migrations applied to it, those of
+ * version 0.1.0 included, and is kept in its `user_version`; all migrations run in one transaction, so that two processes may
+ * open a new file at once.
+ *
+ * @throws BenchError `database` where the schema is newer than this program or that of version 0.1.0, or the file another
+ * program's
+ */
+export function migrate(client: Sqlite.Database, path: string): void {
+  const migrations = readMigrationFiles({ migrationsFolder: folder });
+  // Drizzle-kit rebuilds a table by dropping it, which must not cascade; inside a transaction it cannot be turned off.
+  client.pragma('foreign_keys = OFF');
+  client
+    .transaction(() => {
+      const known = lastForeignSchema + migrations.length;
+      requireOurs(client, path, known);
+      const version = client.pragma('user_version', { simple: true }) as number;
+      if (version === known) return;
+      const applied = version === 0 ? 0 : version - lastForeignSchema;
+      for (const { sql } of migrations.slice(applied)) for (const statement of sql) client.exec(statement);
+      client.pragma(`user_version = ${known}`);
+      client.pragma(`application_id = ${applicationId}`);
+    })
+    .immediate();
+  client.pragma('foreign_keys = ON');
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/queued-plan.ts';
+import { requireSchemaVersion, readRecord } from '../read-record.ts';
+import type { QueueConnection } from './queue-connection.ts';
+import { hasQueueSchema, SCHEMA } from './queue-schema.ts';
+import { LEASE_S } from './queue-store.ts';
+
+/** A run of a queue, with its plan. */
+export interface PlannedRun {
+  readonly id: string;
+  readonly planId: string;
+  readonly plan: QueuedPlan;
+}
+
+interface PlannedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly planId: string;
+  readonly plan: string;
+}
+
+/** The progress of a run. */
+export interface QueuedRun {
+  readonly name: string;
+  readonly plannedAt: Date;
+  readonly users: number;
+  readonly stored: number;
+  readonly turns: number;
+  readonly ofTurns: number;
+  /** Units that a worker has now. */
+  readonly underWay: number;
+  /** Units that were put aside after too many failures. */
+  readonly failed: number;
+  /** The isolation probe is stored, or the run needs none. */
+  readonly isProbed: boolean;
+  readonly bytes: number;
+}
+
+/** A worker of a run. */
+export interface EnteredWorker extends QueueWorker {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly beganAt: Date;
+  /** `working`, `silent` for one that was not heard of for a lease, or how it ended. */
+  readonly state: string;
+  readonly users: number;
+  readonly turns: number;
+}
+
+/** An attempt that failed. */
+export interface FailedAttempt {
+  readonly userId: string | null;
+  readonly host: string;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** Results of a unit as they are stored. */
+export interface StoredBundle {
+  readonly position: number;
+  readonly worker: string;
+  readonly turns: number;
+  readonly claimedAt: Date;
+  readonly storedAt: Date;
+  readonly content: Buffer;
+}
+
+/** The runs of a queue for those who read it. */
+export class QueueReader {
+  readonly #connection: QueueConnection;
+
+  constructor(connection: QueueConnection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * The run of that name; without one, the only one.
+   * @throws BenchError `not-found`; `database` for records of another version
+   */
+  async find(name?: string): Promise<PlannedRun> {
+    const row = await this.#planned(name);
+    const what = `the plan of run "${row.name}" in ${this.#connection.address}`;
+    const stored = JSON.parse(row.plan) as { readonly schemaVersion: number };
+    requireSchemaVersion(stored.schemaVersion, what);
+    return { id: row.id, planId: row.planId, plan: readRecord(queuedPlan, stored, what) };
+  }
+
+  /** The id of the run of that name. @throws BenchError `not-found` */
+  async idOf(name: string): Promise<string> {
+    return (await this.#planned(name)).id;
+  }
+
+  async #planned(name?: string): Promise<PlannedRow> {
+    const names = await this.names();
+    const { address } = this.#connection;
+    const wanted = name ?? (names.length === 1 ? names[0] : undefined);
+    if (wanted === undefined || !names.includes(wanted)) {
+      const message =
+        name !== undefined
+          ? `${address} holds no run "${name}"${didYouMean(name, names)}`
+          : `${address} holds ${names.length === 0 ? 'no run' : `${names.length} runs`}`;
+      const hint = names.length === 0 ? 'plan one: dki-bench plan --queue' : `name one with --run: ${names.join(', ')}`;
+      throw new BenchError('not-found', message, hint);
+    }
+    const [row] = await this.#rows<PlannedRow>(
+      `SELECT id, name, plan_id AS "planId", plan FROM ${SCHEMA}.runs WHERE name = $1`,
+      [wanted],
+    );
+    return row!;
+  }
+
+  /** The names of all runs, the oldest first. */
+  async names(): Promise<string[]> {
+    if (!(await this.#connection.transaction(hasQueueSchema))) return [];
+    const rows = await this.#rows<{ name: string }>(`SELECT name FROM ${SCHEMA}.runs ORDER BY planned_at`);
+    return rows.map(({ name }) => name);
+  }
+
+  /** @param open units that are waiting or under way */
+  async progress({ id, plan }: PlannedRun, open: number): Promise<QueuedRun> {
+    const [row] = await this.#rows<Record<'units' | 'stored' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }>(
+      `SELECT r.units, r.planned_at AS at,
+        (SELECT count(*)::int FROM ${SCHEMA}.claims WHERE run_id = r.id) AS "underWay",
+        count(b.position)::int AS stored, coalesce(sum(b.turns), 0)::int AS turns,
+        coalesce(sum(length(b.content)), 0)::float8 AS bytes
+      FROM ${SCHEMA}.runs r LEFT JOIN ${SCHEMA}.bundles b ON b.run_id = r.id WHERE r.id = $1 GROUP BY r.id`,
+      [id],
+    );
+    const { units, stored, at, ...counts } = row!;
+    const users = plan.plan.users.length;
+    const probes = units - users;
+    const [probed] = await this.#rows(`SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position < 0`, [id]);
+    return {
+      ...{ name: plan.name, plannedAt: at, users, ...counts },
+      stored: stored - (probed === undefined ? 0 : 1),
+      ofTurns: plan.plan.users.reduce((sum, { turns }) => sum + turns, 0),
+      failed: Math.max(0, units - stored - open),
+      isProbed: probes === 0 || probed !== undefined,
+    };
+  }
+
+  async workers({ id }: PlannedRun): Promise<EnteredWorker[]> {
+    const rows = await this.#rows<Omit<EnteredWorker, keyof QueueWorker> & { readonly record: string }>(
+      `SELECT w.id, w.host, w.pid, w.record, w.began_at AS "beganAt",
+        coalesce(w.ended, CASE WHEN w.seen_at < now() - $2 * interval '1 s' THEN 'silent' ELSE 'working' END) AS state,
+        count(b.position) FILTER (WHERE b.position >= 0)::int AS users, coalesce(sum(b.turns), 0)::int AS turns
+      FROM ${SCHEMA}.workers w LEFT JOIN ${SCHEMA}.bundles b ON b.worker = w.id
+      WHERE w.run_id = $1 GROUP BY w.id ORDER BY w.began_at, w.id`,
+      [id, LEASE_S],
+    );
+    return rows.map(({ record, ...worker }) => ({
+      ...worker,
+      ...readRecord(queueWorker, JSON.parse(record), `the record of worker ${worker.id}`),
+    }));
+  }
+
+  /** The last attempts that failed, the newest first. */
+  async failures({ id, plan }: PlannedRun, most: number): Promise<FailedAttempt[]> {
+    const rows = await this.#rows<Omit<FailedAttempt, 'userId'> & { readonly position: number }>(
+      `SELECT f.position, f.reason, f.failed_at AS at, coalesce(w.host, '') AS host
+      FROM ${SCHEMA}.failures f LEFT JOIN ${SCHEMA}.workers w ON w.id = f.worker
+      WHERE f.run_id = $1 ORDER BY f.failed_at DESC LIMIT $2`,
+      [id, most],
+    );
+    return rows.map(({ position, ...failure }) => ({ ...failure, userId: plan.plan.users[position]?.userId ?? null }));
+  }
+
+  /** The results of the units that are there, in the order of the plan. @throws BenchError `database` for one that is damaged */
+  async *bundles({ id, plan }: PlannedRun): AsyncGenerator<StoredBundle, void, undefined> {
+    const positions = await this.#rows<{ position: number }>(
+      `SELECT position FROM ${SCHEMA}.bundles WHERE run_id = $1 ORDER BY position < 0, position`,
+      [id],
+    );
+    for (const { position } of positions) {
+      const [row] = await this.#rows<StoredBundle & { readonly sha256: string }>(
+        `SELECT position, worker, turns, claimed_at AS "claimedAt", stored_at AS "storedAt", sha256, content FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2`,
+        [id, position],
+      );
+      const { sha256, ...bundle } = row!;
+      if (createHash('sha256').update(bundle.content).digest('hex') !== sha256) {
+        const whose = plan.plan.users[position]?.userId ?? 'of the isolation probe';
+        throw new BenchError(
+          'database',
+          `${this.#connection.address}: the results of user ${whose} are damaged`,
+          'restore a copy of the database',
+        );
+      }
+      yield bundle;
+    }
+  }
+
+  #rows<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return this.#connection.transaction(({ query }) => query<Row>(text, values));
+  }
+}

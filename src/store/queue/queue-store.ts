@@ -1,0 +1,243 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { BenchError } from '../../base/bench-error.ts';
+import type { QueuedPlan, QueueWorker } from '../records/queued-plan.ts';
+import { JobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
+import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
+import { createQueueSchema, SCHEMA } from './queue-schema.ts';
+
+/** A worker that was not heard of for so long has lost its claims. */
+export const LEASE_S = 30;
+
+/** A unit that a worker has to itself until it is stored, given back or lost. */
+export interface Claim extends TakenJob {
+  readonly run: string;
+  readonly worker: string;
+}
+
+/** The outcome of storing a result: there now, or refused since another worker has the unit. */
+export type Stored = 'stored' | 'stale';
+
+/** The compressed results of a unit. */
+export interface PackedBundle {
+  readonly content: Buffer;
+  readonly turns: number;
+}
+
+/**
+ * The runs of a queue for those who change it. Every result is written in one transaction with the end of its job, by the
+ * worker that holds the claim, and once.
+ */
+export class QueueStore implements AsyncDisposable {
+  readonly #connection: QueueConnection;
+  readonly #jobs: JobQueue;
+
+  private constructor(connection: QueueConnection, jobs: JobQueue) {
+    this.#connection = connection;
+    this.#jobs = jobs;
+  }
+
+  /** @param options.creates makes the tables where there are none @throws BenchError `database` */
+  static async open(connection: QueueConnection, { creates }: { readonly creates: boolean }): Promise<QueueStore> {
+    if (creates) await createQueueSchema(connection);
+    return new QueueStore(connection, await JobQueue.open(connection, { creates }));
+  }
+
+  /** Leaves the connection open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#jobs[Symbol.asyncDispose]();
+  }
+
+  /**
+   * Stores a plan with its units; of one that is there, puts the units again that failed too often.
+   * @returns the number of units that were put into the queue
+   * @throws BenchError `bad-option` where a run of that name has another plan
+   */
+  async plan(planId: string, plan: QueuedPlan, units: readonly QueuedUnit[]): Promise<number> {
+    const { name } = plan;
+    const known = await this.#connection.transaction(({ query }) =>
+      query<{ id: string; planId: string }>(`SELECT id, plan_id AS "planId" FROM ${SCHEMA}.runs WHERE name = $1`, [
+        name,
+      ]),
+    );
+    const { id, planId: before } = known[0] ?? { id: randomUUID(), planId };
+    if (before !== planId) {
+      throw new BenchError(
+        'bad-option',
+        `${this.#connection.address} has a run "${name}" of another plan`,
+        'choose another name with --run',
+      );
+    }
+    await this.#jobs.create(id);
+    return await this.#connection.transaction(async (transaction) => {
+      const made = await transaction.query(
+        `INSERT INTO ${SCHEMA}.runs (id, name, plan_id, plan, units) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING RETURNING id`,
+        [id, name, planId, JSON.stringify(plan), units.length],
+      );
+      if (made.length === 0) return await this.#jobs.putAgain(id, transaction);
+      await this.#jobs.put(id, units, transaction);
+      return units.length;
+    });
+  }
+
+  /** Enters a worker, which has passed its self-tests, and gives its id. */
+  async enter(run: string, record: QueueWorker): Promise<string> {
+    const id = randomUUID();
+    await this.#connection.patiently(({ query }) =>
+      query(
+        `INSERT INTO ${SCHEMA}.workers (id, run_id, host, pid, record) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING`,
+        [id, run, hostname(), process.pid, JSON.stringify(record)],
+      ),
+    );
+    return id;
+  }
+
+  /** Notes that a worker is alive, and gives the positions of the units that are still its own. */
+  async beat(worker: string): Promise<readonly number[]> {
+    return await this.#connection.transaction(async ({ query }) => {
+      await query(`UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`, [worker]);
+      const rows = await query<{ position: number }>(`SELECT position FROM ${SCHEMA}.claims WHERE worker = $1`, [
+        worker,
+      ]);
+      return rows.map(({ position }) => position);
+    });
+  }
+
+  /** Notes how a worker ended. */
+  async leave(worker: string, how: string): Promise<void> {
+    await this.#connection.transaction(({ query }) =>
+      query(`UPDATE ${SCHEMA}.workers SET ended = $2, seen_at = now() WHERE id = $1`, [worker, how]),
+    );
+  }
+
+  /**
+   * Claims the next unit; undefined where there is none that can be taken now.
+   * @param options.reaps takes the units of workers that were not heard of first
+   */
+  async claim(
+    run: string,
+    worker: string,
+    { reaps, signal }: { readonly reaps: boolean; readonly signal: AbortSignal },
+  ): Promise<Claim | undefined> {
+    return await this.#connection.patiently(async (transaction) => {
+      const { query } = transaction;
+      await query(`UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`, [worker]);
+      // A worker asks when it has no unit: one that it has was claimed by a call whose answer was lost.
+      await this.#loseClaims(run, `w.id = $2`, worker, 'the answer of the queue was lost', transaction);
+      if (reaps) {
+        const silent = `w.seen_at < now() - $2 * interval '1 s'`;
+        await this.#loseClaims(run, silent, LEASE_S, `its worker was silent for ${LEASE_S} s`, transaction);
+      }
+      const taken = await this.#jobs.take(run, transaction);
+      if (taken === undefined) return undefined;
+      const claimed = await query(
+        `INSERT INTO ${SCHEMA}.claims (run_id, position, worker, job) SELECT $1, $2, $3, $4
+        WHERE NOT EXISTS (SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2)
+        ON CONFLICT DO NOTHING RETURNING position`,
+        [run, taken.position, worker, taken.job],
+      );
+      if (claimed.length > 0) return { ...taken, run, worker };
+      // A second job of a unit that somebody has, or had.
+      await this.#jobs.complete(run, taken.job, transaction);
+      return undefined;
+    }, signal);
+  }
+
+  /** Stores the results of a unit and ends its job; of a unit that is another's now, nothing. */
+  async store(
+    { run, worker, position, job, attempt }: Claim,
+    planId: string,
+    { content, turns }: PackedBundle,
+    signal: AbortSignal,
+  ): Promise<Stored> {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return await this.#connection.patiently(async (transaction) => {
+      const { query } = transaction;
+      const [held] = await query<{ planId: string; since: Date }>(
+        `SELECT r.plan_id AS "planId", c.claimed_at AS since FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.runs r ON r.id = c.run_id
+        WHERE c.run_id = $1 AND c.position = $2 AND c.worker = $3 AND c.job = $4 FOR UPDATE OF c`,
+        [run, position, worker, job],
+      );
+      if (held === undefined) {
+        // The answer to an earlier try may have been lost.
+        const own = await query(`SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2 AND worker = $3`, [
+          ...[run, position, worker],
+        ]);
+        return own.length > 0 ? 'stored' : 'stale';
+      }
+      if (held.planId !== planId) {
+        throw new BenchError('bad-option', 'results of another plan are refused', 'start the worker again');
+      }
+      await query(
+        `INSERT INTO ${SCHEMA}.bundles (run_id, position, worker, attempt, turns, sha256, content, claimed_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+        [run, position, worker, attempt, turns, sha256, content, held.since],
+      );
+      await query(`DELETE FROM ${SCHEMA}.claims WHERE run_id = $1 AND position = $2`, [run, position]);
+      await this.#jobs.complete(run, job, transaction);
+      return 'stored';
+    }, signal);
+  }
+
+  /** Ends a claim whose attempt failed: the unit is taken again later, or put aside. */
+  async fail(claim: Claim, reason: string): Promise<void> {
+    await this.#release(claim, async (transaction) => {
+      await this.#noteFailure(claim, reason, transaction);
+      await this.#jobs.fail(claim.run, claim.job, reason, transaction);
+    });
+  }
+
+  /** Ends a claim as if it had never been. */
+  async giveBack(claim: Claim): Promise<void> {
+    await this.#release(claim, (transaction) => this.#jobs.giveBack(claim.run, claim, transaction));
+  }
+
+  /** Units that are waiting or under way. */
+  open(run: string, signal?: AbortSignal): Promise<number> {
+    return this.#connection.again(() => this.#jobs.open(run), signal);
+  }
+
+  async #release(claim: Claim, end: (transaction: QueueTransaction) => Promise<void>): Promise<void> {
+    await this.#connection.transaction(async (transaction) => {
+      const { run, position, worker, job } = claim;
+      const own = await transaction.query(
+        `DELETE FROM ${SCHEMA}.claims WHERE run_id = $1 AND position = $2 AND worker = $3 AND job = $4 RETURNING job`,
+        [run, position, worker, job],
+      );
+      if (own.length > 0) await end(transaction);
+    });
+  }
+
+  /** Ends the claims of workers that match, as failed attempts. */
+  async #loseClaims(
+    run: string,
+    matching: string,
+    value: unknown,
+    reason: string,
+    transaction: QueueTransaction,
+  ): Promise<void> {
+    const lost = await transaction.query<{ position: number; job: string; worker: string }>(
+      `DELETE FROM ${SCHEMA}.claims WHERE (run_id, position) IN (
+        SELECT c.run_id, c.position FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.workers w ON w.id = c.worker
+        WHERE c.run_id = $1 AND ${matching} FOR UPDATE OF c SKIP LOCKED)
+      RETURNING position, job, worker`,
+      [run, value],
+    );
+    for (const { position, job, worker } of lost) {
+      await this.#noteFailure({ run, position, worker }, reason, transaction);
+      await this.#jobs.fail(run, job, reason, transaction);
+    }
+  }
+
+  async #noteFailure(
+    { run, position, worker }: Pick<Claim, 'run' | 'position' | 'worker'>,
+    reason: string,
+    { query }: QueueTransaction,
+  ): Promise<void> {
+    await query(`INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason) VALUES ($1, $2, $3, $4)`, [
+      ...[run, position, worker, reason],
+    ]);
+  }
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { asc, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
+import { BenchError } from '../base/bench-error.ts';
+import { type RunResults, runResults } from './records/results.ts';
+import { type RunRecord, runRecord } from './records/run-record.ts';
+import { schemaVersion } from './records/schema-version.ts';
+import type { BenchDatabase } from './database.ts';
+import { readRecord, requireSchemaVersion } from './read-record.ts';
+import { runs } from './schema.ts';
+
+/** A run as it starts: `running`, with nothing proven and no results. */
+export type NewRun = Omit<RunRecord, 'schemaVersion' | 'id' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
+
+/** Parts of a run that change while it goes on. */
+export type RunUpdate = Partial<Pick<RunRecord, 'status' | 'probes' | 'finishedAt'> & { readonly results: RunResults }>;
+
+/** A run as a list shows it, without the documents that it holds. */
+export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {
+  readonly model: string;
+  readonly dataset: string;
+  readonly items: number;
+  /** Size of the results; null before there are any. */
+  readonly resultsBytes: number | null;
+}
+
+/** By the time of starting, then of writing. */
+const byAge = [asc(runs.startedAt), sql`${runs}.rowid`] as const;
+
+/** The runs of the bench. */
+export class RunRepository {
+  readonly #database: BenchDatabase;
+
+  constructor(database: BenchDatabase) {
+    this.#database = database;
+  }
+
+  /**
+   * Stores a run that starts now and returns it.
+   *
+   * @param startedAt of one that was made elsewhere, milliseconds since 1970
+   * @throws BenchError `bad-option` where the name is taken
+   */
+  create(run: NewRun, startedAt = Date.now()): RunRecord {
+    return this.#database.transaction(() => {
+      const { name } = run;
+      if (this.findByName(name) !== undefined) {
+        const hint = `go on with it by --resume ${name}, or choose another name`;
+        throw new BenchError('bad-option', `${this.#database.path} has a run '${name}' already`, hint);
+      }
+      const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt } as const;
+      this.#database.query.insert(runs).values(row).run();
+      return this.findById(row.id)!;
+    });
+  }
+
+  /** The run of that name, or undefined. @throws BenchError `database` for records of another version */
+  findByName(name: string): RunRecord | undefined {
+    return this.#read(eq(runs.name, name))[0];
+  }
+
+  /** The run of that id, or undefined. @throws BenchError `database` for records of another version */
+  findById(id: string): RunRecord | undefined {
+    return this.#read(eq(runs.id, id))[0];
+  }
+
+  /** All runs, the oldest first. @throws BenchError `database` for records of another version */
+  list(): RunRecord[] {
+    return this.#read(undefined);
+  }
+
+  /**
+   * The results of a run as they were when it ended; null before, and where there is no such run.
+   * @throws BenchError `database` for results of another version
+   */
+  results(id: string): RunResults | null {
+    const row = this.#database.guard(() =>
+      this.#database.query.select({ name: runs.name, results: runs.results }).from(runs).where(eq(runs.id, id)).get(),
+    );
+    if (row === undefined || row.results === null) return null;
+    const name = `the result document of run "${row.name}" in ${this.#database.path}`;
+    requireSchemaVersion(row.results.schemaVersion, name);
+    return readRecord(runResults, row.results, name);
+  }
+
+  /** All runs, the oldest first, as a list shows them. */
+  heads(): RunHead[] {
+    const { id, name, suite, status, startedAt, finishedAt } = runs;
+    return this.#database.guard(() =>
+      this.#database.query
+        .select({
+          ...{ id, name, suite, status, startedAt, finishedAt },
+          model: sql<string>`${runs.model} ->> '$.name'`,
+          dataset: sql<string>`${runs.dataset} ->> '$.name'`,
+          items: sql<number>`${runs.dataset} ->> '$.items'`,
+          resultsBytes: sql<number | null>`length(${runs.results})`,
+        })
+        .from(runs)
+        .orderBy(...byAge)
+        .all(),
+    );
+  }
+
+  /** The run of that name, and those `NAME/…` that were made together under it, the oldest first. */
+  listGroup(name: string): RunRecord[] {
+    const prefix = `${name}/`;
+    return this.#read(or(eq(runs.name, name), eq(sql`substr(${runs.name}, 1, ${prefix.length})`, prefix)));
+  }
+
+  /** The names of all runs, the oldest first. */
+  names(): string[] {
+    return this.#database.guard(() =>
+      this.#database.query
+        .select({ name: runs.name })
+        .from(runs)
+        .orderBy(...byAge)
+        .all()
+        .map(({ name }) => name),
+    );
+  }
+
+  /**
+   * Changes what is given and leaves the rest.
+   *
+   * @throws BenchError `not-found` where there is no such run
+   */
+  update(id: string, change: RunUpdate): void {
+    const { changes } = this.#database.guard(() =>
+      this.#database.query.update(runs).set(change).where(eq(runs.id, id)).run(),
+    );
+    if (changes === 0) {
+      throw new BenchError('not-found', `${this.#database.path} has no run with id ${id}`, 'it was deleted meanwhile');
+    }
+  }
+
+  #read(matching: SQL | undefined): RunRecord[] {
+    const { results: _, ...columns } = getTableColumns(runs);
+    const rows = this.#database.guard(() =>
+      this.#database.query
+        .select(columns)
+        .from(runs)
+        .where(matching)
+        .orderBy(...byAge)
+        .all(),
+    );
+    return rows.map((row) => {
+      const name = `run "${row.name}" in ${this.#database.path}`;
+      requireSchemaVersion(row.schemaVersion, name);
+      return readRecord(runRecord, row, name);
+    });
+  }
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newRun, turnOf } from '../../test/fixtures/stored-runs.ts';
+import type { UserShare } from './records/user-share.ts';
+import { type BenchDatabase, openDatabase } from './database.ts';
+import { RunRepository } from './run-repository.ts';
+import { RunUserRepository } from './run-user-repository.ts';
+import { TurnRepository } from './turn-repository.ts';
+
+let database: BenchDatabase;
+let users: RunUserRepository;
+let runId: string;
+beforeEach(() => {
+  database = openDatabase({ path: ':memory:' });
+  ({ id: runId } = new RunRepository(database).create(newRun({ name: 'r', turns: [] })));
+  users = new RunUserRepository(database, runId);
+});
+afterEach(() => database.close());
+
+const ann = { userId: 'ann', position: 0, turns: 2 };
+const bob = { userId: 'bob', position: 1, turns: 2 };
+
+function shareOf(turnsMs: number): UserShare {
+  return {
+    books: {
+      spent: { warmUp: 0, turns: turnsMs, scoring: 0, checks: 0, measure: 0 },
+      evaluatedTokens: null,
+      modelMs: turnsMs,
+      embedderMs: 0,
+    },
+    counts: { refusedCalls: {}, kvStores: {}, retriever: {} },
+  };
+}
+
+test("a user is one worker's, until that one is done or gone", () => {
+  expect(users.underWay()).toBeNull();
+  expect(users.claim(ann, 'one')).toBe('claimed');
+  expect(users.claim(ann, 'two')).toBe('taken');
+  expect(users.claim(bob, 'two')).toBe('claimed');
+  users.finish('ann', 'one', shareOf(3));
+  expect(users.claim(ann, 'two')).toBe('finished');
+  users.release('two');
+  expect(users.claim(bob, 'one')).toBe('claimed');
+  // What is finished stays so, whoever is gone.
+  users.release();
+  expect([users.claim(ann, 'three'), users.claim(bob, 'three')]).toEqual(['finished', 'claimed']);
+  expect([...users.places()]).toEqual([
+    ['ann', 0],
+    ['bob', 1],
+  ]);
+  expect([...users.underWay()!]).toEqual(['bob']);
+});
+
+test('who has lost a claim can neither write nor finish', () => {
+  users.claim(ann, 'one');
+  users.requireHeld('ann', 'one');
+  users.release('one');
+  users.claim(ann, 'two');
+  expect(() => users.requireHeld('ann', 'one')).toThrow('user ann is asked by another process now');
+  expect(() => users.finish('ann', 'one', shareOf(1))).toThrow('is asked by another process now');
+  users.finish('ann', 'two', shareOf(2));
+  expect(() => users.requireHeld('ann', 'two')).toThrow('is asked by another process now');
+});
+
+test('each share is taken once, and a transaction that fails leaves it', () => {
+  users.claim(ann, 'one');
+  users.claim(bob, 'two');
+  users.finish('bob', 'two', shareOf(20));
+  const failing = () =>
+    database.transaction(() => {
+      users.takeShares();
+      throw new RangeError('the record cannot be written');
+    });
+  expect(failing).toThrow(RangeError);
+  users.finish('ann', 'one', shareOf(10));
+  const taken = users.takeShares();
+  expect(taken.map(({ worker, share }) => [worker, share.books.modelMs]).sort()).toEqual([
+    ['one', 10],
+    ['two', 20],
+  ]);
+  expect(users.takeShares()).toEqual([]);
+});
+
+test('users of a run that was begun before there were claims are finished when their turns are there', () => {
+  const turns = new TurnRepository(database);
+  for (const arm of ['rag', 'dki']) {
+    turns.insert({ runId, sessionId: 's' }, turnOf({ itemId: 'q', userId: 'ann', arm, right: true }));
+  }
+  turns.insert({ runId, sessionId: 's' }, turnOf({ itemId: 'p', userId: 'bob', arm: 'rag', right: true }));
+  expect([users.claim(ann, 'one'), users.claim(bob, 'one')]).toEqual(['finished', 'claimed']);
+});

@@ -1,0 +1,156 @@
+import { sql } from 'drizzle-orm';
+import { beforeEach, expect, test } from 'vitest';
+import { newRun as handmadeRun } from '../../test/fixtures/stored-runs.ts';
+import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
+import type { AnsweredTurn } from './records/turn-record.ts';
+import { AuditLogRepository } from './audit-log-repository.ts';
+import { ConversationRepository } from './conversation-repository.ts';
+import { type BenchDatabase, openDatabase } from './database.ts';
+import { type NewRun, RunRepository } from './run-repository.ts';
+import { SessionRepository } from './session-repository.ts';
+import { type TurnPlace, TurnRepository } from './turn-repository.ts';
+
+let database: BenchDatabase;
+let sessions: SessionRepository;
+beforeEach(() => {
+  database = openDatabase({ path: ':memory:' });
+  sessions = new SessionRepository(database);
+  return () => database.close();
+});
+
+test('lists in pages, in order, filtered, while other statements run', () => {
+  const turns = new TurnRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  const { id: otherId } = new RunRepository(database).create(newRun('other'));
+  database.transaction(() => {
+    for (let i = 0; i < 450; i++) {
+      for (const arm of ['rag', 'dki']) insert(turns, { runId, sessionId: `${arm}${i}` }, { arm, itemId: `i${i}` });
+    }
+    insert(turns, { runId: otherId });
+  });
+  const read: string[] = [];
+  for (const { itemId } of turns.listByRun(runId, { arm: 'dki' })) {
+    if (read.length === 0) sessions.getOrCreate('meanwhile');
+    read.push(itemId);
+  }
+  expect(read).toEqual(Array.from({ length: 450 }, (_, i) => `i${i}`));
+  expect([...turns.listByRun(runId)]).toHaveLength(900);
+});
+
+test.each([
+  ['scores', '{"exactMatch":', 'listForResults', /: the turn of rag on item "i1": /],
+  ['observed', '[]', 'listForResults', /: the turn of rag on item "i1": /],
+  ['given', '{', 'listForResults', /a record cannot be read: malformed JSON/],
+  ['scores', '{"exactMatch":', 'listByRun', /a record cannot be read: /],
+  ['observed', '[]', 'listByRun', /observed/],
+] as const)('a damaged document in the column %s (%s) is named by %s', (column, damage, list, message) => {
+  const turns = new TurnRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  insert(turns, { runId }, { arm: 'rag', itemId: 'i1' });
+  database.query.run(sql`UPDATE turns SET ${sql.identifier(column)} = ${damage}`);
+  expect(() => [...turns[list](runId)]).toThrow(
+    expect.objectContaining({ code: 'database', message: expect.stringMatching(message) as string }),
+  );
+});
+
+test('lists what results need as `listByRun` does, in order of writing, and says what SQLite says', () => {
+  const turns = new TurnRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  const { id: otherId } = new RunRepository(database).create(newRun('other'));
+  const prefix = { strategy: 'prefix', key: 'k', tokens: 31, origin: 'disk', computeMs: 0, memoryIds: ['m'] } as const;
+  const memoryLines = { tokens: 17, cells: 9 };
+  const prefills = { zoe: { ...prefix, alpha: 1, sizeBytes: 2048, memoryLines }, ann: null };
+  for (const userId of ['zoe', 'ann'] as const)
+    insert(
+      turns,
+      { runId },
+      { userId, itemId: userId, scores: { ...scores, exactMatch: 0.1 }, prefill: prefills[userId] },
+    );
+  insert(turns, { runId: otherId });
+  turns.insert({ runId, sessionId: 's' }, failedTurn('rag', 'no cell left', { itemId: 'lost' }));
+  const expected = [...turns.listByRun(runId)].map(({ id: _, ...turn }) => {
+    if (turn.state === 'failed') return turn;
+    const { prompt: _prompt, prefill, given, answer, observed, ...rest } = turn;
+    const { nextTokens: _next, goldTokens, ...measured } = observed;
+    const seen = { ...measured, goldTokens: { length: goldTokens.length } };
+    const parts = { given: { retrieval: given.retrieval }, answer: { text: answer.text }, observed: seen };
+    const kept = prefill && { sizeBytes: prefill.sizeBytes, memoryLines: prefill.memoryLines };
+    return { ...rest, ...parts, prefill: kept };
+  });
+  expect(expected.map(({ itemId }) => itemId)).toEqual(['zoe', 'ann', 'lost']);
+  expect([...turns.listForResults(runId)]).toEqual(expected);
+  expect([...turns.listForResults(runId, { userId: 'zoe' })]).toEqual([expected[0]]);
+  const rows = turns.listForResults(runId);
+  rows.next();
+  expect(() => sessions.getOrCreate('meanwhile')).toThrow('busy');
+  rows.return();
+  const { id, runId: ofRun, userId } = sessions.getOrCreate('afterwards', { userId: 'ann' });
+  expect([id, ofRun, userId]).toEqual(['afterwards', null, 'ann']);
+});
+
+test('holds one turn of a kind, and finds those of an arm by repeat and turn', () => {
+  const turns = new TurnRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  for (const [repeat, turn] of [[1, 0], [0, 1], [0, 0]] as const) insert(turns, { runId }, { repeat, turn }); // prettier-ignore
+  turns.insert({ runId, sessionId: 's' }, failedTurn('dki', 'out of cells', { itemId: 'item' }));
+  expect(turns.find(runId, 'item', 'rag').map((row) => [row.repeat, row.turn])).toEqual([[0, 0], [0, 1], [1, 0]]); // prettier-ignore
+  const [failed] = turns.find(runId, 'item', 'dki');
+  const key = { itemId: 'item', userId: 'u-1', arm: 'dki', repeat: 0, turn: 0, position: 0 };
+  expect(failed).toEqual({ id: 4, state: 'failed', ...key, error: { code: null, message: 'out of cells' } });
+  expect(() => insert(turns, { runId }, { repeat: 1 })).toThrow('UNIQUE');
+});
+
+test('gives back the record that it was given, and refuses one that is not as it should be', () => {
+  const turns = new TurnRepository(database);
+  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  const given = answeredTurn('dki', { injected: true });
+  const id = turns.insert({ runId, sessionId: 's' }, given);
+  expect(turns.find(runId, given.itemId, 'dki')).toEqual([{ ...given, id }]);
+  database.query.run(sql`UPDATE turns SET tokens = '{"prompt":1}'`);
+  expect(() => turns.find(runId, given.itemId, 'dki')).toThrow(
+    'the turn of item i-7, arm dki cannot be read: tokens.kvResident: ',
+  );
+});
+
+test("deleteUser removes all of one run's user and nothing else", () => {
+  const turns = new TurnRepository(database);
+  const runs = new RunRepository(database);
+  const conversations = new ConversationRepository(database);
+  const audit = new AuditLogRepository(database);
+  const ids = ['one', 'two'].map((name) => runs.create(newRun(name)).id);
+  for (const runId of ids) {
+    for (const userId of ['ann', 'bob']) {
+      const sessionId = `${runId}/${userId}`;
+      sessions.getOrCreate(sessionId, { userId });
+      sessions.getOrCreate(`${sessionId}/unfinished`, { userId, runId });
+      for (const id of [sessionId, `${sessionId}/unfinished`]) {
+        conversations.create({ sessionId: id, role: 'user', content: 'hello' });
+        audit.log({ action: 'rag_generate', sessionId: id });
+      }
+      insert(turns, { runId, sessionId }, { userId, itemId: userId });
+    }
+  }
+  expect(turns.deleteUser(ids[0]!, 'ann')).toBe(1);
+  const left = [`${ids[0]}/bob`, `${ids[1]}/ann`, `${ids[1]}/bob`];
+  expect([...turns.listByRun(ids[0]!)].map(({ userId }) => userId)).toEqual(['bob']);
+  for (const [id, expected] of [[`${ids[0]}/ann`, 0], ...left.map((id) => [id, 1] as const)] as const) {
+    expect(conversations.getRecent(id, 9)).toHaveLength(expected);
+    expect(conversations.getRecent(`${id}/unfinished`, 9)).toHaveLength(expected);
+    expect(audit.getBySession(id)).toHaveLength(expected);
+  }
+  expect([...turns.listByRun(ids[1]!)]).toHaveLength(2);
+});
+
+const newRun = (name: string): NewRun => handmadeRun({ name, turns: [] }, ['rag']);
+
+const { scores } = answeredTurn('rag');
+
+/** Stores a turn of `rag` on `item`, changed as given. */
+function insert(
+  turns: TurnRepository,
+  place: Partial<TurnPlace> & { runId: string },
+  changes: Partial<AnsweredTurn> = {},
+) {
+  const { arm = 'rag', ...more } = changes;
+  return turns.insert({ sessionId: 's', ...place }, answeredTurn(arm, { changes: { itemId: 'item', ...more } }));
+}

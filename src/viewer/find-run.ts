@@ -1,0 +1,50 @@
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import { TurnListRepository } from '../store/turn-list-repository.ts';
+import { lastRunsHint } from '../store/run-name.ts';
+import type { ArmTraits } from '../store/records/arm-traits.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+
+/** The error for an unknown name, with the nearest known one. */
+export function unknownName(what: string, name: string, known: readonly string[]): BenchError {
+  const others = known.length > 8 ? `, and ${known.length - 8} more` : '';
+  const hint = known.length === 0 ? 'it has none' : `it has ${known.slice(0, 8).join(', ')}${others}`;
+  return new BenchError('not-found', `${what} "${name}"${didYouMean(name, known)}`, hint);
+}
+
+/** Finds a run by name. @throws BenchError `not-found` */
+export function runNamed(database: BenchDatabase, name: string): RunRecord {
+  const runs = new RunRepository(database);
+  const run = runs.findByName(name);
+  if (run !== undefined) return run;
+  const known = runs.names();
+  throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
+}
+
+/**
+ * The two arms of a run that a reader most likely compares: joined K/V, or else the primary arm, with the baseline.
+ *
+ * @param arms names of those that have turns
+ */
+export function usualPair(
+  traits: readonly ArmTraits[],
+  arms: readonly string[],
+): readonly [a: string | undefined, b: string | undefined] {
+  const named = (matches: (arm: ArmTraits) => boolean): string | undefined =>
+    traits.find((arm) => arms.includes(arm.name) && matches(arm))?.name;
+  const b = named(({ comparison }) => comparison === 'baseline') ?? arms[1];
+  const joined = named(({ comparison, injects, equivalence }) => {
+    return comparison === 'planned' && injects === 'memories' && equivalence === 'tokens';
+  });
+  const a = joined ?? named(({ comparison }) => comparison === 'primary') ?? arms.find((arm) => arm !== b);
+  return [a, b];
+}
+
+/** The arms of a run that have turns. @param wanted must be one of them @throws BenchError `not-found` */
+export function armsOf(database: BenchDatabase, run: RunRecord, wanted?: string): string[] {
+  const arms = new TurnListRepository(database).arms(run.id);
+  if (wanted === undefined || arms.includes(wanted)) return arms;
+  throw unknownName(`run "${run.name}" has no arm`, wanted, arms);
+}

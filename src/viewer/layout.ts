@@ -1,0 +1,66 @@
+import { html } from 'hono/html';
+import type { Html } from '../report/html/html-table.ts';
+import { printable } from '../render/printable.ts';
+import type { Links } from './links.ts';
+
+/** The kind of a page, on which its style and keys depend. */
+export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'matrix' | 'pair' | 'compare' | 'error';
+
+/** A page above this one. */
+export interface Breadcrumb {
+  readonly text: string;
+  readonly href: string;
+}
+
+/** A page before it is rendered. */
+export interface Layout {
+  readonly title: string;
+  readonly links: Links;
+  /** From the runs downwards, without the page itself. */
+  readonly breadcrumbs: readonly Breadcrumb[];
+  /** Content of `main`; its first heading is the `h1` of the page. */
+  readonly body: Html;
+  readonly page: PageKind;
+  /** The Content-Security-Policy, for a file, which has no server to send one. */
+  readonly policy?: string;
+}
+
+/** Links to the pages above this one. */
+function breadcrumbNavigation(breadcrumbs: readonly Breadcrumb[], title: string): Html {
+  return html`<header class="top">
+    <nav aria-label="Breadcrumbs">
+      <ol>
+        ${breadcrumbs.map(({ text, href }) => html`<li><a href="${href}">${printable(text)}</a></li> `)}
+        <li aria-current="page">${printable(title)}</li>
+      </ol>
+    </nav>
+  </header>`;
+}
+
+/**
+ * Renders a page as a document: landmarks, breadcrumbs, style and script by address, nothing inline.
+ * A page works without its script.
+ */
+export async function layout({ title, links, breadcrumbs, body, page, policy }: Layout): Promise<string> {
+  const document = await html`<!doctype html>
+    <html lang="en" data-page="${page}">
+      <head>
+        <meta charset="utf-8" />
+        ${policy === undefined ? '' : html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`}
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${printable(title)} · dki-bench</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${links.style()}" />
+        <script defer src="${links.script()}"></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${breadcrumbs.length === 0 ? '' : breadcrumbNavigation(breadcrumbs, title)}
+        <main id="main" tabindex="-1">${body}</main>
+        <footer class="keys">
+          <p>Keys: <kbd>?</kbd></p>
+        </footer>
+      </body>
+    </html> `;
+  return `${document.toString().trimEnd()}\n`;
+}

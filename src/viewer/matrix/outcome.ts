@@ -1,0 +1,56 @@
+import type { TurnOutcome } from '../../store/item-outcomes-repository.ts';
+import { printable } from '../../render/printable.ts';
+import { cacheWords } from '../turn/timings-part.ts';
+
+/** The outcome of an arm on an item: `mixed` where repeats differ, `answered` where quality is unknown. */
+export type Outcome = 'right' | 'wrong' | 'abstained' | 'mixed' | 'error' | 'answered';
+
+/** The marks of a matrix, told apart without colour. */
+export const outcomeMarks: Readonly<Record<Outcome, string>> = {
+  right: '✓',
+  wrong: '✗',
+  abstained: '○',
+  mixed: '½',
+  error: '!',
+  answered: '·',
+};
+
+/** True for an answer that says nothing, rightly or not. */
+function hasAbstained({ abstention, wrongClass }: TurnOutcome): boolean {
+  return abstention === 1 || wrongClass === 'wrong-abstention';
+}
+
+function outcomeOfTurn(turn: TurnOutcome, judged: boolean): Outcome {
+  if (turn.error !== null) return 'error';
+  if (!judged) return 'answered';
+  if (hasAbstained(turn)) return 'abstained';
+  return turn.taskSuccess === 1 ? 'right' : 'wrong';
+}
+
+/** The outcome of the turns of one arm on one item. @param turns not empty @param judged false where quality is unknown */
+export function outcomeOf(turns: readonly TurnOutcome[], judged: boolean): Outcome {
+  const outcomes = new Set(turns.map((turn) => outcomeOfTurn(turn, judged)));
+  const [only] = outcomes;
+  return outcomes.size === 1 ? only! : 'mixed';
+}
+
+/** True where every turn is as it should be: a right answer, or none where none is right. */
+export function isRight(turns: readonly TurnOutcome[]): boolean {
+  return turns.every(({ error, taskSuccess }) => error === null && taskSuccess === 1);
+}
+
+/** An outcome in words: `wrong: stale, failed at answered, cache hit`. */
+export function outcomeInWords(turns: readonly TurnOutcome[], judged: boolean): string {
+  const outcome = outcomeOf(turns, judged);
+  const { wrongClass, failedStage, cache, failedChecks } = turns[0]!;
+  const rightly = outcome === 'abstained' ? (isRight(turns) ? ', rightly' : ', wrongly') : '';
+  const share =
+    turns.length === 1 ? '' : `, right in ${turns.filter((turn) => isRight([turn])).length} of ${turns.length}`;
+  const parts = [
+    `${outcome}${rightly}${share}${!judged || wrongClass === null || outcome === 'abstained' ? '' : `: ${wrongClass}`}`,
+    ...(!judged || failedStage === null ? [] : [`failed at ${failedStage}`]),
+    ...(cache === null || cache === 'bypass' ? [] : [cacheWords[cache as keyof typeof cacheWords]]),
+    ...(failedChecks === null ? [] : [`fails ${failedChecks.replaceAll(',', ', ')}`]),
+  ];
+  return printable(parts.join(', '));
+}

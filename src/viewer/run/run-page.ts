@@ -1,0 +1,132 @@
+import { html } from 'hono/html';
+import { groupOf } from '../../store/run-name.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { reportFigures } from '../../report/figures/report-figures.ts';
+import { type Html, htmlTable } from '../../report/html/html-table.ts';
+import { rowLinks } from '../../report/html/row-links.ts';
+import { verdictSection } from '../../report/html/verdict-section.ts';
+import { printable } from '../../render/printable.ts';
+import { checksTable } from '../../report/tables/checks-table.ts';
+import { shownTables } from '../../report/tables/report-tables.ts';
+import type { Table } from '../../render/table.ts';
+import type { Links } from '../links.ts';
+import { itemList } from './item-list.ts';
+import { allTables, type RunPage } from './read-run-page.ts';
+
+/** Tables that the page of a run only links. */
+export function otherTables(results: RunResults): Table[] {
+  const shown = new Set(shownTables(results).map(({ id }) => id));
+  return allTables(results).filter(({ id }) => !shown.has(id));
+}
+
+function resultSections(results: RunResults, run: string, links: Links): Html {
+  const others = otherTables(results);
+  const figures = reportFigures(results);
+  const link = links.answered ? rowLinks(results, (filter) => `${links.run(run, filter)}#items`) : undefined;
+  return html`${verdictSection([results])}
+    <section id="checks" aria-labelledby="checks-heading">
+      <h2 id="checks-heading">Checks and tables</h2>
+      ${htmlTable(checksTable(results), 'run', link)}
+      ${shownTables(results).map((table) => htmlTable(table, 'run', link))}
+      ${
+        others.length === 0
+          ? ''
+          : html`<p>Other tables:</p>
+              <ul>
+                ${others.map(({ id, caption }) => html`<li><a href="${links.table(run, id)}">${printable(caption)}</a></li> `)}
+              </ul>`
+      }
+    </section>
+    ${
+      figures.length === 0
+        ? ''
+        : html`<section id="figures" aria-labelledby="figures-heading">
+            <h2 id="figures-heading">Figures</h2>
+            <div class="figures">
+              ${figures.map(
+                ({ id, title, description }) =>
+                  html`<figure>
+                    <figcaption>${printable(title)}</figcaption>
+                    <a href="${links.figure(run, id)}"
+                      ><img src="${links.figure(run, id)}" alt="${printable(description)}" loading="lazy"
+                    /></a>
+                  </figure> `,
+              )}
+            </div>
+          </section>`
+    } `;
+}
+
+/**
+ * The page of a run: verdict, checks with evidence, tables, figures, and the list of its turns.
+ *
+ * @param note a remark above the contents
+ */
+export function runPage(model: RunPage, links: Links, note?: Html): Html {
+  const { name, suite, status, seed, startedAt, results, items } = model;
+  const summary = `Suite ${suite} on ${model.model}, ${model.dataset}, seed ${seed}, ${startedAt.slice(0, 10)}, ${status}.`;
+  return html`<h1>${printable(name)}</h1>
+    <p class="lead">${printable(summary)}</p>
+    ${note ?? ''}
+    <nav aria-label="Contents">
+      <ul>
+        ${
+          results === null
+            ? ''
+            : html`<li><a href="#verdict">Verdict</a></li>
+                <li><a href="#checks">Checks and tables</a></li>
+                ${reportFigures(results).length === 0 ? '' : html`<li><a href="#figures">Figures</a></li>`}`
+        }
+        <li><a href="${links.matrix(name)}">Items and arms</a></li>
+        <li><a href="#items">Turns</a></li>
+      </ul>
+    </nav>
+    ${links.answered ? armsForm(model) : ''}
+    ${
+      results === null
+        ? html`<p class="verdict failed">
+            No results yet: the run is ${status}.
+            ${links.answered ? html`<a href="${links.watch(name)}">Its progress, and the table so far</a>.` : ''}
+            ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
+            <code>npm run bench -- --resume ${printable(groupOf(name))}</code>
+          </p>`
+        : resultSections(results, name, links)
+    }
+    ${itemList(items, links)}`;
+}
+
+/** A form that compares two arms of the run item by item. */
+function armsForm({
+  items: {
+    run,
+    values: { arms },
+  },
+  usualPair: [a, b],
+}: RunPage): Html | string {
+  if (arms.length < 2) return '';
+  const select = (name: string, label: string, chosen: string | undefined) =>
+    html`<label
+      >${label}
+      <select name="${name}">
+        ${arms.map((arm) => html`<option value="${arm}" ${arm === chosen ? 'selected' : ''}>${printable(arm)}</option>`)}
+      </select></label
+    >`;
+  return html`<form class="filters" method="get" action="/compare">
+    <input type="hidden" name="a" value="${run}" /><input type="hidden" name="b" value="${run}" />
+    ${select('armA', 'compare arm', a)} ${select('armB', 'against', b)} <button>Compare</button>
+  </form>`;
+}
+
+/** The remark on a report that holds no outcomes of its turns. */
+export function withoutOutcomes({ name }: Pick<RunPage, 'name'>): Html {
+  return html`<p class="note">
+    This report holds no outcomes of its turns: lists and matrix are empty. Where its database is, they are added by
+    <code>npm run tables -- --run ${printable(name)} --write</code>.
+  </p>`;
+}
+
+/** The page of one table. */
+export function tablePage(table: Table): Html {
+  return html`<h1>${printable(table.caption)}</h1>
+    ${htmlTable(table, 'table')}`;
+}

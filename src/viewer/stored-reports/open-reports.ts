@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type BenchDatabase, openDatabase } from '../../store/database.ts';
+import { ReportRepository } from '../../store/report-repository.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { OUTCOMES_FILE } from '../../report/report-files.ts';
+import { type ReportedRow, readOutcomes } from '../../report/outcomes/read-outcomes.ts';
+import { findReports } from './find-reports.ts';
+import { readReport } from './read-report.ts';
+import { runOfReport } from './report-run.ts';
+
+/** Question and gold of an item. */
+export interface ItemTexts {
+  readonly query: string;
+  readonly gold: string | null;
+}
+
+/** Texts that a reader has of a run's items, by id; null where no file of the reader's holds them. */
+export type TextsOfRun = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTexts> | null>;
+
+/** Reports that were opened, as a database in memory. */
+export interface OpenReports {
+  readonly database: BenchDatabase;
+  /** Names of runs whose reports hold no outcomes of their turns. */
+  readonly withoutOutcomes: readonly string[];
+}
+
+function withTexts(row: ReportedRow, texts: ReadonlyMap<string, ItemTexts> | null): ReportedRow {
+  const own = texts?.get(row.itemId);
+  return own === undefined ? row : { ...row, question: own.query, gold: own.gold };
+}
+
+/**
+ * Opens the reports of a folder, or one, without their database: runs with results, and the outcomes of their turns.
+ * @param path a folder with reports, or a file of one
+ * @throws BenchError `not-found` where there is none, `bad-data` and `database` for files that cannot be read
+ */
+export async function openReports(path: string, textsOf: TextsOfRun): Promise<OpenReports> {
+  const folders = findReports(path);
+  const database = openDatabase({ path: ':memory:' });
+  const reports = new ReportRepository(database);
+  const taken = { ids: new Set<string>(), names: new Set<string>() };
+  const withoutOutcomes: string[] = [];
+  try {
+    for (const folder of folders) {
+      const results = readReport(folder);
+      const read = runOfReport(results, join(folder, 'results.json'));
+      // Copies of a report, and reports of two machines, may have one name.
+      const name = taken.names.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
+      const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };
+      taken.names.add(run.name);
+      taken.ids.add(run.id);
+      const outcomes = join(folder, OUTCOMES_FILE);
+      if (!existsSync(outcomes)) withoutOutcomes.push(run.name);
+      const rows = existsSync(outcomes) ? readOutcomes(readFileSync(outcomes, 'utf8'), outcomes) : [];
+      const texts = rows.length === 0 ? null : await textsOf(run);
+      reports.add(
+        run,
+        results,
+        rows.map((row) => withTexts(row, texts)),
+      );
+    }
+    return { database, withoutOutcomes };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+
+/** A segment at its place in the sequence. */
+export type PlacedSegment = PromptSegment & {
+  /** Of its first token, from 0. */
+  readonly cell: number;
+  /** Of its first token; differs from the cell after blocks that share positions. */
+  readonly position: number;
+};
+
+/**
+ * Adds to each segment of the final sequence the cell and the position of its first token. Shared tokens in front of blocks
+ * take cells, and are no segment.
+ */
+export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn): PlacedSegment[] {
+  const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;
+  const sink = joined?.making?.sink?.kept === true ? joined.making.sink.tokens : 0;
+  const moved = joined?.strategy === 'parallel' || sink > 0 ? joined : undefined;
+  const blocks = new Map(moved?.blocks.map(({ memoryId, position }) => [memoryId, position]));
+  const lastBlock = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && blocks.has(memoryId));
+  let cell = 0;
+  return segments.map((segment, index) => {
+    const own = segment.memoryId === undefined ? undefined : blocks.get(segment.memoryId);
+    if (own !== undefined) cell += sink;
+    const cells = all + sink * blocks.size;
+    const shared = moved !== undefined && index > lastBlock ? cells - tokens.positions : 0;
+    const placed = { ...segment, cell, position: own ?? cell - shared };
+    cell += segment.tokenIds.length;
+    return placed;
+  });
+}
+
+/** The parts of a sequence that have a colour of their own. */
+export type SegmentKind = 'system' | 'memory' | 'history' | 'query';
+
+const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
+  memoryHeader: 'memory',
+  memory: 'memory',
+  memoryFooter: 'memory',
+  historyHeader: 'history',
+  history: 'history',
+  historyFooter: 'history',
+  query: 'query',
+  footer: 'query',
+  answerPrefix: 'query',
+};
+
+/** The part to which a segment belongs; all that precedes the memories belongs to the system. */
+export function kindOf(role: SegmentRole): SegmentKind {
+  return kinds[role] ?? 'system';
+}
+
+const labels: Readonly<Partial<Record<SegmentRole, string>>> = {
+  bos: 'BOS',
+  memoryHeader: 'memory header',
+  memoryFooter: 'memory footer',
+  historyHeader: 'history header',
+  historyFooter: 'history footer',
+  answerPrefix: 'answer prefix',
+};
+
+/** The name of a segment for readers. */
+export function labelOf({ role, memoryId }: Pick<PromptSegment, 'role' | 'memoryId'>): string {
+  const label = labels[role] ?? role;
+  return memoryId === undefined ? label : `${label} ${memoryId}`;
+}

@@ -1,0 +1,144 @@
+import { BenchError } from '../../base/bench-error.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { AttributionRepository } from '../../store/attribution-repository.ts';
+import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
+import { TurnListRepository } from '../../store/turn-list-repository.ts';
+import { type StoredTurn, TurnRepository } from '../../store/turn-repository.ts';
+import { metricsOfRun, type RunMetrics } from '../../eval/analysis/metrics/run-metrics.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
+import { turnWithoutTexts } from '../../eval/analysis/texts/turn-without-texts.ts';
+import { runNamed, unknownName } from '../find-run.ts';
+import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
+import type { AttributionRecord } from '../../store/records/attribution-record.ts';
+import type { TurnRef } from '../links.ts';
+import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
+
+/** The facts of a run that stand on the pages of its turns. */
+export interface InspectedRun {
+  readonly id: string;
+  readonly name: string;
+  readonly suite: string;
+  readonly model: { readonly name: string; readonly sha256: string };
+  readonly metrics: RunMetrics;
+  /** All that it was planned with, also those that have no turn yet. */
+  readonly arms: readonly ArmTraits[];
+  /** Why hashes stand in place of its texts; null where the texts are shown. */
+  readonly hiddenTexts: string | null;
+}
+
+/** A turn with all that its page shows. */
+export interface TurnModel {
+  readonly run: InspectedRun;
+  readonly turn: InspectedTurn;
+  /** All turns on the item, this one among them: by arm, repeat and number of the turn. */
+  readonly siblings: readonly InspectedTurn[];
+  /** The turn of the arm that gives the same memories as text; undefined if it did not run, failed, or is this one. */
+  readonly rag: AnsweredTurn | undefined;
+  /** The turn whose sequence is compared: of the arm that was asked for, or `rag`. */
+  readonly against: AnsweredTurn | undefined;
+  readonly attribution: AttributionRecord | undefined;
+  /** Texts of the tokens of the sequences, by id; empty if the run did not record them, and where texts are hidden. */
+  readonly pieces: ReadonlyMap<number, string>;
+}
+
+/** @throws BenchError `not-found` */
+export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts): InspectedRun {
+  const run = runNamed(database, runName);
+  const { id, name, suite, model, dataset, plan } = run;
+  return {
+    ...{ id, name, suite, model: { name: model.name, sha256: model.sha256 } },
+    metrics: metricsOfRun({ dataset, metrics: plan.metrics ?? [] }),
+    arms: plan.arms,
+    hiddenTexts: hidden(run),
+  };
+}
+
+/** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
+export function turnsOfItem(
+  database: BenchDatabase,
+  { id, name, hiddenTexts }: InspectedRun,
+  item: string,
+): StoredTurn[] {
+  const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
+  const rows = hiddenTexts === null ? stored : stored.map(turnWithoutTexts);
+  if (rows.length === 0)
+    throw unknownName(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
+  return rows.sort((a, b) => compare(a.arm, b.arm) || a.repeat - b.repeat || a.turn - b.turn);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * Reads a turn with what is shown beside it.
+ *
+ * @param against the arm whose sequence is compared; by default the one that gives the same memories as text
+ * @param hidden by default the rule of reports
+ * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
+ */
+export function readTurnPage(
+  database: BenchDatabase,
+  ref: TurnRef,
+  against?: string,
+  hidden: HiddenTexts = hiddenInReports,
+): TurnModel {
+  const run = inspectedRun(database, ref.run, hidden);
+  const rows = turnsOfItem(database, run, ref.item);
+  const quality = unknownQuality(run.model);
+  const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
+  const find = (arm: string): InspectedTurn => {
+    const ofArm = siblings.filter((turn) => turn.arm === arm);
+    const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);
+    if (turn !== undefined) return turn;
+    if (ofArm.length === 0) {
+      throw unknownName(`run "${run.name}" has no arm`, arm, [...new Set(siblings.map((one) => one.arm))]);
+    }
+    throw new BenchError(
+      'not-found',
+      `item ${ref.item} has no turn ${ref.turn} of ${arm} in repeat ${ref.repeat}`,
+      `it has ${ofArm.map(({ repeat, turn: number }) => `turn ${number} of repeat ${repeat}`).join(', ')}`,
+    );
+  };
+  const turn = find(ref.arm);
+  const rag = answeredOther(turn, reference(turn, siblings, run.arms));
+  const compared = against === undefined ? rag : answeredOther(turn, find(against));
+  const row = rows.find((one) => one.arm === ref.arm && one.repeat === ref.repeat && one.turn === ref.turn)!;
+  return {
+    run,
+    turn,
+    siblings,
+    rag,
+    against: compared,
+    attribution: new AttributionRepository(database).find(row.id),
+    // Ids of hidden texts are no ids, and have none.
+    pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
+  };
+}
+
+/** The turn of the arm's reference, or else of the baseline; none for an arm that differs from the baseline in settings alone. */
+function reference(
+  { arm, repeat, turn }: InspectedTurn,
+  siblings: readonly InspectedTurn[],
+  arms: readonly ArmTraits[],
+): InspectedTurn | undefined {
+  const own = arms.find(({ name }) => name === arm);
+  const baseline = arms.find(({ comparison }) => comparison === 'baseline');
+  const name = own?.reference ?? (own?.base === baseline?.base ? undefined : baseline?.name);
+  return siblings.find((one) => one.repeat === repeat && one.turn === turn && one.arm === name);
+}
+
+function answeredOther(turn: InspectedTurn, other: InspectedTurn | undefined): AnsweredTurn | undefined {
+  return other === undefined || other === turn || other.state === 'failed' ? undefined : other;
+}
+
+function* tokenIds(...turns: readonly (InspectedTurn | undefined)[]): Generator<number> {
+  for (const turn of turns) {
+    if (turn?.state !== 'answered') continue;
+    for (const segment of turn.prompt.segments) yield* segment.tokenIds;
+  }
+}
+
+/** The reference by which links name a turn. */
+export function refOf(run: InspectedRun, { itemId, arm, repeat, turn }: InspectedTurn): TurnRef {
+  return { run: run.name, item: itemId, arm, repeat, turn };
+}

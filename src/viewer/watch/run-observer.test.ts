@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { newRun, turnOf, type HandmadeTurn } from '../../../test/fixtures/stored-runs.ts';
+import { openDatabase } from '../../store/database.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import type { UserShare } from '../../store/records/user-share.ts';
+import { RunObserver } from './run-observer.ts';
+
+const share = {} as UserShare;
+const secret = 'My sister lives in Turin';
+
+function turnsOf(userId: string, errors: readonly number[] = []): HandmadeTurn[] {
+  return [0, 1].flatMap((item) =>
+    ['rag', 'dki'].map((arm, index) => ({
+      ...{ itemId: `${userId}-${item}`, userId, arm, right: arm === 'rag' },
+      ...(errors.includes(2 * item + index) ? { error: secret } : {}),
+    })),
+  );
+}
+
+/** A run that is being written, of three users. */
+class Writing implements Disposable {
+  readonly database = openDatabase({ path: ':memory:' });
+  readonly #run = new RunRepository(this.database).create({
+    ...newRun({ name: 'r', turns: ['ann', 'bob', 'eve'].flatMap((user) => turnsOf(user)) }, ['rag', 'dki']),
+    probes: null,
+  } as Parameters<RunRepository['create']>[0]);
+  readonly users = new RunUserRepository(this.database, this.#run.id);
+  readonly #turns = new TurnRepository(this.database);
+
+  begin(userId: string): void {
+    this.users.claim({ userId, position: 0, turns: 4 }, 'w');
+  }
+
+  write(turns: readonly HandmadeTurn[]): void {
+    for (const turn of turns) this.#turns.insert({ runId: this.#run.id, sessionId: 's' }, turnOf(turn));
+  }
+
+  whole(userId: string, errors: readonly number[] = []): void {
+    this.begin(userId);
+    this.write(turnsOf(userId, errors));
+    this.users.finish(userId, 'w', share);
+  }
+
+  forget(userId: string): void {
+    this.#turns.deleteUser(this.#run.id, userId);
+    this.users.forget(userId);
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+}
+
+test('counts turns as they come, and judges only users whose turns are all there', () => {
+  using writing = new Writing();
+  const observer = new RunObserver(writing.database, 'r');
+  expect(observer.read()).toMatchObject({ turns: 0, ofTurns: 12, users: 0, begun: false, turnsPerSecond: null });
+  writing.whole('ann');
+  writing.begin('bob');
+  writing.write(turnsOf('bob').slice(0, 3));
+  const state = observer.read();
+  expect(state).toMatchObject({ turns: 7, users: 1, faults: { errors: 0, latest: [] } });
+  expect(state.arms.map(({ arm, n, estimate }) => [arm, n, estimate?.mean])).toEqual([['rag', 2, 1], ['dki', 2, 0]]); // prettier-ignore
+  expect(state).toEqual(new RunObserver(writing.database, 'r').read(state.readAt));
+});
+
+test('tells failed turns, and forgets those that were deleted', () => {
+  using writing = new Writing();
+  const observer = new RunObserver(writing.database, 'r');
+  writing.whole('ann');
+  writing.begin('bob');
+  writing.write(turnsOf('bob', [1]).slice(0, 2));
+  const { faults } = observer.read();
+  expect(faults).toMatchObject({ errors: 1, latest: [{ itemId: 'bob-0', arm: 'dki', error: secret }] });
+  // Whoever goes on with the run asks bob again.
+  writing.forget('bob');
+  expect(observer.read()).toMatchObject({ turns: 4, users: 1, faults: { errors: 0, latest: [] } });
+  writing.whole('bob');
+  expect(observer.read().arms.map(({ n }) => n)).toEqual([4, 4]);
+  writing.forget('bob');
+  expect(observer.read().arms.map(({ n }) => n)).toEqual([2, 2]);
+});
+
+test('shows no message where the texts are hidden', () => {
+  using writing = new Writing();
+  writing.whole('ann', [3]);
+  const [latest] = new RunObserver(writing.database, 'r', () => 'others’').read().faults.latest;
+  expect(latest!.error).toBe('failed');
+});
+
+test('names a run that there is not', () => {
+  using writing = new Writing();
+  expect(() => new RunObserver(writing.database, 'q').read()).toThrow('there is no run "q"');
+});

@@ -1,0 +1,173 @@
+import { html } from 'hono/html';
+import { groupOf } from '../../store/run-name.ts';
+import { type Html, htmlTable } from '../../report/html/html-table.ts';
+import { duration } from '../../render/duration.ts';
+import { printable } from '../../render/printable.ts';
+import { countCell, estimateCell, formatNumber, type Table, textCell } from '../../render/table.ts';
+import { listText } from '../cut-text.ts';
+import { groupedNumber } from '../grouped-number.ts';
+import type { Links } from '../links.ts';
+import type { RunState } from './run-state.ts';
+
+/** Silence after which the page asks whether the bench still runs. */
+const quietMs = 60_000;
+
+/** Seconds to two digits: the time of day of the last turn is enough to see that turns come. */
+const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
+
+const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupOf(name))}</code>`;
+
+/** The present phase of the run, in a sentence. */
+function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links): Html {
+  switch (status) {
+    case 'finished':
+      return html`Finished: verdict, checks and tables are on <a href="${links.run(name)}">the page of the run</a>.`;
+    case 'interrupted':
+    case 'failed':
+      return html`The run was ${status}. Continue it: ${resumption(name)}`;
+    case 'running':
+      if (!begun) return html`Loading and testing itself: the first turn follows.`;
+      if (turns >= ofTurns) return html`All turns are there: the last checks and the report follow.`;
+      return html`Asking.`;
+  }
+}
+
+/** `3.4 turns/s, about 7 min 10 s left, last turn at 12:03:04 UTC`. */
+function speedOf({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState): string {
+  const parts = [
+    ...(turnsPerSecond === null
+      ? []
+      : [
+          `${formatNumber(turnsPerSecond, 1)} turns/s`,
+          ...(turns < ofTurns ? [`about ${duration(((ofTurns - turns) / turnsPerSecond) * 1000)} left`] : []),
+        ]),
+    ...(lastTurnAt === null ? [] : [`last turn at ${timeOfDay(lastTurnAt)} UTC`]),
+  ];
+  return parts.join(', ');
+}
+
+/** The remark on a run that has not written for long, perhaps because its process is gone. */
+function silenceOf({ name, status, turns, ofTurns, lastTurnAt, readAt }: RunState): Html | string {
+  if (status !== 'running' || lastTurnAt === null || turns >= ofTurns || readAt - lastTurnAt < quietMs) return '';
+  return html`<p class="bad">
+    No turn for ${Math.floor((readAt - lastTurnAt) / 60_000)} min. If its process is gone, continue it:
+    ${resumption(name)}
+  </p>`;
+}
+
+function progressPart(state: RunState, links: Links): Html {
+  const { turns, ofTurns, users, ofUsers, status } = state;
+  const share = ofTurns === 0 ? 0 : Math.floor((100 * turns) / ofTurns);
+  const speed = status === 'running' ? speedOf(state) : '';
+  return html`<div data-part="progress">
+    <p class="phase ${status === 'running' || status === 'finished' ? '' : 'bad'}">${phaseOf(state, links)}</p>
+    <progress max="${ofTurns}" value="${turns}" aria-label="Turns that are written"></progress>
+    <p>
+      ${share} % · ${groupedNumber(turns)} of ${groupedNumber(ofTurns)} turns · ${groupedNumber(users)} of
+      ${groupedNumber(ofUsers)} users complete
+    </p>
+    <p class="soft">${speed}</p>
+    ${silenceOf(state)}
+  </div>`;
+}
+
+function faultsPart({ name, faults: { checks, errors, latest } }: RunState, links: Links): Html {
+  const turnsInWords = (turns: number) => `${groupedNumber(turns)} ${turns === 1 ? 'turn' : 'turns'}`;
+  const list = [
+    ...(errors === 0
+      ? []
+      : [html`<li><a href="${links.run(name, { failed: true })}#items">${turnsInWords(errors)}</a> failed</li>`]),
+    ...[...checks].map(
+      ([check, turns]) =>
+        html`<li>
+          <a href="${links.run(name, { check })}#items">${turnsInWords(turns)}</a>
+          ${turns === 1 ? 'fails' : 'fail'} <b class="bad">${printable(check)}</b>
+        </li> `,
+    ),
+  ];
+  const fault = ({ itemId: item, arm, repeat, turn, error, failedChecks }: RunState['faults']['latest'][number]) =>
+    html`<li>
+      <a href="${links.turn({ run: name, item, arm, repeat, turn })}"
+        >${printable(arm)} on <span class="name">${printable(item)}</span></a
+      >: ${error === null ? printable((failedChecks ?? '').replaceAll(',', ', ')) : listText(error)}
+    </li> `;
+  return html`<div data-part="faults" role="status">
+    ${
+      list.length === 0
+        ? html`<p class="good">No turn has failed, by itself or in a check.</p>`
+        : html`<ul class="faults">
+              ${list}
+            </ul>
+            <p>The last of them:</p>
+            <ul>
+              ${latest.map(fault)}
+            </ul>`
+    }
+  </div>`;
+}
+
+/** The table so far: arms, answers and the primary metric. */
+function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunState): Table {
+  const [scale, digits] = primary.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
+  const ended = status === 'finished' ? '' : ' so far';
+  return {
+    id: 'so-far',
+    caption: `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}${ended}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
+    rowHeading: 'arm',
+    blocks: [
+      {
+        columns: [
+          { key: 'n', heading: 'answers', align: 'right' },
+          { key: 'errors', heading: 'failed', align: 'right' },
+          { key: 'metric', heading: `${primary.label}${ended}`, unit: primary.unit, align: 'right', interval: true },
+        ],
+      },
+    ],
+    rows: arms.map(({ arm, n, errors, estimate }) => ({
+      label: arm,
+      cells: {
+        n: countCell(n),
+        errors: countCell(errors),
+        metric: unknownQuality === null ? estimateCell(estimate, scale, digits) : textCell(unknownQuality),
+      },
+    })),
+    notes: [
+      `Means with 95 % intervals, over the users whose turns are all there. ${
+        status === 'finished'
+          ? 'Verdict and checks are on the page of the run.'
+          : 'No verdict: most checks need the end of the run, and its numbers are not to be quoted before.'
+      }`,
+    ],
+  };
+}
+
+/** The part of the page that changes while the run goes on; its parts are replaced one by one. */
+export function watchedParts(state: RunState, links: Links): Html {
+  const { name } = state;
+  const link = (arm: string) => ({
+    href: `${links.run(name, { arm })}#items`,
+    words: `the turns of ${arm} in the list of the run`,
+  });
+  return html`<div data-watched>
+    ${progressPart(state, links)}
+    <section aria-labelledby="faults-heading">
+      <h2 id="faults-heading">Failing turns</h2>
+      ${faultsPart(state, links)}
+    </section>
+    <div data-part="table">${htmlTable(tableOf(state), 'watch', link)}</div>
+  </div>`;
+}
+
+/** The page that watches a run: its state when it was asked for, and from then on if the script runs. */
+export function watchPage(state: RunState, links: Links): Html {
+  const { name, suite, startedAt } = state;
+  return html`<h1>${printable(name)}</h1>
+    <p class="lead">
+      Suite ${printable(suite)}, started ${new Date(startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC ·
+      <a href="${links.run(name)}">the run and its turns</a>
+    </p>
+    <p class="soft" data-connection data-events="${links.watchEvents(name)}">
+      The state of ${timeOfDay(state.readAt)} UTC: reload the page for that of now.
+    </p>
+    ${watchedParts(state, links)}`;
+}
