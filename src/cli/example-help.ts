@@ -61,7 +61,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, string>>>
   data: {
     'data verify mine.jsonl': 'names each line that is wrong, and the field',
     'data convert --from csv notes.csv --out notes.jsonl': 'a table with a row a memory or question',
-    'data make facts-en --seed 8 --users 40 --out mine.jsonl': 'the same bytes for the same seed',
+    'data make recall-en --seed 8 --users 40 --out mine.jsonl': 'the same bytes for the same seed',
   },
   datasets: {
     datasets: 'those that ship, those that a suite makes, public ones whose file you bring',

@@ -9,7 +9,7 @@ import {
 } from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';
 import type { DatasetGenerator, ContextWindow } from './generators/dataset-generator.ts';
-import { generators, PRESET_SEED } from './generators/generators.ts';
+import { generators, PRESET_SEED, questionSuites } from './generators/generators.ts';
 import type { Dataset } from './dataset.ts';
 import { readDataset } from './reader.ts';
 import type { WrittenRecord } from './schema.ts';
@@ -57,7 +57,7 @@ async function shippedEntry(name: string, path: string): Promise<CatalogueEntry>
   return {
     name,
     ships: true,
-    suites: generators.find((generator) => generator.name === name)?.suites ?? [],
+    suites: generators.find((generator) => generator.name === name)?.suites ?? questionSuites,
     language,
     users: users.length,
     memories: users.reduce((sum, user) => sum + user.memories.length, 0),

@@ -9,7 +9,7 @@ import { makeRecallDataset } from './recall-dataset.ts';
 describe.each(['en', 'zh'] as const)('recall-%s', (language) => {
   const shipped = fileURLToPath(new URL(`../../../datasets/recall-${language}.jsonl`, import.meta.url));
 
-  test('is what the grammar and seed 7 make: else run `npm run data:make`', async () => {
+  test('is what the grammar and seed 7 make: else run `npm run datasets`', async () => {
     const { text, users } = makeRecallDataset(language, 7, 20);
     expect(createHash('sha256').update(readFileSync(shipped)).digest('hex')).toBe(
       createHash('sha256').update(text).digest('hex'),

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../base/seeded-random.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { factsOf, type FactTemplate } from './fact-grammar.ts';
 import type { PlannedQuestion } from './planned-question.ts';
 import type { Acquaintance, Note, UserNotes } from './user-notes.ts';

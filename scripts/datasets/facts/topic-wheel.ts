@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../base/seeded-random.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Topic } from './fact-grammar.ts';
 
 /** Topics in shuffled rounds, so that the users of a data set talk about all of them. */

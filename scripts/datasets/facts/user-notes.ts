@@ -1,5 +1,5 @@
-import type { SeededRandom } from '../../../base/seeded-random.ts';
-import { normalise } from '../../normalise.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { normalise } from '../../../src/data/normalise.ts';
 import { sharedWords } from './content-words.ts';
 import { valueKind, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
 import type { FactValue } from './fact-values.ts';

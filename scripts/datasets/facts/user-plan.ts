@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../base/seeded-random.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { factsOf, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
 import { Cluster } from './cluster.ts';
 import type { FactCategory, PlannedQuestion } from './planned-question.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { shippedDatasets } from '../../../config/shipped-datasets.ts';
-import { containsTokens } from '../../normalise.ts';
-import type { WrittenRecord } from '../../schema.ts';
+import { shippedDatasets } from '../../../src/config/shipped-datasets.ts';
+import { containsTokens } from '../../../src/data/normalise.ts';
+import type { WrittenRecord } from '../../../src/data/schema.ts';
 import { sharedWords } from './content-words.ts';
 import { factGrammars, factsOf, type FactLanguage } from './fact-grammar.ts';
 import { factValues, valuesOf } from './fact-values.ts';
@@ -49,7 +49,7 @@ describe.each(sets)('$name', ({ name, language, split, count }) => {
   const byId = new Map(memories.map((memory) => [memory.memoryId, memory]));
   const grammar = factGrammars[language];
 
-  test('is what the grammar and seed 7 make: else run `npm run data:make`', () => {
+  test('is what the grammar and seed 7 make: else run `npm run datasets`', () => {
     expect(readFileSync(shippedDatasets().get(name)!, 'utf8') === text).toBe(true);
     expect(Buffer.byteLength(text)).toBeLessThan(1.5e6);
     expect(makeFactsDataset(language, split, 8, 2)).not.toBe(makeFactsDataset(language, split, 7, 2));

@@ -1,7 +1,7 @@
-import type { SeededRandom } from '../../../base/seeded-random.ts';
-import type { HistoryMessage } from '../../schema.ts';
-import { exchange } from '../exchange.ts';
-import { fill } from '../fill.ts';
+import type { SeededRandom } from '../../../src/base/seeded-random.ts';
+import type { HistoryMessage } from '../../../src/data/schema.ts';
+import { exchange } from '../../../src/data/generators/exchange.ts';
+import { fill } from '../../../src/data/generators/fill.ts';
 import { sharedWords } from './content-words.ts';
 import type { FactValue } from './fact-values.ts';
 import type { PlannedQuestion } from './planned-question.ts';

@@ -79,7 +79,7 @@ export type Subject = Topic['subjects'][number];
 export type FactTemplate = Topic['facts'][number];
 
 function read(language: FactGrammar['language']): FactGrammar {
-  const url = new URL(`../../../../datasets/facts-grammar-${language}.json`, import.meta.url);
+  const url = new URL(`../../../datasets/facts-grammar-${language}.json`, import.meta.url);
   return factGrammar.parse(JSON.parse(readFileSync(url, 'utf8')));
 }
 
