@@ -1,5 +1,5 @@
 /**
- * Compiles the tables of a report, and of all reports below it: `npm run check:latex -- FOLDER`.
+ * Compiles the tables of a report, and of all reports below it: `npx tsx scripts/check-latex.ts FOLDER`.
  * Needs pdflatex with booktabs, amssymb, graphicx and the fonts (Debian: texlive-latex-recommended, texlive-fonts-recommended).
  */
 import { spawnSync } from 'node:child_process';
@@ -55,7 +55,8 @@ function complaints(path: string, folder: string): string[] {
 await runScript(async () => {
   const { positionals } = parseArgs({ allowPositionals: true });
   const [root] = positionals;
-  if (root === undefined) throw new BenchError('bad-option', 'no folder given', 'npm run check:latex -- reports/demo');
+  if (root === undefined)
+    throw new BenchError('bad-option', 'no folder given', 'npx tsx scripts/check-latex.ts reports/demo');
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.tex'))
     .sort()

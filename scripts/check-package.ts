@@ -1,5 +1,5 @@
 /**
- * Installs the package as others get it, and tries it: `npm run package:check` packs what is built, `-- FILE.tgz` takes a packed one.
+ * Installs the package as others get it, and tries it: `npx tsx scripts/check-package.ts` packs what is built, `-- FILE.tgz` takes a packed one.
  * Our overrides and development dependencies do not reach its users. The GPU backends of node-llama-cpp, some 620 MB that they get
  * besides, are left out here to save the download.
  */

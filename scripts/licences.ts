@@ -1,4 +1,4 @@
-/** Writes `docs/licences.md`: what ships in the package, and what installing it brings, by licence: `npm run licences`. */
+/** Writes `docs/licences.md`: what ships in the package, and what installing it brings, by licence: `npx tsx scripts/licences.ts`. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +43,7 @@ export async function licencesPage(): Promise<string> {
   const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
   const page = [
     '# Licences',
-    '**What does dki-bench bring along, and under which terms?** Drawn by `npm run licences` from the lockfile and the registry of\nmodels; a test fails where this page is not what they say.',
+    '**What does dki-bench bring along, and under which terms?** Drawn by `npx tsx scripts/licences.ts` from the lockfile and the registry of\nmodels; a test fails where this page is not what they say.',
     '## In the package',
     'Code, data sets and models that ship are the project’s own, MIT: ' +
       [

@@ -1,6 +1,6 @@
 /**
  * Opens a report in Chromium, on a wide page, a telephone and paper, and reports what cannot be read:
- * `npm run report:look -- reports/demo/report.html --out looks`. Needs Chromium (Debian: chromium); pictures go to --out.
+ * `npx tsx scripts/look-at-report.ts reports/demo/report.html --out looks`. Needs Chromium (Debian: chromium); pictures go to --out.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +17,11 @@ await runScript(async () => {
   });
   const [file] = positionals;
   if (file === undefined || values.out === undefined) {
-    throw new BenchError('bad-option', 'a file and --out are needed', 'npm run report:look -- FILE --out FOLDER');
+    throw new BenchError(
+      'bad-option',
+      'a file and --out are needed',
+      'npx tsx scripts/look-at-report.ts FILE --out FOLDER',
+    );
   }
   mkdirSync(values.out, { recursive: true });
   const browser = await openBrowser(values.browser);

@@ -1,6 +1,6 @@
 /**
  * Opens every kind of page of the viewer in Chromium, on a wide page, a telephone and paper, and reports what cannot be read:
- * `npm run inspect:look -- --db reports/dki-bench.sqlite --run main-1 --out looks`. Needs Chromium (Debian: chromium) and
+ * `npx tsx scripts/look-at-viewer.ts --db reports/dki-bench.sqlite --run main-1 --out looks`. Needs Chromium (Debian: chromium) and
  * the built script of the viewer; pictures go to --out.
  */
 import { mkdirSync } from 'node:fs';
@@ -74,7 +74,7 @@ await runScript(async () => {
   });
   const { db, run, out } = values;
   if (db === undefined || run === undefined || out === undefined) {
-    const hint = 'npm run inspect:look -- --db FILE --run NAME --out FOLDER';
+    const hint = 'npx tsx scripts/look-at-viewer.ts --db FILE --run NAME --out FOLDER';
     throw new BenchError('bad-option', '--db, --run and --out are needed', hint);
   }
   mkdirSync(out, { recursive: true });

@@ -9,7 +9,7 @@ const MOST_WORDS = 1500;
 const textOf = (document: string): string => readFileSync(resolve(import.meta.dirname, '..', document), 'utf8');
 
 describe.each(Object.keys(drawnTables))('%s', (document) => {
-  it('has the tables of the reports: else run `npm run readme:tables`', async () => {
+  it('has the tables of the reports: else run `npx tsx scripts/readme-tables.ts`', async () => {
     const text = textOf(document);
     expect(await withTables(document, text)).toBe(text);
   });

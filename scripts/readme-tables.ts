@@ -1,5 +1,5 @@
 /**
- * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npm run readme:tables`. Each table is
+ * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npx tsx scripts/readme-tables.ts`. Each table is
  * between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
 import { readFileSync } from 'node:fs';

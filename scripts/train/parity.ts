@@ -1,5 +1,5 @@
 /**
- * Compares llama.cpp with PyTorch after the export of a stage: `npm run train:parity -- --stage base-final`. Greedy answers
+ * Compares llama.cpp with PyTorch after the export of a stage: `npx tsx scripts/train/parity.ts --stage base-final`. Greedy answers
  * to held-out prompts and token ids of odd strings must be equal.
  */
 import { spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { loadBenchConfig } from '../../src/config/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet } from './documents/quality-set.ts';
 import { composeEngine } from '../../src/cli/compose.ts';
-import { greedyAnswer } from '../greedy-answer.ts';
+import { greedyAnswer } from '../models/greedy-answer.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 import { oddTexts } from './odd-texts.ts';
 

@@ -27,7 +27,7 @@ export function gatingCalibrationOf(embedderFolder: string): GatingCalibration |
     throw new BenchError(
       'bad-model',
       `${path}: not the card of an embedder: it needs embedderSha256 and gatingThreshold, a number from -1 to 1`,
-      'write it again: npm run model:calibrate, or delete it',
+      'write it again: npx tsx scripts/models/calibrate-gating.ts, or delete it',
       cause,
     );
   }
@@ -42,6 +42,6 @@ export function requireCalibrationFor(
   throw new BenchError(
     'bad-model',
     `card.json of ${embedder.name}: its gating threshold was found for another embedder`,
-    'calibrate it again: npm run model:calibrate',
+    'calibrate it again: npx tsx scripts/models/calibrate-gating.ts',
   );
 }

@@ -1,0 +1,217 @@
+/**
+ * Leaks of a long run: `npm run perf -- soak`. Many turns of the injecting systems over changing sets of memories,
+ * with the memory of the process and of the store printed on the way; then a store that is filled beyond its bound.
+ * It prints and never fails: whether a slope is one is for the reader to judge.
+ */
+import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import Table from 'cli-table3';
+import { linearRegression } from 'simple-statistics';
+import { presetModels } from '../../src/models/preset-models.ts';
+import { BenchError } from '../../src/base/bench-error.ts';
+import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { composeEngine } from '../../src/cli/compose.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { kvKey } from '../../src/kv/kv-key.ts';
+import { KvStore } from '../../src/kv/kv-store.ts';
+import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import { DKISystem } from '../../src/systems/dki-system.ts';
+import { recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { CheckpointFiles } from '../../test/fixtures/checkpoint-files.ts';
+import { foundMemories, openParts, storeIn } from '../open-parts.ts';
+import { runScript, wholeNumber } from '../run-script.ts';
+import { RULES } from './ttft/subject.ts';
+
+const SEED = 7;
+const USERS = 12;
+const MEMORIES_OF_A_USER = 12;
+const MEMORIES_OF_A_TURN = 5;
+/** A memory is replaced, and all K/V that contains it forgotten, every so many turns; every other time it is removed. */
+const TURNS_TO_A_CHANGE = 10;
+const LINES = 10;
+/** How often memory is measured. */
+const TURNS_TO_A_SAMPLE = 10;
+/** Of the turns, those before which caches are still filling. */
+const WARM_UP_SHARE = 0.3;
+/** A prefix of 2,000 tokens of a Qwen2.5 of 494 million parameters. */
+const STATE_BYTES = 25 * 2 ** 20;
+/** How much more is kept than the bound allows. */
+const OVERFILL = 1.6;
+const MIB = 2 ** 20;
+
+/** Names of bytes of K/V: a checkpoint of the engine, a block of a store. */
+const STATE = /\.(?:state|block)$/;
+/** Names of files that are being written, and of those through which the engine moves cells. */
+const UNFINISHED = /\.(?:new|partial)$|^session-\d+\.state$/;
+
+interface Files {
+  readonly bytes: number;
+  /** Of K/V alone, without records and unfinished files. */
+  readonly stateBytes: number;
+  readonly count: number;
+  readonly unfinished: number;
+}
+
+/** The files below a folder now, unfinished ones included. */
+function filesBelow(folder: string): Files {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const unfinished = files.filter(({ name }) => UNFINISHED.test(name));
+  const bytesOf = (some: typeof files): number =>
+    some.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
+  return {
+    bytes: bytesOf(files),
+    stateBytes: bytesOf(files.filter((file) => STATE.test(file.name) && !unfinished.includes(file))),
+    count: files.length,
+    unfinished: unfinished.length,
+  };
+}
+
+const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** A user's memories, which change. */
+function memoriesOf(random: SeededRandom): MemorySearchResult[] {
+  return Array.from({ length: MEMORIES_OF_A_USER }, (_, index) => ({
+    memoryId: `m${index + 1}`,
+    content: contentOf(random),
+    score: 0.5,
+    metadata: {},
+  }));
+}
+
+function contentOf(random: SeededRandom): string {
+  const things = ['dog', 'cat', 'sister', 'garden', 'house', 'boat', 'school', 'tea', 'book', 'song'];
+  return `My ${random.pick(things)} has the number ${random.int(1, 1_000_000)} since ${random.int(1900, 2026)}.`;
+}
+
+/** Takes turns with every system, changes memories now and then, and prints the size of process and stores. */
+async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes: number): Promise<void> {
+  const session = await engine.openSession('soak');
+  using database = openDatabase({ path: join(folder, 'turns.sqlite') });
+  const parts = openParts({ engine, session }, database, RULES);
+  const stores = join(folder, 'stores');
+  // Each with the bound to itself: prefixes are checkpoints of the engine, blocks are files of their store.
+  const kept = [join(stores, 'checkpoints'), join(stores, 'blocks')];
+  const systems = (['prefix', 'blocks'] as const).map(
+    (name) =>
+      new DKISystem({
+        ...parts,
+        prefill: name === 'prefix' ? name : recipeNamed(name),
+        openStore: storeIn(join(stores, name), maxBytes),
+      }),
+  );
+  const random = new SeededRandom(SEED);
+  const users = Array.from({ length: USERS }, (_, index) => ({ userId: `u${index}`, memories: memoriesOf(random) }));
+  const head = ['turns', 'RSS, MiB', 'heap', 'buffers', 'stores on disk, MiB', 'files', 'unfinished'];
+  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  const rss: [turn: number, bytes: number][] = [];
+  let mostBytes = 0;
+  for (let turn = 1; turn <= turns; turn++) {
+    const { userId, memories } = random.pick(users);
+    const retrieved = foundMemories(random.shuffled(memories).slice(0, MEMORIES_OF_A_TURN));
+    const query = `What do you know of number ${turn}?`;
+    for (const system of systems)
+      await system.chat({ query, sessionId: `s${turn}`, userId, retrieved, maxNewTokens: 4 });
+    if (turn % TURNS_TO_A_CHANGE === 0) {
+      const index = random.int(0, memories.length - 1);
+      const { memoryId } = memories[index]!;
+      const content = contentOf(random);
+      for (const system of systems) {
+        if (turn % (2 * TURNS_TO_A_CHANGE) === 0) await system.removeMemory(userId, memoryId, userId);
+        else await system.addMemory(userId, content, { userId, memoryId });
+      }
+      memories[index] = { ...memories[index]!, content };
+    }
+    mostBytes = Math.max(mostBytes, ...kept.map((path) => filesBelow(path).stateBytes));
+    if (turn % TURNS_TO_A_SAMPLE !== 0) continue;
+    // Memory that nobody holds any more is not a leak, however long Node.js takes to collect it.
+    collectGarbage();
+    const { rss: resident, heapUsed, external } = process.memoryUsage();
+    rss.push([turn, resident]);
+    if (rss.length % Math.ceil(turns / TURNS_TO_A_SAMPLE / LINES) === 0) {
+      const { bytes, count } = filesBelow(stores);
+      const { unfinished } = filesBelow(folder);
+      table.push([turn, mib(resident), mib(heapUsed), mib(external), mib(bytes), count, unfinished]);
+    }
+  }
+  for (const system of systems) await system[Symbol.asyncDispose]();
+  const { m: slope } = linearRegression(rss.slice(Math.floor(rss.length * WARM_UP_SHARE)));
+  console.log(table.toString());
+  console.log(
+    `after garbage collection, slope of the RSS behind the first ${WARM_UP_SHARE * 100} % of the turns: ${mib(slope * 1000)} MiB in 1,000 turns; ` +
+      `states of a store of ${mib(maxBytes)} MiB after a turn: at most ${mib(mostBytes)} MiB on disk; ` +
+      `unfinished files left: ${filesBelow(folder).unfinished}`,
+  );
+}
+
+/** Keeps states of real size until more were written than the bound allows; walks the folder at each. */
+async function fillStore(folder: string, maxBytes: number): Promise<void> {
+  const states = Math.ceil((OVERFILL * maxBytes) / STATE_BYTES);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < maxBytes + 4 * STATE_BYTES) {
+    throw new BenchError('disk', `${folder}: no room for ${mib(maxBytes)} MiB`, 'free some space, or set TMPDIR');
+  }
+  const path = join(folder, 'filled');
+  const checkpoints = new CheckpointFiles(join(path, 'checkpoints'));
+  const store = await KvStore.open(join(path, 'store'), maxBytes, checkpoints);
+  const bytes = Buffer.alloc(STATE_BYTES, 1);
+  const keyOf = (state: number): string => kvKey({ stateIdentity: '', template: 'soak', tokenIds: [state] });
+  const userOf = (state: number): string => `u${state % USERS}`;
+  let [after, during] = [0, 0];
+  for (let state = 0; state < states; state++) {
+    await store.keepCheckpoint(userOf(state), keyOf(state), [`m${state}`], async (id) => {
+      const checkpoint = await checkpoints.make(id, bytes, 2000);
+      during = Math.max(during, filesBelow(path).bytes);
+      return checkpoint;
+    });
+    after = Math.max(after, filesBelow(path).stateBytes);
+  }
+  let found = 0;
+  for (let state = 0; state < states; state++) {
+    const checkpoint = await store.findCheckpoint(userOf(state), keyOf(state));
+    if (checkpoint !== undefined && checkpoints.read(checkpoint).equals(bytes)) found++;
+  }
+  const { entries, evicted, sizeBytes } = store.stats();
+  console.log(
+    `a store of ${mib(maxBytes)} MiB was given ${states} states, ${mib(states * STATE_BYTES)} MiB: on disk at most ` +
+      `${mib(after)} MiB after each, ${mib(during)} MiB while one was being written; ${evicted} evicted, ${entries} kept ` +
+      `(${mib(sizeBytes)} MiB), ${found} found again with the bytes that were written`,
+  );
+}
+
+await runScript(async () => {
+  const { values } = parseArgs({
+    options: {
+      model: { type: 'string', default: presetModels.model },
+      turns: { type: 'string', default: '1000' },
+      'kv-bytes': { type: 'string', default: '8MiB' },
+      'store-bytes': { type: 'string', default: '1GiB' },
+    },
+  });
+  const turns = wholeNumber('turns', values.turns, 10 * TURNS_TO_A_SAMPLE);
+  const bytesOf = (kvBytes: string): number =>
+    loadBenchConfig({ flags: { kvBytes }, environment: {}, workingFolder: tmpdir() }).kvBytes;
+  const kvBytes = bytesOf(values['kv-bytes']);
+  const storeBytes = bytesOf(values['store-bytes']);
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-soak-'));
+  // The engine's private folder is one of those that are counted.
+  process.env['TMPDIR'] = folder;
+  try {
+    {
+      const checkpointFolder = join(folder, 'stores', 'checkpoints');
+      await using engine = await composeEngine().open({ model: values.model, checkpointFolder });
+      await soakTurns(engine, folder, turns, kvBytes);
+    }
+    await fillStore(folder, storeBytes);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

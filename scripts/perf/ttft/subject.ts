@@ -1,0 +1,127 @@
+import { grammars } from '../../../src/base/grammar.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import type { TokenId } from '../../../src/engine/token-id.ts';
+import type { MemorySearchResult } from '../../../src/retrieval/memory-search-result.ts';
+import { prefixParts } from '../../../src/systems/prefill/prefix-parts.ts';
+import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
+import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
+import { memorySegment, querySegments } from '../../../src/systems/prompt/segments.ts';
+
+/** Labels that do not depend on the place, so that a block serves any order; memories may fill the window. */
+export const RULES: Omit<PromptRules, 'windowTokens'> = {
+  placement: 'rank',
+  labels: 'bullet',
+  reserveTokens: 16,
+  memoryShare: 1,
+};
+
+const SHORTEST_MEMORY = 38;
+const LONGEST_MEMORY = 62;
+/** Draws of a text until one has exactly the tokens that were asked for. */
+const ATTEMPTS = 1000;
+const WORDS =
+  'river stone house garden letter winter yellow table music window market silver forest paper bridge copper morning ' +
+  'harbour pencil island cotton engine mirror orange lemon saddle velvet candle basket hammer meadow';
+
+/** A prompt cut where its memories end. */
+export interface CutPrompt {
+  /** Header and memory lines. */
+  readonly prefix: readonly TokenId[];
+  /** The query and the text around it. */
+  readonly suffix: readonly TokenId[];
+  /** Of the prefix, the tokens in front of the memory lines. */
+  readonly headerTokens: number;
+  /** Each memory line. */
+  readonly lines: readonly (readonly TokenId[])[];
+}
+
+/** Questions and memories: texts of exact sizes, of words that mean nothing. */
+export class Subject {
+  readonly memories: readonly MemorySearchResult[];
+  readonly #engine: Engine;
+  readonly #queryTokens: number;
+  readonly #seed: number;
+
+  private constructor(engine: Engine, memories: readonly MemorySearchResult[], queryTokens: number, seed: number) {
+    this.#engine = engine;
+    this.memories = memories;
+    this.#queryTokens = queryTokens;
+    this.#seed = seed;
+  }
+
+  /** Draws the memories. @param memoryTokens tokens of all memory lines @param queryTokens tokens of a query's line */
+  static async draw(engine: Engine, memoryTokens: number, queryTokens: number, seed: number): Promise<Subject> {
+    const random = new SeededRandom(seed);
+    const memories: MemorySearchResult[] = [];
+    for (const tokens of memoryLengths(memoryTokens, random)) {
+      const lineOf = (text: string): string => memorySegment('', text, 1, RULES.labels).text;
+      const content = await textOf(engine, tokens, random, lineOf);
+      memories.push({ memoryId: `m${memories.length + 1}`, content, score: 0.5, metadata: {} });
+    }
+    return new Subject(engine, memories, queryTokens, seed);
+  }
+
+  /** A query of its own for each turn, all of one length. */
+  query(turn: number): Promise<string> {
+    const random = new SeededRandom(this.#seed + turn + 1);
+    return textOf(this.#engine, this.#queryTokens, random, (text) => querySegments(text)[0].text);
+  }
+
+  /** The same memories in another order for each turn. */
+  reordered(turn: number): MemorySearchResult[] {
+    return new SeededRandom(this.#seed - turn - 1).shuffled(this.memories);
+  }
+
+  /** The very prompt that the systems build of it. */
+  async prompt(turn: number): Promise<CutPrompt> {
+    const { memories } = this;
+    const parts = { query: await this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
+    const rules = { ...RULES, windowTokens: this.#engine.info.contextTokens };
+    const built = await buildPrompt(parts, rules, new PromptTokenizer(this.#engine));
+    if (built.kept.length !== memories.length) throw new RangeError('the window is too short for the memories');
+    const { header, lines, suffix } = prefixParts(built);
+    return {
+      prefix: built.tokenIds.slice(0, built.prefixTokens),
+      suffix,
+      headerTokens: header.length,
+      lines: lines.map(({ tokenIds }) => tokenIds),
+    };
+  }
+}
+
+/** Draws a text whose line has exactly so many tokens. */
+async function textOf(
+  engine: Engine,
+  tokens: number,
+  random: SeededRandom,
+  lineOf: (text: string) => string,
+): Promise<string> {
+  const words = WORDS.split(' ');
+  const count = async (text: string): Promise<number> => {
+    const [ids] = await engine.tokenize([{ text: lineOf(text), as: 'text' }]);
+    return ids!.length;
+  };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    let text = random.pick(words);
+    let length = await count(text);
+    while (length < tokens) {
+      text += ` ${random.pick(words)}`;
+      length = await count(text);
+    }
+    if (length === tokens) return text;
+  }
+  throw new RangeError(`this tokeniser makes no text of ${tokens} tokens`);
+}
+
+/** Lengths that add up, and that vary: in another order each block lands at another position. */
+function memoryLengths(tokens: number, random: SeededRandom): number[] {
+  const lengths: number[] = [];
+  let left = tokens;
+  while (left >= 2 * LONGEST_MEMORY) {
+    lengths.push(random.int(SHORTEST_MEMORY, LONGEST_MEMORY));
+    left -= lengths.at(-1)!;
+  }
+  const half = Math.floor(left / 2);
+  return left > LONGEST_MEMORY ? [...lengths, half, left - half] : [...lengths, left];
+}
