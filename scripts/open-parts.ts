@@ -4,7 +4,7 @@ import { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/models/embedding/transformers-embedder.ts';
 import { KvStore } from '../src/kv/kv-store.ts';
 import { MemoryRouter } from '../src/retrieval/memory-router.ts';
-import type { MemorySearchResult } from '../src/retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../src/retrieval/retriever.ts';
 import { RouterRetriever } from '../src/retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 import type { RetrievedMemories } from '../src/systems/contracts.ts';

@@ -42,8 +42,8 @@ export type { RotatedKeys } from './kv/rotated-keys.ts';
 
 export { formatHistorySummary } from './retrieval/history-summary.ts';
 export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-router.ts';
-export type { MemorySearchResult } from './retrieval/memory-search-result.ts';
-export type { NewMemory } from './retrieval/new-memory.ts';
+export type { MemorySearchResult } from './retrieval/retriever.ts';
+export type { NewMemory } from './retrieval/retriever.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
 export { GivenRetriever } from './retrieval/given-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
@@ -51,7 +51,7 @@ export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-ret
 export { RouterRetriever } from './retrieval/router-retriever.ts';
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
 export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
-export type { ContextItem } from './retrieval/tiered/context-item.ts';
+export type { ContextItem } from './retrieval/tiered/tiered-memory.ts';
 export type { HotShelf, HotStore } from './retrieval/tiered/hot-store.ts';
 export { InProcessHotStore } from './retrieval/tiered/in-process-hot-store.ts';
 export type { MemoryRecord } from './retrieval/tiered/memory-record.ts';
@@ -61,7 +61,7 @@ export {
   type NodeProcessor,
 } from './retrieval/tiered/memory-retrieval-node.ts';
 export { NodeEventServer } from './retrieval/tiered/node-event-server.ts';
-export { noEvents, type NodeEvent, type NodeEventStream } from './retrieval/tiered/node-events.ts';
+export { noEvents, type NodeEvent, type NodeEventStream } from './retrieval/tiered/memory-retrieval-node.ts';
 export { PostgresColdStore, type PostgresColdStoreOptions } from './retrieval/tiered/postgres-cold-store.ts';
 export { connectPostgres, type PostgresConnection } from './retrieval/tiered/postgres-connection.ts';
 export { postgresIndexes, type PostgresIndex } from './retrieval/tiered/postgres-index.ts';

@@ -20,7 +20,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { kvKey } from '../../src/kv/kv-key.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';
-import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
 import { recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
 import { CheckpointFiles } from '../../test/fixtures/checkpoint-files.ts';

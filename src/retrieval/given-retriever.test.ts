@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { NewMemory } from './new-memory.ts';
-import type { RetrieveOptions } from './retriever.ts';
+import type { NewMemory, RetrieveOptions } from './retriever.ts';
 import { GivenRetriever, requireSearching } from './given-retriever.ts';
 
 const memory = (userId: string | undefined, memoryId: string, content = `${memoryId} of ${userId}`): NewMemory => ({

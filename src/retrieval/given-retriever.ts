@@ -1,10 +1,15 @@
 import { BenchError } from '../base/bench-error.ts';
 import { type RetrieverName, searchingRetrieverNames } from '../config/retriever-names.ts';
-import { isEmptyQuery, retrieveNothing } from './empty-query.ts';
-import type { MemorySearchResult } from './memory-search-result.ts';
-import type { NewMemory } from './new-memory.ts';
-import type { Retrieval, RetrieveOptions, Retriever } from './retriever.ts';
-import { checkSearch } from './search-options.ts';
+import {
+  checkSearch,
+  isEmptyQuery,
+  type MemorySearchResult,
+  type NewMemory,
+  type Retrieval,
+  retrieveNothing,
+  type RetrieveOptions,
+  type Retriever,
+} from './retriever.ts';
 
 /** A list has an order and no scores: each of its memories has this one. */
 const NO_SCORE = 1;

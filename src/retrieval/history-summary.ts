@@ -1,4 +1,4 @@
-import type { MemorySearchResult } from './memory-search-result.ts';
+import type { MemorySearchResult } from './retriever.ts';
 
 /** Heading of a summary: "history context", in the words of the source document. */
 export const summaryHeading = '## 历史上下文';

@@ -1,11 +1,7 @@
 import { debuglog } from 'node:util';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { embedMemories } from './embed-memories.ts';
-import { isEmptyQuery } from './empty-query.ts';
-import { MemoryNamespace, type StoredMemory } from './memory-namespace.ts';
-import type { MemorySearchResult } from './memory-search-result.ts';
-import type { NewMemory } from './new-memory.ts';
-import { checkSearch } from './search-options.ts';
+import { embedMemories, MemoryNamespace, type StoredMemory } from './memory-namespace.ts';
+import { checkSearch, isEmptyQuery, type MemorySearchResult, type NewMemory } from './retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
 
 /** Options of a router; `topK` and `threshold` are defaults of its searches. */

@@ -10,7 +10,7 @@ import { HintedRetriever } from './hinted/hinted-retriever.ts';
 import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { RouterRetriever } from './router-retriever.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
-import type { SalienceRule } from './salience/salience-score.ts';
+import type { SalienceRule } from './salience/salience-ranking.ts';
 import { openTiered } from './tiered/open-tiered.ts';
 import type { TieredSettings } from './tiered/tier-places.ts';
 

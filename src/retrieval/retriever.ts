@@ -1,5 +1,4 @@
-import type { MemorySearchResult } from './memory-search-result.ts';
-import type { NewMemory } from './new-memory.ts';
+import { BenchError } from '../base/bench-error.ts';
 
 /**
  * Port of a retrieval strategy: a query in, ranked memories of one user out. Every system takes any strategy. A search for
@@ -105,4 +104,52 @@ export interface RetrievalFlag {
   readonly flag: 'failed' | 'degraded' | 'fallback' | 'cached';
   /** One line. */
   readonly reason: string;
+}
+
+/** A retrieved memory. */
+export interface MemorySearchResult {
+  readonly memoryId: string;
+  readonly content: string;
+  /** Cosine of query and memory, from −1 to 1. */
+  readonly score: number;
+  /** Metadata that it was added with: `createdAt`, `preference`, `value` and so on, and its `userId`. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** File and section in which the strategy keeps it, `user/preferences.md#Editor`, where it has files. */
+  readonly path?: string;
+}
+
+/** A memory to add; its id is unique for its user. */
+export interface NewMemory {
+  readonly memoryId: string;
+  readonly content: string;
+  /** Vector of the embedding service's dimension, of any length. Default: the embedding of the content. */
+  readonly embedding?: Float32Array | undefined;
+  /** Such as `createdAt` (ISO 8601), `preference`, `value`, and fields that a strategy reads. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Memories without a user have a namespace of their own. */
+  readonly userId?: string | undefined;
+}
+
+/** Checks the options of a search. @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN */
+export function checkSearch(topK: number, threshold: number): void {
+  if (!Number.isInteger(topK) || topK < 0) {
+    throw new BenchError('bad-option', `topK is ${topK}`, 'give a whole number from 0');
+  }
+  if (Number.isNaN(threshold)) {
+    throw new BenchError('bad-option', 'the similarity threshold is not a number', 'give one from -1 to 1');
+  }
+}
+
+/** True for a query of white space alone. */
+export function isEmptyQuery(query: string): boolean {
+  return query.trim() === '';
+}
+
+/**
+ * The answer of every strategy to an empty query: nothing, without asking an embedder or a store.
+ * @throws BenchError `bad-option` as for any query
+ */
+export function retrieveNothing(strategy: string, { topK, threshold }: RetrieveOptions): Retrieval {
+  checkSearch(topK, threshold);
+  return { strategy, memories: [], timingsMs: { embedding: 0, search: 0, ranking: 0 }, flags: [], details: {} };
 }

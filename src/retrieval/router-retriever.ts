@@ -1,8 +1,13 @@
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { isEmptyQuery, retrieveNothing } from './empty-query.ts';
+import {
+  isEmptyQuery,
+  type NewMemory,
+  type Retrieval,
+  retrieveNothing,
+  type RetrieveOptions,
+  type Retriever,
+} from './retriever.ts';
 import type { MemoryRouter } from './memory-router.ts';
-import type { NewMemory } from './new-memory.ts';
-import type { Retrieval, RetrieveOptions, Retriever } from './retriever.ts';
 
 /**
  * Strategy `router`: the memories nearest in meaning, by a `MemoryRouter`.

@@ -1,7 +1,6 @@
 import type { Language } from '../base/language.ts';
 import type { CallOptions } from '../engine/call-options.ts';
-import type { Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult, Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
 import type { Timings } from '../store/records/timings.ts';

@@ -4,7 +4,7 @@ import { type Eviction, nameOfEviction } from '../kv/eviction.ts';
 import { kvTools } from '../kv/kv-tools.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/store-type.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type {
   AddMemoryOptions,
   BenchSystem,

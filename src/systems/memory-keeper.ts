@@ -5,8 +5,7 @@ import { MemoryRepository, type NewMemory } from '../store/memory-repository.ts'
 import { PreferenceRepository } from '../store/preference-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
-import type { RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
+import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
 import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
 import { isPreference } from './prompt/placement.ts';
 

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type {
   AddMemoryOptions,
   BenchSystem,

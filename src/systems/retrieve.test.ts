@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
-import type { RetrieveOptions } from '../retrieval/retriever.ts';
+import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
 import { nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import { newestFirst, type RetrievalSettings, retrieveFor, withPreferences } from './retrieve.ts';

@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import type { PromptRules } from './prompt/build-prompt.ts';

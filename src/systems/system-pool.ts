@@ -1,4 +1,4 @@
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type {
   AddMemoryOptions,
   BenchSystem,

@@ -6,7 +6,7 @@ import { grammars } from '../base/grammar.ts';
 import type { SystemPrompt } from '../config/system-prompt.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type { ChatRequest } from './contracts.ts';
 import { DatabaseConversationLog } from './conversation-log.ts';
 import { RAGSystem } from './rag-system.ts';

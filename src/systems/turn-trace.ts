@@ -1,5 +1,5 @@
 import type { TokenId } from '../engine/token-id.ts';
-import type { MemorySearchResult } from '../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
 import type { TurnAccount } from '../store/records/turn-account.ts';

@@ -5,7 +5,7 @@ import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
 import { plainCells } from '../../src/eval/run/prove/plain-cells.ts';
 import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
-import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
 import type { OpenEngine } from '../../src/systems/system-parts.ts';

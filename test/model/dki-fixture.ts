@@ -1,5 +1,5 @@
 import type { SequenceScore } from '../../src/engine/sequence-score.ts';
-import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import type { ChatResponse } from '../../src/systems/contracts.ts';
 import type { OpenEngine } from '../../src/systems/system-parts.ts';
 

@@ -6,7 +6,7 @@ import { openDatabase, type BenchDatabase } from '../../src/store/database.ts';
 import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
 import { writeBlockFile } from '../../src/kv/block-file.ts';
-import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import type { ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
 import { type JoinRecipe, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';

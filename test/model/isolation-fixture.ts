@@ -11,8 +11,7 @@ import { probeIsolation, type ProbeOptions } from '../../src/eval/run/isolation-
 import type { KvStore } from '../../src/kv/kv-store.ts';
 import type { CheckResult } from '../../src/store/records/results.ts';
 import { MemoryRouter, type MemoryRouterOptions } from '../../src/retrieval/memory-router.ts';
-import type { MemorySearchResult } from '../../src/retrieval/memory-search-result.ts';
-import type { NewMemory } from '../../src/retrieval/new-memory.ts';
+import type { MemorySearchResult, NewMemory } from '../../src/retrieval/retriever.ts';
 import { RouterRetriever } from '../../src/retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';

@@ -2,7 +2,7 @@ import { BenchError } from '../../../src/base/bench-error.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { AskedData } from '../../../src/data/asked-data.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../../src/data/dataset.ts';
-import type { MemorySearchResult } from '../../../src/retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
 
 /** A question, its evidence, and so many memories of its user with the evidence among them. */
 export interface SweepQuestion {

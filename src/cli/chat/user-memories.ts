@@ -2,8 +2,7 @@ import { AuditLogRepository } from '../../store/audit-log-repository.ts';
 import type { MemoryRow } from '../../store/conversation-schema.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { MemoryRepository } from '../../store/memory-repository.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
-import type { RetrieveOptions } from '../../retrieval/retriever.ts';
+import type { MemorySearchResult, RetrieveOptions } from '../../retrieval/retriever.ts';
 import type { RetrievedMemories } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 

@@ -2,8 +2,7 @@ import { formatNumber } from '../../render/table.ts';
 import { printable } from '../../render/printable.ts';
 import { coloured, emphasised, type Page } from '../../render/terminal.ts';
 import { padText, textWidth, wrapText } from '../../render/text-width.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
-import type { Retrieval } from '../../retrieval/retriever.ts';
+import type { MemorySearchResult, Retrieval } from '../../retrieval/retriever.ts';
 
 /** A retrieval, and what was searched. */
 export interface FoundMemories extends Omit<Retrieval, 'summary'> {

@@ -10,7 +10,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
-import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-score.ts';
+import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';

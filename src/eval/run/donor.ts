@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
 import { containsTokens } from '../../data/normalise.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';

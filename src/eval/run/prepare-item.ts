@@ -6,7 +6,7 @@ import {
   visibleMemories,
 } from '../../data/dataset.ts';
 import { profileOf } from '../../data/user-language.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { ChatRequest } from '../../systems/contracts.ts';
 import type { MemorySources } from '../../systems/arms/given-memories.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';

@@ -8,7 +8,7 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { givenMemories } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import { isPreference } from '../../systems/prompt/placement.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { Judge } from './judge/judge.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
 import { armOrder } from './arm-order.ts';

@@ -1,7 +1,7 @@
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { QueryModel } from './pre-retrieval/query-tools.ts';
+import type { QueryModel } from './pre-retrieval/query-record.ts';
 
 const LONGEST_LINE_TOKENS = 64;
 

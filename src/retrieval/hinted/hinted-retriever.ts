@@ -1,20 +1,24 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
-import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
-import type { StoredMemory } from '../memory-namespace.ts';
-import type { MemorySearchResult } from '../memory-search-result.ts';
-import type { NewMemory } from '../new-memory.ts';
-import type { Retrieval, RetrievalFlag, RetrieveOptions, Retriever } from '../retriever.ts';
-import { checkSearch } from '../search-options.ts';
+import { embedMemories, type StoredMemory } from '../memory-namespace.ts';
+import {
+  checkSearch,
+  isEmptyQuery,
+  type MemorySearchResult,
+  type NewMemory,
+  type Retrieval,
+  type RetrievalFlag,
+  retrieveNothing,
+  type RetrieveOptions,
+  type Retriever,
+} from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { HierarchicalMemory } from './hierarchical-memory.ts';
 import { MemoryLinks } from './memory-links.ts';
 import { withHints } from './pre-retrieval/old-names.ts';
 import type { PreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval/pre-retrieval.ts';
-import type { QueryRecord } from './pre-retrieval/query-record.ts';
-import type { QueryModel } from './pre-retrieval/query-tools.ts';
+import type { QueryModel, QueryRecord } from './pre-retrieval/query-record.ts';
 import { routeExamples } from './route-examples.ts';
 import { planSearch, type SearchPlan } from './search-plan.ts';
 

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { StoredMemory } from '../memory-namespace.ts';
 import { textTerms } from '../text-terms.ts';
-import { ChineseNameIndex } from './chinese-name-index.ts';
+import { ChineseNameIndex } from './chinese-names.ts';
 
 const LEAST_NAME_LENGTH = 3;
 /** A name in more memories than this, or than the square root of their number if that is more, makes no links. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fastPathFiles } from './fast-path.ts';
+import { fastPathFiles } from './file-paths.ts';
 
 describe('fastPathFiles', () => {
   test.each([

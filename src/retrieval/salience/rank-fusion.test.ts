@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fuseRanks, normalisedFusion } from './rank-fusion.ts';
+import { fuseRanks, normalisedFusion } from './salience-ranking.ts';
 
 describe('fuseRanks', () => {
   test('the worked example of the source document: B > A > D > C, with its four scores', () => {

@@ -1,7 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { StoredMemory } from '../memory-namespace.ts';
-import { fastPathRules, type MemoryScope } from './fast-path.ts';
-import { journalUri } from './timeline-path.ts';
+import { fastPathRules, journalUri, type MemoryScope } from './file-paths.ts';
 
 /** A memory with the fields of its metadata that salience needs. */
 export interface SalienceEntry {

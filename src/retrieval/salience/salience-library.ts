@@ -1,6 +1,6 @@
 import { MemoryNamespace } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import type { MemoryScope } from './fast-path.ts';
+import type { MemoryScope } from './file-paths.ts';
 import { FullTextIndex } from './full-text-index.ts';
 import { Mentions } from './mentions.ts';
 import type { SalienceEntry } from './salience-entry.ts';

@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { presetModels } from '../../models/preset-models.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
-import type { NewMemory } from '../new-memory.ts';
-import type { Retrieval, RetrieveOptions } from '../retriever.ts';
+import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
 import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import { SalienceRetriever } from './salience-retriever.ts';
 

@@ -1,18 +1,20 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
-import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
-import type { NewMemory } from '../new-memory.ts';
-import type { Retrieval, RetrievalTimings, RetrieveOptions, Retriever } from '../retriever.ts';
-import { checkSearch } from '../search-options.ts';
+import { embedMemories } from '../memory-namespace.ts';
+import {
+  checkSearch,
+  isEmptyQuery,
+  type NewMemory,
+  type Retrieval,
+  type RetrievalTimings,
+  retrieveNothing,
+  type RetrieveOptions,
+  type Retriever,
+} from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import type { MemoryScope } from './fast-path.ts';
-import { rankBySalience, type ScoredEntry } from './rank-by-salience.ts';
-import { readFiles, type SaliencePath } from './read-files.ts';
+import { type MemoryScope, readFiles, type SaliencePath } from './file-paths.ts';
+import { documentRule, rankBySalience, type SalienceRule, type ScoredEntry } from './salience-ranking.ts';
 import { salienceEntry, type SalienceEntry } from './salience-entry.ts';
 import { SalienceLibrary } from './salience-library.ts';
-import { documentRule, type SalienceRule } from './salience-score.ts';
-import { fileResult, toResult, type SearchResponse } from './search-response.ts';
-import { withinBudget, type Budgeted } from './token-budget.ts';
 
 const DEFAULT_MAX_TOKENS = 1_500;
 
@@ -242,4 +244,69 @@ export class SalienceRetriever implements Retriever {
     };
     return { ...budgeted, path, files, candidates, timingsMs };
   }
+}
+
+/** Items within a token budget, and the rest of the budget. */
+export interface Budgeted<Item> {
+  readonly results: readonly Item[];
+  readonly totalTokens: number;
+  readonly budgetRemaining: number;
+}
+
+/**
+ * Takes items in order up to the first that does not fit; smaller items behind it are not taken.
+ */
+export function withinBudget<Item extends { readonly tokenCount: number }>(
+  items: readonly Item[],
+  budgetTokens: number,
+): Budgeted<Item> {
+  let totalTokens = 0;
+  const results: Item[] = [];
+  for (const item of items) {
+    if (totalTokens + item.tokenCount > budgetTokens) break;
+    results.push(item);
+    totalTokens += item.tokenCount;
+  }
+  return { results, totalTokens, budgetRemaining: budgetTokens - totalTokens };
+}
+
+/** One result with the field names of the source document: a memory, or a whole file. */
+export interface SearchResult {
+  readonly chunkId: string;
+  readonly uri: string;
+  readonly content: string;
+  /** Salience, 0 to 1; 1 for entries of a file. */
+  readonly score: number;
+  readonly memoryType: string;
+  readonly section: string;
+  readonly reinforcement: number;
+  readonly tokenCount: number;
+}
+
+/** Results of a search with the state of the token budget. */
+export interface SearchResponse {
+  readonly results: readonly SearchResult[];
+  readonly totalTokens: number;
+  readonly budgetRemaining: number;
+}
+
+/** Converts an entry to a result. */
+export function toResult({ memory, ...entry }: SalienceEntry, score: number): SearchResult {
+  const { uri, memoryType, section, reinforcement, tokenCount } = entry;
+  const { memoryId: chunkId, content } = memory;
+  return { chunkId, uri, content, score, memoryType, section, reinforcement, tokenCount };
+}
+
+/** Converts a whole file to one result, one entry a line. @param entries at least one */
+export function fileResult(uri: string, entries: readonly SalienceEntry[]): Omit<SearchResult, 'tokenCount'> {
+  const content = entries.map(({ memory }) => memory.content).join('\n');
+  return {
+    chunkId: uri,
+    uri,
+    content,
+    score: 1,
+    memoryType: entries[0]!.memoryType,
+    section: '',
+    reinforcement: Math.max(...entries.map(({ reinforcement }) => reinforcement)),
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asksForTimeline, recentJournal } from './timeline-path.ts';
+import { asksForTimeline, recentJournal } from './file-paths.ts';
 
 describe('asksForTimeline', () => {
   test.each([

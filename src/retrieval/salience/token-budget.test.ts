@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withinBudget } from './token-budget.ts';
+import { withinBudget } from './salience-retriever.ts';
 
 const items = [600, 500, 600, 100].map((tokenCount) => ({ tokenCount }));
 

@@ -1,5 +1,4 @@
 import { formatHistorySummary } from '../history-summary.ts';
-import type { NodeEvent, NodeEventStream } from './node-events.ts';
 import type { TieredMemory, TieredResult } from './tiered-memory.ts';
 
 /** Context that the workflow engine gives a node beside its input. */
@@ -80,3 +79,22 @@ function textOf(input: Readonly<Record<string, unknown>>, field: string): string
   const value = input[field];
   return typeof value === 'string' ? value : '';
 }
+
+/** Event of a workflow node. */
+export type NodeEvent = {
+  readonly nodeId: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+} & (
+  | { readonly type: 'node_state_change'; readonly data: { readonly status: 'running' | 'completed' | 'failed' } }
+  | { readonly type: 'memory_retrieval_error'; readonly data: { readonly error: string } }
+);
+
+/** Port to a receiver of events. */
+export interface NodeEventStream {
+  /** Takes one event; must not wait, and must not throw. */
+  send(event: NodeEvent): void;
+}
+
+/** Discards events. */
+export const noEvents: NodeEventStream = { send: () => undefined };

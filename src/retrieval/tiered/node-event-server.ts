@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { BenchError } from '../../base/bench-error.ts';
-import type { NodeEvent, NodeEventStream } from './node-events.ts';
+import type { NodeEvent, NodeEventStream } from './memory-retrieval-node.ts';
 
 const HOST = '127.0.0.1';
 const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;

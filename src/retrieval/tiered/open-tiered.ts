@@ -5,7 +5,7 @@ import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
 import type { HotStore } from './hot-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
-import { noEvents, type NodeEventStream } from './node-events.ts';
+import { noEvents, type NodeEventStream } from './memory-retrieval-node.ts';
 import { postgresIndexes } from './postgres-index.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { STORE_TIMEOUT_MS } from './store-error.ts';

@@ -1,8 +1,7 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
-import type { RetrievalTimings } from '../retriever.ts';
+import { embedMemories } from '../memory-namespace.ts';
+import type { MemorySearchResult, RetrievalTimings } from '../retriever.ts';
 import type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './cold-store.ts';
-import type { ContextItem } from './context-item.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { ingressVerdict, type IngressVerdict } from './ingress-filter.ts';
 import { checkedRecord, uuidOf, type MemoryRecord } from './memory-record.ts';
@@ -242,4 +241,12 @@ function contextOf({
   metadata,
 }: MemoryRecord | ColdHit): Pick<ContextItem, 'memoryId' | 'content' | 'metadata'> {
   return { memoryId, content, metadata };
+}
+
+/**
+ * One retrieved record: of working memory, or a chunk of long-term memory. Its score is 1 for working memory, 1 − cosine
+ * distance for long-term memory.
+ */
+export interface ContextItem extends MemorySearchResult {
+  readonly tier: 'hot' | 'cold';
 }

@@ -1,15 +1,18 @@
-import { isEmptyQuery, retrieveNothing } from '../empty-query.ts';
-import type { MemorySearchResult } from '../memory-search-result.ts';
-import type { NewMemory } from '../new-memory.ts';
-import type { Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
-import { checkSearch } from '../search-options.ts';
+import {
+  checkSearch,
+  isEmptyQuery,
+  type MemorySearchResult,
+  type NewMemory,
+  type Retrieval,
+  retrieveNothing,
+  type RetrieveOptions,
+  type Retriever,
+} from '../retriever.ts';
 import type { ColdStore } from './cold-store.ts';
-import type { ContextItem } from './context-item.ts';
+import { type ContextItem, type EmbeddedRecord, TieredMemory, type TieredMemoryParts } from './tiered-memory.ts';
 import type { HotStore } from './hot-store.ts';
 import type { IngressVerdict } from './ingress-filter.ts';
-import { MemoryRetrievalProcessor } from './memory-retrieval-node.ts';
-import type { NodeEventStream } from './node-events.ts';
-import { TieredMemory, type EmbeddedRecord, type TieredMemoryParts } from './tiered-memory.ts';
+import { MemoryRetrievalProcessor, type NodeEventStream } from './memory-retrieval-node.ts';
 
 /** Dependencies of the strategy. */
 export interface TieredRetrieverParts extends TieredMemoryParts {

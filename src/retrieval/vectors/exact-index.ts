@@ -1,5 +1,4 @@
-import type { VectorBackend, VectorIndex, VectorSearchResult } from './vector-index.ts';
-import { VectorRows } from './vector-rows.ts';
+import { type VectorBackend, type VectorIndex, VectorRows, type VectorSearchResult } from './vector-index.ts';
 
 /** Exact search in plain TypeScript, without native code. */
 export const exactBackend: VectorBackend = {

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type * as usearchModule from 'usearch';
-import type { VectorBackend, VectorIndex, VectorSearchResult } from './vector-index.ts';
-import { VectorRows } from './vector-rows.ts';
+import { type VectorBackend, type VectorIndex, VectorRows, type VectorSearchResult } from './vector-index.ts';
 
 type Usearch = typeof usearchModule;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
 import { givenMemories, type MemorySources } from './given-memories.ts';
 

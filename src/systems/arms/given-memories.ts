@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from '../contracts.ts';
 import { newestFirst } from '../retrieve.ts';
 

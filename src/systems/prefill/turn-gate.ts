@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../engine/call-options.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 
 /** A gate's decision on one turn. */
 export interface GateDecision {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { openingOf } from '../turn-answer.ts';
 import { answerPlaces } from './answer-place.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './build-prompt.ts';

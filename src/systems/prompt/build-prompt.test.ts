@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { buildPrompt, reserveFor, type PromptParts, type PromptRules } from './build-prompt.ts';
 import { PromptTokenizer, type TokenizingEngine } from './prompt-tokenizer.ts';
 

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { SystemPrompt } from '../../config/system-prompt.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type {
   Budget,
   DroppedPart,

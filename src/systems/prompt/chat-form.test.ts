@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { TokenizeRequest } from '../../engine/tokenize-request.ts';

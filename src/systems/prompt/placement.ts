@@ -1,4 +1,4 @@
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 
 /** The order of the selected memories in the sequence: as ranked, the best last, or by creation, then id. */
 export type Placement = 'rank' | 'rank-last' | 'chronological';

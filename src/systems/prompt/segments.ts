@@ -1,7 +1,7 @@
 import { templates } from '../../config/templates.ts';
 import type { HistoryMessage, SegmentRole } from '../../store/records/prompt-info.ts';
 import { recordTitle } from '../../retrieval/history-summary.ts';
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 
 /** A piece of the final sequence that is tokenised alone. */
 export interface Segment {

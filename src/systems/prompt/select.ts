@@ -1,4 +1,4 @@
-import type { MemorySearchResult } from '../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import type { PromptForm } from './prompt-form.ts';

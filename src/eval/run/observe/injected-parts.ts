@@ -1,7 +1,7 @@
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
-import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
 import { questionRange } from '../../../systems/prompt/question-range.ts';

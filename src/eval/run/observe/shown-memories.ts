@@ -3,7 +3,7 @@ import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
 import type { Language } from '../../../base/language.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { PromptInfo, PromptSegment } from '../../../store/records/prompt-info.ts';
-import type { MemorySearchResult } from '../../../retrieval/memory-search-result.ts';
+import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
 /** The runner's request to an arm for one turn. */
 export interface GivenForTurn {

@@ -1,4 +1,4 @@
-import type { QueryModel, RouteExample } from './query-tools.ts';
+import type { QueryModel, RouteExample } from './query-record.ts';
 
 /** Accuracy above chance that a model needs before its labels are used. */
 const LEAST_ADVANTAGE = 0.2;

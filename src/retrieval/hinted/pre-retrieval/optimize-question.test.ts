@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decomposeQuestion } from './decompose-question.ts';
 import { keywordsOf } from './keywords.ts';
 import { expandQuestion, extractKeywords, instructQuestion, rewriteQuestion } from './optimize-question.ts';
-import { validateQuestion } from './validate-question.ts';
+import { validateQuestion } from './pre-retrieval.ts';
 
 const limits = { min_length: 2, max_length: 20 };
 

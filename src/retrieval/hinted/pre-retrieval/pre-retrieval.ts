@@ -1,11 +1,9 @@
 import { decomposeQuestion } from './decompose-question.ts';
 import { extractKeywords, expandQuestion, instructQuestion, rewriteQuestion } from './optimize-question.ts';
 import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-config.ts';
-import { fellBack, type QueryRecord } from './query-record.ts';
-import type { QueryTools } from './query-tools.ts';
+import { fellBack, type QueryRecord, type QueryTools } from './query-record.ts';
 import { QueryWriter } from './query-writer.ts';
 import { QuestionRouter } from './question-router.ts';
-import { validateQuestion } from './validate-question.ts';
 
 /**
  * Prepares questions: wording, parts, vectors, and hints for the search. It reads the question only, no store, memory or
@@ -114,4 +112,30 @@ function withParts(record: QueryRecord, parts: readonly string[]): QueryRecord {
 function changed(record: QueryRecord, change: { readonly question: string; readonly invalid?: string }): QueryRecord {
   if (change.question === record.question) return { ...record, ...change };
   return { ...record, ...change, original_question: record.original_question ?? record.question };
+}
+
+/** Length limits of a question, in code points. */
+export interface QuestionLimits {
+  readonly min_length: number;
+  readonly max_length: number;
+}
+
+/** Control characters, and unpaired surrogates. */
+const control = /[\p{Cc}\p{Cs}]+/gu;
+
+/** Removes control characters and redundant white space; `invalid` is the reason why a question is refused. */
+export function validateQuestion(
+  question: string,
+  { min_length: least, max_length: most }: QuestionLimits,
+): { readonly question: string; readonly invalid?: string } {
+  const clean = question.normalize('NFC').replace(control, ' ').replace(/\s+/gu, ' ').trim();
+  const length = [...clean].length;
+  if (length < least) {
+    return {
+      question: clean,
+      invalid: length === 0 ? 'the question is empty' : `the question has ${length} characters, ${least} are needed`,
+    };
+  }
+  if (length > most) return { question: clean, invalid: `the question has ${length} characters, ${most} are allowed` };
+  return { question: clean };
 }

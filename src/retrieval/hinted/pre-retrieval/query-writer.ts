@@ -1,6 +1,6 @@
 import { keywordsOf } from './keywords.ts';
 import { describeAbility, type RoutingAbility } from './model-route.ts';
-import type { QueryModel } from './query-tools.ts';
+import type { QueryModel } from './query-record.ts';
 
 /** Most characters of a written question: a multiple of the original's, plus a constant. */
 const MOST_GROWTH = 2;

@@ -2,8 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { routeByKeyword } from './keyword-route.ts';
 import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
 import type { PreRetrievalConfig } from './pre-retrieval-config.ts';
-import { fellBack, type QueryRecord, type RetrievalHints } from './query-record.ts';
-import type { QueryTools } from './query-tools.ts';
+import { fellBack, type QueryRecord, type QueryTools, type RetrievalHints } from './query-record.ts';
 import { RouteClassifier } from './route-classifier.ts';
 
 /** Adds hints to questions, by keyword, classifier or language model. */

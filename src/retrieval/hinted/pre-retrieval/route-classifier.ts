@@ -1,5 +1,5 @@
 import { textTerms } from '../../text-terms.ts';
-import type { RouteExample } from './query-tools.ts';
+import type { RouteExample } from './query-record.ts';
 
 const ITERATIONS = 300;
 const LEARNING_RATE = 2;

@@ -1,4 +1,5 @@
 import { documentWeights, type SalienceWeights } from '../../config/salience-weights.ts';
+import type { SalienceEntry } from './salience-entry.ts';
 
 /** Signals of a memory's salience, unweighted. */
 export interface SalienceSignals {
@@ -52,4 +53,64 @@ export function salienceScores(
       weights.recency * recencyDecay((nowMs - updatedAtMs) / DAY_MS, halfLifeDays) +
       weights.access * countScore(accessCount, mostAccessed),
   );
+}
+
+/** The constant of reciprocal rank fusion: how slowly a rank loses weight. */
+const rankFusionConstant = 60;
+
+/** An item with its fused score. */
+export interface FusedRank<Id> {
+  readonly id: Id;
+  /** Σ 1 / (k + rank + 1) over the lists that contain it, ranks from 0. */
+  readonly score: number;
+}
+
+/**
+ * Reciprocal rank fusion: merges rankings by ranks alone, so that scores of different kinds need no common scale. Best
+ * first; of equal scores, the first occurrence, list by list.
+ * @see Cormack, Clarke and Büttcher 2009
+ */
+export function fuseRanks<Id>(lists: readonly (readonly Id[])[]): FusedRank<Id>[] {
+  const scores = new Map<Id, number>();
+  for (const list of lists) {
+    for (const [rank, id] of list.entries()) {
+      scores.set(id, (scores.get(id) ?? 0) + 1 / (rankFusionConstant + rank + 1));
+    }
+  }
+  return [...scores].map(([id, score]) => ({ id, score })).sort((a, b) => b.score - a.score);
+}
+
+/** Divides a fused score by its maximum, a first place in each list: 0 to 1. */
+export function normalisedFusion(score: number, lists: number): number {
+  return (score * (rankFusionConstant + 1)) / lists;
+}
+
+/** An entry with its salience. */
+export interface ScoredEntry {
+  readonly entry: SalienceEntry;
+  readonly score: number;
+  readonly tokenCount: number;
+}
+
+/** Ranks the results of several searches by salience; of equal scores, the better fused rank first. */
+export function rankBySalience(
+  lists: readonly (readonly SalienceEntry[])[],
+  accessCount: (entry: SalienceEntry) => number,
+  nowMs: number,
+  rule: SalienceRule,
+): ScoredEntry[] {
+  const fused = fuseRanks(lists);
+  const scores = salienceScores(
+    fused.map(({ id: entry, score }) => ({
+      semanticSimilarity: normalisedFusion(score, lists.length),
+      reinforcement: entry.reinforcement,
+      updatedAtMs: entry.updatedAtMs,
+      accessCount: accessCount(entry),
+    })),
+    nowMs,
+    rule,
+  );
+  return fused
+    .map(({ id: entry }, index) => ({ entry, score: scores[index]!, tokenCount: entry.tokenCount }))
+    .sort((a, b) => b.score - a.score);
 }

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fuseRanks, normalisedFusion } from './rank-fusion.ts';
 import {
   countScore,
   documentRule,
+  fuseRanks,
+  normalisedFusion,
   recencyDecay,
   salienceScores as scored,
   type SalienceSignals,
-} from './salience-score.ts';
+} from './salience-ranking.ts';
 
 const DAY_MS = 86_400_000;
 const salienceScores = (candidates: readonly SalienceSignals[], nowMs: number) =>

@@ -1,0 +1,81 @@
+import type { ScoredEntry } from './salience-ranking.ts';
+import type { SalienceLibrary } from './salience-library.ts';
+
+/** Paths of a query: read a file, read the journal, or search. */
+export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
+
+/** Entries read without a search. */
+export interface ReadFiles {
+  readonly path: Exclude<SaliencePath, 'hybrid'>;
+  readonly files: readonly string[];
+  /** In file order, each once. */
+  readonly entries: readonly ScoredEntry[];
+}
+
+/** Reads the file that a query points to, or the journal; undefined if the query needs a search. */
+export function readFiles(
+  library: SalienceLibrary,
+  query: string,
+  nowMs: number,
+  scope: MemoryScope | undefined,
+): ReadFiles | undefined {
+  const isThere = (uri: string): boolean => library.file(uri, scope).length > 0;
+  const read = (path: ReadFiles['path'], files: readonly string[]): ReadFiles => {
+    // A memory that was filed on one day and changed on another is in both files.
+    const entries = new Set(files.flatMap((uri) => library.file(uri, scope)));
+    return { path, files, entries: [...entries].map((entry) => ({ entry, score: 1, tokenCount: entry.tokenCount })) };
+  };
+  const named = fastPathFiles(query, scope).find(isThere);
+  if (named !== undefined) return read('fast', [named]);
+  const days = asksForTimeline(query) ? recentJournal(nowMs).filter(isThere) : [];
+  return days.length > 0 ? read('timeline', days) : undefined;
+}
+
+/** Scope of a memory: the user, or the user's project. */
+export type MemoryScope = 'global' | 'project';
+
+/** A pattern of questions that are answered by reading one file whole. */
+export interface FastPathRule {
+  readonly pattern: RegExp;
+  readonly uri: string;
+  readonly scope: MemoryScope;
+  /** Type of the memories in the file. */
+  readonly memoryType: string;
+}
+
+/** Rules of the fast path, in order of precedence; a pattern matches anywhere in the question. */
+export const fastPathRules: readonly FastPathRule[] = [
+  { pattern: /偏好|preference/i, uri: 'user/preferences.md', scope: 'global', memoryType: 'preference' },
+  { pattern: /指令|instruction|规则|rule/i, uri: 'user/instructions.md', scope: 'global', memoryType: 'instruction' },
+  { pattern: /任务|task/i, uri: 'TASKS.md', scope: 'project', memoryType: 'task' },
+  { pattern: /实体|entity|人物|people/i, uri: 'user/entities.md', scope: 'global', memoryType: 'entity' },
+  { pattern: /决策|decision/i, uri: 'agent/decisions.md', scope: 'project', memoryType: 'decision' },
+  { pattern: /模式|pattern/i, uri: 'agent/patterns.md', scope: 'project', memoryType: 'pattern' },
+];
+
+/** Lists the files that a question points to, in the order of the rules, limited to a scope if one is given. */
+export function fastPathFiles(query: string, scope?: MemoryScope): string[] {
+  return fastPathRules
+    .filter((rule) => (scope === undefined || rule.scope === scope) && rule.pattern.test(query))
+    .map(({ uri }) => uri);
+}
+
+const DAY_MS = 86_400_000;
+const JOURNAL_DAYS = 7;
+
+const trigger = /最近|recent|today|昨天|yesterday|past \d+ days|这几天/i;
+
+/** True for a question about recent statements. */
+export function asksForTimeline(query: string): boolean {
+  return trigger.test(query);
+}
+
+/** Names the journal file of an instant: one a day, in UTC. */
+export function journalUri(instantMs: number): string {
+  return `journal/${new Date(instantMs).toISOString().slice(0, 10)}.md`;
+}
+
+/** Lists the journal files of the last seven days, newest first. */
+export function recentJournal(nowMs: number): string[] {
+  return Array.from({ length: JOURNAL_DAYS }, (_, days) => journalUri(nowMs - days * DAY_MS));
+}
