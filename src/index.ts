@@ -1,10 +1,10 @@
 /** The public interface of dki-bench; everything else is internal. */
 export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-system.ts';
-export { adapterNamed, adapters, runBench } from './cli/compose.ts';
+export { adapterNamed, adapters, runBench } from './bench/compose.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { BenchConfig } from './config/bench-config.ts';
-export { loadBenchConfig, type ConfigSources } from './config/load-config.ts';
+export { loadBenchConfig, type ConfigSources } from './bench/load-config.ts';
 
 export { BenchDatabase, openDatabase, type OpenDatabaseOptions } from './store/database.ts';
 

@@ -5,12 +5,12 @@
 import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { grammars, type Grammar } from '../../src/base/grammar.ts';
-import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { exactMatch } from '../../src/eval/analysis/metrics/exact-match.ts';
 import { containsTokens } from '../../src/data/normalise.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../train/documents/quality-set.ts';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import { greedyAnswer } from './greedy-answer.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { runScript, wholeNumber } from '../run-script.ts';

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { median } from 'simple-statistics';
 import { armOrder } from '../../src/eval/run/arm-order.ts';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 import { LlamaServer } from './ttft/llama-server.ts';

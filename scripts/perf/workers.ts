@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 import { barePace } from './workers/bare-engines.ts';
 import { type Flags, PacedRun } from './workers/paced-run.ts';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { composeEngine } from '../cli/compose.ts';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { composeEngine } from './compose.ts';
+import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
 import { gatingCalibrationOf } from '../models/embedding/gating-threshold.ts';
 import { EmbeddingService } from '../models/embedding/embedding-service.ts';

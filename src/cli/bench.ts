@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { configOptions } from '../config/config-options.ts';
-import { engineNames } from './compose.ts';
+import { engineNames } from '../bench/compose.ts';
 import { addConfigOptions } from './config-options.ts';
 
 /** All options but that of a queue, which other verbs have. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { addConfigOptions } from './config-options.ts';
 
 const parsed = (...words: string[]): Record<string, unknown> =>

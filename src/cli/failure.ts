@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { escapedControls, printable } from '../render/printable.ts';
-
-/** Exit codes of the process. */
-export const exitCodes = { ok: 0, checkFailed: 1, badUsage: 2, belowBar: 3, bug: 70, interrupted: 130 } as const;
 
 const complain = (message: string, hint: string) =>
   process.stderr.write(`error: ${printable(message)}\n  hint: ${printable(hint)}\n`);

@@ -1,4 +1,4 @@
-import { exitCodes } from './failure.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { interruptible } from './interruption.ts';
 
 /** Runs work that ^C ends without a trace: what was copied or fetched in part has no name yet. */

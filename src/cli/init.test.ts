@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { Command } from 'commander';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import { configOptions } from '../config/config-options.ts';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { readDataset } from '../data/reader.ts';
 import { declareInit } from './init.ts';
 

@@ -5,7 +5,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { configFileName, configFileSchema } from '../config/config-file.ts';
 import { writeText } from '../data/write-lines.ts';
 import { shownPath } from './command-line.ts';
-import { engineNames } from './compose.ts';
+import { engineNames } from '../bench/compose.ts';
 
 const SCHEMA_FILE = 'dki-bench.schema.json';
 const DATA_FILE = 'my-memories.jsonl';

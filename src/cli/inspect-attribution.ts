@@ -1,8 +1,8 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { TurnRef } from '../viewer/links.ts';
 import { AttributionService } from './attribution-service.ts';
-import { composeForRuns } from './compose.ts';
-import { exitCodes } from './failure.ts';
+import { composeForRuns } from '../bench/compose.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { interruptible } from './interruption.ts';
 import { ProgressDisplay } from './progress.ts';
 

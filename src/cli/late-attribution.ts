@@ -24,7 +24,7 @@ export class LateAttribution implements AttributionPort, AsyncDisposable {
   async #open(): Promise<AttributionService> {
     const [{ AttributionService }, { composeForRuns }] = await Promise.all([
       import('./attribution-service.ts'),
-      import('./compose.ts'),
+      import('../bench/compose.ts'),
     ]);
     return new AttributionService(this.#config, composeForRuns(this.#config));
   }

@@ -11,7 +11,7 @@ import { embedderFolderOf } from '../models/embedding/embedder-folder.ts';
 import { askedInWords, megabytes, modelsTable } from '../report/models-table.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
-import { composeEngine } from './compose.ts';
+import { composeEngine } from '../bench/compose.ts';
 import { heedingInterrupts } from './heeding-interrupts.ts';
 import { importModel } from './models/import-model.ts';
 import { type ModelRow, modelRows, rowOfEntry, rowOfImported } from './models/model-rows.ts';

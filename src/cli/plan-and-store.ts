@@ -1,4 +1,4 @@
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { QueueStore } from '../store/queue/queue-store.ts';
 import { planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
@@ -6,7 +6,7 @@ import { planIdOf } from '../eval/run/queue/plan-id.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import { composeEngine } from './compose.ts';
+import { composeEngine } from '../bench/compose.ts';
 import { openQueue } from './queue-runs.ts';
 
 /** Plans the run that the flags name, stores it in the queue, and prints what was stored. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { engineNames } from './compose.ts';
+import { engineNames } from '../bench/compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { configOptions } from '../config/config-options.ts';
 import { heedingInterrupts } from './heeding-interrupts.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { readAskedData } from '../data/asked-data.ts';
 import type { DatasetUser } from '../data/dataset.ts';
 import { printableJson } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
-import { composeEngine, engineNames } from './compose.ts';
+import { composeEngine, engineNames } from '../bench/compose.ts';
 import { addConfigOptions } from './config-options.ts';
 import { pageOf } from './page.ts';
 import { ProgressDisplay } from './progress.ts';

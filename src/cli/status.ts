@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import type { QueueConnection } from '../store/queue/queue-connection.ts';
 import { QueueReader } from '../store/queue/queue-reader.ts';
 import { QueueStore } from '../store/queue/queue-store.ts';

@@ -10,7 +10,7 @@ import { printable, printableJson } from '../render/printable.ts';
 import { checkDrawings, redrawReport } from '../report/report-files.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { shownPath } from './command-line.ts';
-import { exitCodes } from './failure.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 
 /** The results of stored reports, the oldest first. @throws BenchError as `findReports` and `readReport` */
 export function storedReports(path: string): RunResults[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { RunUserRepository } from '../store/run-user-repository.ts';
 import { TurnIndexRepository } from '../store/turn-index/turn-index-repository.ts';
@@ -22,7 +22,7 @@ import { namedTable, shownTables, tableNames } from '../report/tables/report-tab
 import { type TurnFormat, turnFormats, turnLines } from '../report/turns/turn-lines.ts';
 import { shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
-import { exitCodes } from './failure.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 interface TablesFlags {

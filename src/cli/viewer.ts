@@ -10,7 +10,7 @@ import { openReports, type TextsOfRun } from '../viewer/stored-reports/open-repo
 import { viewerScript } from '../viewer/server/viewer-script.ts';
 import { printable } from '../render/printable.ts';
 import { shownPath } from './command-line.ts';
-import { exitCodes } from './failure.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { interruptible } from './interruption.ts';
 
 /** Options of the viewer. */

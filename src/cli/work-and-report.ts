@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { QueueReader } from '../store/queue/queue-reader.ts';
 import { QueueStore } from '../store/queue/queue-store.ts';
 import { datasetsOf } from '../eval/run/queue/queue-settings.ts';
@@ -7,8 +7,8 @@ import { requireSameVersion, requireUnchanged } from '../eval/run/queue/same-ver
 import { WorkerFolder } from '../eval/run/queue/worker-folder.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
-import { composeEngine } from './compose.ts';
-import { exitCodes } from './failure.ts';
+import { composeEngine } from '../bench/compose.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { interruptible } from './interruption.ts';
 import { ProgressDisplay } from './progress.ts';
 import { openQueue } from './queue-runs.ts';

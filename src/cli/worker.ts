@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { engineNames } from './compose.ts';
+import { engineNames } from '../bench/compose.ts';
 import { addConfigOptions } from './config-options.ts';
 
 /** Options of a worker: where things are on its machine; all else is the plan's. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BenchError } from '../base/bench-error.ts';
-import { loadBenchConfig } from './load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 
 let folder: string;
 beforeEach(() => {

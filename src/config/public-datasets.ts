@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { cacheFolder } from '../models/cache-folder.ts';
+import { cacheFolder } from './cache-folder.ts';
 
 /** Names of public data sets: known by shape, and brought by the user, since they are others' and do not ship. */
 export const publicDatasetNames = ['locomo', 'musique-s', 'longmemeval'] as const;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import type { DownloadProgress } from '../models/hub/hub-file.ts';
-import { loadBenchConfig } from '../config/load-config.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { datasetOffer, type DatasetOffer, fetchDataset } from './fetch-dataset.ts';
 
 /** Three questions in the shape of CacheBlend's inputs, in some 60 kB. */

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { cacheFolder } from './cache-folder.ts';
+import { cacheFolder } from '../config/cache-folder.ts';
 import { checksumOfFile, type FileChecksum } from './hub/file-checksum.ts';
 import { type DownloadOptions, fetchFile } from './hub/hub-file.ts';
 import { addressOf, hubAccess, parseHubReference } from './hub/hub-reference.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from './cache-folder.ts';
+import { cacheFolder } from '../config/cache-folder.ts';
 import type { ModelEntry } from './registry.ts';
 
 /** A model that a user imported and the registry does not know. */

@@ -1,6 +1,6 @@
 import { existsSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { cacheFolder } from './cache-folder.ts';
+import { cacheFolder } from '../config/cache-folder.ts';
 import { cacheFolderOf, parseHubReference } from './hub/hub-reference.ts';
 import { type EmbedderEntry, type ModelEntry, shippedPathOf } from './registry.ts';
 

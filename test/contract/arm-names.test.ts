@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { suitesNamed } from '../../src/eval/suites/suites.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 

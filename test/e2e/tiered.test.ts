@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runBench } from '../../src/cli/compose.ts';
+import { runBench } from '../../src/bench/compose.ts';
 import { smallConfig, TestFolder } from '../model/bench-fixture.ts';
 
 const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '8' };

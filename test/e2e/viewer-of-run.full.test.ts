@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LateAttribution } from '../../src/cli/late-attribution.ts';
-import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { exportRun } from '../../src/viewer/export/export-run.ts';
 import { inspectApp } from '../../src/viewer/server/inspect-app.ts';

@@ -6,7 +6,7 @@ import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import { memoriesOf, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { AttributionService } from '../../src/cli/attribution-service.ts';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
 import { changed } from '../fixtures/draft.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
-import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 
 /** A folder of its own for what a test writes; gone when it ends. */

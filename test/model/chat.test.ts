@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatLoop } from '../../src/cli/chat/chat-loop.ts';
 import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
 import { auditLogs, conversations, memories, sessions } from '../../src/store/conversation-schema.ts';
 import { turns } from '../../src/store/schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runBench } from '../../src/cli/compose.ts';
+import { runBench } from '../../src/bench/compose.ts';
 import type { CheckName } from '../../src/store/records/results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import { injectingArms } from '../../src/systems/arms/injecting-arms.ts';

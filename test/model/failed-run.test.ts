@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { runBench } from '../../src/cli/compose.ts';
+import { runBench } from '../../src/bench/compose.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runBench } from '../../src/cli/compose.ts';
+import { runBench } from '../../src/bench/compose.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
 it('proves cells on a run whose prompts never have two memories', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';

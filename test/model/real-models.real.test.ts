@@ -1,8 +1,8 @@
 import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
-import { loadBenchConfig } from '../../src/config/load-config.ts';
+import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { filesOf } from '../../src/models/kept-files.ts';
 import { withFetchedModels } from '../../src/eval/run/fetch-models.ts';
 import { openSystem } from '../../src/index.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { composeEngine } from '../../src/cli/compose.ts';
+import { composeEngine } from '../../src/bench/compose.ts';
 import { filesOf } from '../../src/models/kept-files.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { runBench } from '../../src/cli/compose.ts';
+import { runBench } from '../../src/bench/compose.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { runBench } from '../../src/cli/compose.ts';
+import { runBench } from '../../src/bench/compose.ts';
 import { itemPage } from '../../src/viewer/item/item-page.ts';
 import { readItemPage } from '../../src/viewer/item/read-item-page.ts';
 import { printTurn } from '../../src/viewer/print/print-turn.ts';

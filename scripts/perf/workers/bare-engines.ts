@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { composeEngine } from '../../../src/cli/compose.ts';
+import { composeEngine } from '../../../src/bench/compose.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { nextMessage } from './next-message.ts';
 

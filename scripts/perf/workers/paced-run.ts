@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runBench } from '../../../src/cli/compose.ts';
-import { loadBenchConfig } from '../../../src/config/load-config.ts';
+import { runBench } from '../../../src/bench/compose.ts';
+import { loadBenchConfig } from '../../../src/bench/load-config.ts';
 import { nextMessage } from './next-message.ts';
 
 /** Options of a run by their names on the command line. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadBenchConfig } from '../../config/load-config.ts';
+import { loadBenchConfig } from '../../bench/load-config.ts';
 import { suiteOptions } from './suite-options.ts';
 
 const alphaSuite = { defaults: { limit: 200 } };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { cacheFolder } from '../cache-folder.ts';
+import { cacheFolder } from '../../config/cache-folder.ts';
 
 /** Prefix of names on the hub: `hf:org/repo/file.gguf`, or `hf:org/repo` for all files of a model. */
 export const hubPrefix = 'hf:';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
-import { cacheFolder } from '../cache-folder.ts';
+import { cacheFolder } from '../../config/cache-folder.ts';
 import { isRunning } from '../../base/is-running.ts';
 import type { ImportSource, OfferedFile } from './offered-file.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../../../models/cache-folder.ts';
+import { cacheFolder } from '../../../config/cache-folder.ts';
 import { languageModelWithHash } from '../../../models/registry.ts';
 
 /** An empty file for each model that went well, named by the hash of its bytes. */

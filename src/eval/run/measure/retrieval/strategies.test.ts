@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadBenchConfig } from '../../../../config/load-config.ts';
+import { loadBenchConfig } from '../../../../bench/load-config.ts';
 import { presetModels } from '../../../../models/preset-models.ts';
 import { datasetStrategies, mentionStrategies, searchingStrategies } from './strategies.ts';
 

@@ -2,8 +2,8 @@ import { BenchError } from '../base/bench-error.ts';
 import { workOnRun } from '../eval/bench-run.ts';
 import type { WorkerTask } from '../eval/run/workers/worker-port.ts';
 import { composeEngine } from './compose.ts';
-import { exitCodes } from './failure.ts';
-import type { FromWorker, ToWorker } from './worker/worker-messages.ts';
+import { exitCodes } from '../base/exit-codes.ts';
+import type { FromWorker, ToWorker } from './start-worker.ts';
 
 /** Time in which a worker that is told to end may come to a stop by itself. */
 const GRACE_MS = 400;
@@ -12,7 +12,7 @@ const controller = new AbortController();
 let begin: () => void;
 const begun = new Promise<void>((resolve) => (begin = resolve));
 
-/** Ends soon: what a user's turns have come to is asked again. */
+/** Ends soon; another worker answers the user's turns again. */
 function stop(): void {
   controller.abort();
   begin();
@@ -40,7 +40,7 @@ async function work(task: WorkerTask): Promise<void> {
   }
 }
 
-// Whoever makes the run is gone: nobody waits for these turns.
+// The process that makes the run is gone.
 process.on('disconnect', () => process.exit(exitCodes.interrupted));
 process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
 process.on('message', (message: ToWorker) => {

@@ -5,7 +5,7 @@ import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
 import type { RunResults } from '../store/records/results.ts';
-import { startWorker } from './worker/start-worker.ts';
+import { startWorker } from './start-worker.ts';
 
 export { adapterNamed, adapters };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../base/bench-error.ts';
-import { configOptions } from './config-options.ts';
+import { configOptions } from '../config/config-options.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
 import { presetModels } from '../models/preset-models.ts';
 import { languageModelNamed, shippedPathOf } from '../models/registry.ts';

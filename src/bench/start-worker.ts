@@ -1,14 +1,19 @@
 import { fork } from 'node:child_process';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StartWorker } from '../../eval/run/workers/worker-port.ts';
-import type { FromWorker, ToWorker } from './worker-messages.ts';
+import type { StartWorker, WorkerTask } from '../eval/run/workers/worker-port.ts';
+
+/** Messages from the run to a worker: first its task, then that it may begin. */
+export type ToWorker = { readonly task: WorkerTask } | { readonly begin: true };
+
+/** Messages from a worker to the run: turns answered for its current user, a user who is done, why it failed. */
+export type FromWorker = { readonly turns: number } | { readonly user: true } | { readonly failure: string };
 
 /** Starts a worker as a child process; it ends with this process, however that ends. */
 export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);
-  const child = fork(join(dirname(own), '..', `worker-process${extension}`), [], {
+  const child = fork(join(dirname(own), `worker-process${extension}`), [], {
     // From the sources it is started as they are.
     execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx')] : [],
     // Standard output is the results' alone.

@@ -1,0 +1,90 @@
+/** HTTP requests with an idle time-out and bounded answers, for all clients: the model hub, model servers, the judge. */
+
+/** Aborts a request when its server sends nothing for `idleMs`, or when the caller cancels it. */
+export class IdleTimeout implements Disposable {
+  readonly idleMs: number;
+  /** Aborted by the time-out, by `abort`, or by the caller's signal. */
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout;
+  #isReached = false;
+
+  constructor(idleMs: number, cancel?: AbortSignal) {
+    this.idleMs = idleMs;
+    this.signal = cancel === undefined ? this.#controller.signal : AbortSignal.any([cancel, this.#controller.signal]);
+    this.#timer = this.#start();
+  }
+
+  /** True once the server has sent nothing for too long. */
+  get isReached(): boolean {
+    return this.#isReached;
+  }
+
+  /** Starts the time anew: the server has sent something. */
+  restart(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#start();
+  }
+
+  /** Stops the clock until `restart`. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Ends the request. */
+  abort(): void {
+    clearTimeout(this.#timer);
+    this.#controller.abort();
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+
+  #start(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#isReached = true;
+      this.#controller.abort();
+    }, this.idleMs);
+  }
+}
+
+/** Sends a request. @throws what `fetch` throws; `failureReason` puts it in words */
+export async function request(address: string, options: RequestInit, timeout: IdleTimeout): Promise<Response> {
+  const response = await fetch(address, { ...options, signal: timeout.signal });
+  timeout.restart();
+  return response;
+}
+
+/** An answer that is longer than the reader allows. */
+export class AnswerTooLong extends Error {
+  constructor(mostBytes: number) {
+    super(`the answer is longer than ${mostBytes} bytes`);
+  }
+}
+
+/** Reads a whole answer as text. @throws AnswerTooLong */
+export async function readText(response: Response, timeout: IdleTimeout, mostBytes = Infinity): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    timeout.restart();
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new AnswerTooLong(mostBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Why a request failed: the system's code such as `ECONNREFUSED`, else a message. `fetch` has it in its cause. */
+export function failureReason(error: unknown): string {
+  const { cause, message } = error as Error;
+  const inner = cause instanceof Error ? cause : (error as Error);
+  return (inner as NodeJS.ErrnoException).code ?? (inner.message || message);
+}
+
+/** Milliseconds that a busy server asks to be left alone; undefined where it does not say. */
+export function retryAfterMs({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}
