@@ -11,7 +11,8 @@ import {
   type Retriever,
 } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import { type MemoryScope, readFiles, type SaliencePath } from './file-paths.ts';
+import type { MemoryScope } from './file-paths.ts';
+import { readFiles, type SaliencePath } from './read-files.ts';
 import { documentRule, rankBySalience, type SalienceRule, type ScoredEntry } from './salience-ranking.ts';
 import { salienceEntry, type SalienceEntry } from './salience-entry.ts';
 import { SalienceLibrary } from './salience-library.ts';
