@@ -31,4 +31,3 @@ export function readFiles(
   const days = asksForTimeline(query) ? recentJournal(nowMs).filter(isThere) : [];
   return days.length > 0 ? read('timeline', days) : undefined;
 }
-
