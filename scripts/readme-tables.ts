@@ -9,7 +9,7 @@ import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/results.ts';
-import { joinedArms } from '../src/eval/suites/joined-arms.ts';
+import { joinedArms } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/markdown.ts';
 import { type Cell, type Column, estimateCell, formatCell, meanCell, type Row, textCell } from '../src/render/table.ts';
 import { ablationTable } from '../src/report/tables/ablation-table.ts';
@@ -74,8 +74,7 @@ function pairTable(
   columns: readonly string[],
   cells: (results: RunResults, arm: ArmResults) => readonly Cell[],
 ): string {
-  const joined: readonly string[] = joinedArms;
-  const asked = base.arms.filter(({ arm }) => joined.includes(arm));
+  const asked = base.arms.filter(({ arm }) => joinedArms.includes(arm));
   const models = [base, block];
   const shown = bare({
     rowHeading: 'arm',

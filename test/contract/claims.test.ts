@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { methodsSuite } from '../../src/eval/suites/methods-suite.ts';
+import { suites } from '../../src/eval/suites/suites.ts';
 import { claims } from '../../src/report/claims.ts';
 
 it('claims are set beside arms that suite methods runs', () => {
   const named = new Set(claims.flatMap(({ measured }) => measured.map(({ arm }) => arm)));
-  expect([...named].filter((arm) => !methodsSuite.arms.includes(arm))).toEqual([]);
+  expect([...named].filter((arm) => !suites.methods.arms.includes(arm))).toEqual([]);
   expect(named.size).toBeGreaterThan(5);
 });

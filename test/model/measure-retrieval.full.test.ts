@@ -10,7 +10,7 @@ import { TransformersEmbedder } from '../../src/models/embedding/transformers-em
 import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
 import { RouterRetriever } from '../../src/retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
-import { measureRetrieval } from '../../src/eval/run/measure/retrieval/measure-retrieval.ts';
+import { measureRetrieval } from '../../src/eval/run/measure/measure-retrieval.ts';
 
 const embedder = presetModels.embedder;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placementSuite } from '../../src/eval/suites/placement-suite.ts';
+import { suites } from '../../src/eval/suites/suites.ts';
 import { placementTable } from '../../src/report/tables/placement-table.ts';
 import { checkOf, shippedArm, smallRun } from '../fixtures/small-run.ts';
 import { failedChecks } from './bench-fixture.ts';
@@ -8,14 +8,14 @@ const flags = { contextTokens: '2048' };
 
 describe('the arms of suite placement', () => {
   it('pass every check, and each changes an outcome', async () => {
-    const results = await smallRun(placementSuite.arms.join(), { flags });
+    const results = await smallRun(suites.placement.arms.join(), { flags });
     expect(failedChecks(results)).toEqual([]);
     for (const check of ['cells', 'token accounting', 'token identity', 'same memories', 'effect'] as const) {
       expect(checkOf(results, check)).toMatchObject({ status: 'passed' });
     }
     expect(checkOf(results, 'effect').evidence).toBe('9 arms and settings change an outcome');
     const { rows } = placementTable(results);
-    expect(rows.map(({ label }) => label)).toEqual(placementSuite.arms);
+    expect(rows.map(({ label }) => label)).toEqual(suites.placement.arms);
   });
 
   it('fail the checks where nobody reads a setting', async () => {

@@ -1,36 +1,173 @@
 import { type SuiteName, suiteNames } from '../../config/bench-config.ts';
-import { ablationSuite } from './ablation-suite.ts';
-import { alphaSuite } from './alpha-suite.ts';
-import { coherenceSuite } from './coherence-suite.ts';
-import { contextSuite } from './context-suite.ts';
-import { coreferenceSuite } from './coreference-suite.ts';
-import { isolationSuite } from './isolation-suite.ts';
-import { latencySuite } from './latency-suite.ts';
-import { mainSuite } from './main-suite.ts';
-import { methodsSuite } from './methods-suite.ts';
-import { placementSuite } from './placement-suite.ts';
-import { retrievalSuite } from './retrieval-suite.ts';
-import { scalingSuite } from './scaling-suite.ts';
-import { servingSuite } from './serving-suite.ts';
-import { storageSuite } from './storage-suite.ts';
+import { coherenceData } from '../../data/generators/coherence-data.ts';
+import { contextData } from '../../data/generators/context-data.ts';
+import { coreferenceData } from '../../data/generators/coreference-data.ts';
+import { scalingData } from '../../data/generators/scaling-data.ts';
+import { withSetting } from '../../systems/arms/arm-name.ts';
+import { measureRetrieval } from '../run/measure/measure-retrieval.ts';
+import { measureServing } from '../run/measure/measure-serving.ts';
+import { measureStorage } from '../run/measure/measure-storage.ts';
 import type { Suite } from '../run/suite.ts';
 
-/** Every suite by its name. */
-const suites: Readonly<Record<SuiteName, Suite>> = {
-  main: mainSuite,
-  context: contextSuite,
-  ablation: ablationSuite,
-  placement: placementSuite,
-  alpha: alphaSuite,
-  latency: latencySuite,
-  coherence: coherenceSuite,
-  retrieval: retrievalSuite,
-  storage: storageSuite,
-  isolation: isolationSuite,
-  scaling: scalingSuite,
-  coreference: coreferenceSuite,
-  methods: methodsSuite,
-  serving: servingSuite,
+/** Text, KV that equals it, and blocks that were computed apart: with some, or no, tokens recomputed, or at one position. */
+export const joinedArms = ['rag', 'dki', 'dki-blocks', ...linkArms(1, 2, 4, 8, 16), 'dki-parallel'];
+
+/** The values of α in the DKI paper. */
+const ALPHAS = [0, 0.2, 0.4, 0.5, 0.6, 0.8, 1, 1.2];
+
+const EVICTION_RULES = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'];
+
+function linkArms(...tokens: readonly number[]): string[] {
+  return tokens.map((count) => `dki-link:${count}`);
+}
+
+/** Each arm at 15 and at 30 % of the tokens recomputed. */
+function atTwoShares(...arms: readonly string[]): string[] {
+  return arms.flatMap((arm) => [`${arm}:.15`, `${arm}:.3`]);
+}
+
+/** Every suite by its name: a question, and the arms, data and options that answer it. */
+export const suites: Readonly<Record<SuiteName, Suite>> = {
+  // Tables 1 and 1b.
+  main: {
+    name: 'main',
+    question: 'quality, tokens and latency by arm; wrong answers by class, the funnel',
+    arms: [
+      ...['none', 'oracle', 'full', 'rag', 'rag-cached', 'dki', 'dki-blocks'],
+      ...['dki-link:4', 'dki-parallel', 'rag-twin', 'dki-wrong'],
+    ],
+    // Within a minute on two cores; with fewer users and more questions each, intervals would be wider.
+    shipped: { limit: 100, users: 20 },
+  },
+  // Table 2: a memory budget of half the window for all arms, and the whole window, where KV may fill every free cell.
+  context: {
+    name: 'context',
+    question: 'a fixed window and a growing number of memories: retrieved, kept, dropped, answered',
+    arms: [
+      ...['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-parallel'],
+      ...['rag@budget=all', 'dki@budget=all', 'dki-blocks@budget=all', 'dki-parallel@budget=all'],
+    ],
+    data: contextData,
+    cellsPerPosition: 2,
+    defaults: { topK: 1000 },
+  },
+  // Table 3. Each prompt template has its own `rag`, which shows the effect of the template itself.
+  ablation: {
+    name: 'ablation',
+    question:
+      'ablations: KV, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid, summary',
+    arms: [
+      ...[...joinedArms, 'dki-gated', 'dki-hybrid', 'summary', 'rag@placement=rank', 'dki@placement=rank'],
+      ...['rag@labels=bullet', 'dki@labels=bullet', 'dki-blocks@labels=bullet', 'dki-parallel@labels=bullet'],
+    ],
+    triesTemplate: ['rag', 'dki', 'dki-blocks'],
+    defaults: { limit: 200 },
+  },
+  // Table 3b: one option of how blocks are computed and placed at a time.
+  placement: {
+    name: 'placement',
+    question: 'one option of blocks at a time: the context they are computed in, shared tokens, positions, temperature',
+    arms: [
+      ...['rag', 'dki-blocks', 'dki-blocks@context=none', 'dki-blocks@context=previous'],
+      ...['dki-blocks@sink=4', 'dki-blocks@sink=4:kept'],
+      ...['dki-blocks@context=none@sink=4', 'dki-blocks@context=none@sink=4:kept'],
+      ...['dki-parallel', 'dki-parallel@temperature=0.9'],
+    ],
+    // A small model answers this part within a minute.
+    shipped: { limit: 24 },
+  },
+  // Table 4.
+  alpha: {
+    name: 'alpha',
+    question: 'recall and fluency by the factor α of injected values',
+    arms: ['rag', ...ALPHAS.map((alpha) => withSetting('dki', 'alpha', alpha))],
+    defaults: { limit: 200 },
+    scoresAnswers: true,
+  },
+  // Table 5.
+  latency: {
+    name: 'latency',
+    question: 'cache misses against hits, where the time to first token goes, and from which turn on KV pays off',
+    arms: [
+      ...['rag', 'rag-cached', 'dki', 'dki-resident', 'dki-blocks', 'dki-blocks@built=ahead'],
+      ...['dki-link:4', 'dki-parallel', 'rag-twin'],
+    ],
+    defaults: { limit: 200, repeats: 2 },
+    timesAreResults: true,
+  },
+  // Table 6.
+  coherence: {
+    name: 'coherence',
+    question: "recall by depth of the conversation; the history holds the arm's own answers",
+    arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'],
+    data: coherenceData,
+  },
+  // Tables 7 and 7b: the language model answers nothing.
+  retrieval: {
+    name: 'retrieval',
+    question: 'recall@k, MRR, nDCG@10 and time by retrieval strategy and kind of question',
+    arms: [],
+    measure: async (context) => ({ retrieval: await measureRetrieval(context) }),
+  },
+  // Table 8.
+  storage: {
+    name: 'storage',
+    question: 'bytes per memory token by KV type and tier, against the text, and the time to save and load',
+    arms: ['rag', 'dki', 'dki-blocks'],
+    defaults: { limit: 24 },
+    requires: ['checkpoints', 'cells'],
+    measure: async (context) => ({ storage: await measureStorage(context) }),
+    timesAreResults: true,
+  },
+  // Table 9. Every run plants secrets and asks for them; this one does so for every prefill strategy.
+  isolation: {
+    name: 'isolation',
+    question: 'cross-user leakage matrix: which user hears which secret',
+    arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'dki-hybrid', 'dki-gated'],
+    defaults: { limit: 24 },
+  },
+  // Figures F1 to F3.
+  scaling: {
+    name: 'scaling',
+    question: 'quality and time to first token by number of memories, the evidence rotated over positions',
+    arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'rag-twin'],
+    data: scalingData,
+    defaults: { topK: 1000 },
+    timesAreResults: true,
+  },
+  // Table 10.
+  coreference: {
+    name: 'coreference',
+    question: 'memories that say "she" for someone named in an earlier one: what independent blocks lose',
+    arms: joinedArms,
+    data: coreferenceData,
+    // As many as a user has, so that nothing depends on retrieval.
+    defaults: { topK: 5 },
+  },
+  // Tables 11 and 13. With all tokens recomputed every rule gives the text, so one arm shows it.
+  methods: {
+    name: 'methods',
+    question: 'recomputing, evicting and quantising KV at equal budgets, against randomly chosen tokens',
+    arms: [
+      ...['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-blocks@context=previous', 'dki-parallel', 'dki-link:4'],
+      ...atTwoShares('dki-random', 'dki-first', 'dki-random:ranked', 'dki-ranked', 'dki-cacheblend'),
+      ...atTwoShares('dki-cacheblend-oracle', 'dki-informative', 'dki-query'),
+      'dki-first:1',
+      ...EVICTION_RULES.flatMap((rule) => [`dki-evict-${rule}:.5`, `dki-blocks-evict-${rule}:.5`]),
+      ...['dki', 'dki-blocks'].flatMap((arm) => [`${arm}@store=q8_0`, `${arm}@store=q4_0`]),
+    ],
+    // A small model answers this part within three minutes.
+    shipped: { limit: 20 },
+  },
+  // Table 12.
+  serving: {
+    name: 'serving',
+    question: 'time to first token under open-loop load, by rate, up to saturation',
+    arms: ['rag', 'rag-cached', 'dki', 'dki-blocks'],
+    defaults: { limit: 100 },
+    measure: async (context) => ({ serving: await measureServing(context) }),
+    timesAreResults: true,
+  },
 };
 
 /** The suites of those names, each once, in the order of the paper's tables; `all` is every one. */

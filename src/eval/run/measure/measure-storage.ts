@@ -4,7 +4,6 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
 import { kvBytes } from '../../../kv/owned-state.ts';
-import type { Quantiles } from '../../../store/records/results/estimate.ts';
 import type { StorageMeasurement } from '../../../store/records/results.ts';
 import { cellsOf } from '../../../systems/prefill/scale-prefix.ts';
 import { memorySegment } from '../../../systems/prompt/segments.ts';
@@ -30,12 +29,8 @@ async function elapsed(act: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
-function spread(rounds: readonly Round[], part: keyof Round): Quantiles {
-  return quantiles(rounds.map((round) => round[part]));
-}
-
 /** Memory lines of the data, one after the other, until there are so many tokens; and the bytes of their text. */
-async function prefixOf(
+async function prefix(
   { datasets }: MeasureContext,
   engine: Engine,
   tokens: number,
@@ -62,7 +57,7 @@ async function measurePrefix(
   kvType: NumberType,
   tokens: number,
 ): Promise<StorageMeasurement[]> {
-  const { ids, textBytes } = await prefixOf(context, engine, tokens);
+  const { ids, textBytes } = await prefix(context, engine, tokens);
   const { rotary } = cellsOf(engine);
   const rounds: Round[] = [];
   let diskBytes = 0;
@@ -92,25 +87,30 @@ async function measurePrefix(
     });
     if (round > 0) rounds.push({ evaluateMs, saveMs, loadMs, cutMs, joinMs });
   }
-  const evaluateMs = spread(rounds, 'evaluateMs').p50;
-  const of = (
+  const times = (part: keyof Round) => quantiles(rounds.map((round) => round[part]));
+  const evaluateMs = times('evaluateMs').p50;
+  const row = (
     tier: StorageMeasurement['tier'],
     bytes: number,
-  ): Pick<StorageMeasurement, 'kvType' | 'tier' | 'tokens' | 'bytesPerToken'> => ({
+    [saveMs, loadMs]: readonly [StorageMeasurement['saveMs'], StorageMeasurement['loadMs']],
+  ): StorageMeasurement => ({
     kvType: tier === 'text' ? 'UTF-8' : kvType,
     tier,
     tokens,
     bytesPerToken: bytes / tokens,
+    saveMs,
+    loadMs,
+    evaluateMs,
   });
   return [
-    { ...of('text', textBytes), saveMs: null, loadMs: null, evaluateMs },
-    { ...of('memory', memoryBytes), saveMs: spread(rounds, 'cutMs'), loadMs: spread(rounds, 'joinMs'), evaluateMs },
-    { ...of('disk', diskBytes), saveMs: spread(rounds, 'saveMs'), loadMs: spread(rounds, 'loadMs'), evaluateMs },
+    row('text', textBytes, [null, null]),
+    row('memory', memoryBytes, [times('cutMs'), times('joinMs')]),
+    row('disk', diskBytes, [times('saveMs'), times('loadMs')]),
   ];
 }
 
 /**
- * Measures bytes of K/V a memory token by K/V type and tier, beside the bytes of the text, and the time of saving and loading
+ * Measures bytes of KV per memory token by KV type and tier, beside the bytes of the text, and the time of saving and loading
  * beside that of evaluating. `memory` is a block: saving exports and cuts it, loading joins and imports it.
  */
 export async function measureStorage(context: MeasureContext): Promise<readonly StorageMeasurement[]> {
@@ -128,7 +128,7 @@ export async function measureStorage(context: MeasureContext): Promise<readonly 
     for (const share of SHARES) {
       const tokens = Math.floor(share * engine.info.contextTokens);
       const rows = await measurePrefix(context, engine, kvType, tokens);
-      // The text is the same, whatever the type of its K/V.
+      // The text is the same, whatever the KV type.
       measured.push(...rows.filter(({ tier }) => tier !== 'text' || kvType === KV_TYPES[0]));
     }
   }

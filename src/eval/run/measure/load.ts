@@ -1,0 +1,181 @@
+import { setMaxListeners } from 'node:events';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
+import { profileOf } from '../../../data/user-language.ts';
+import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
+import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/contracts.ts';
+
+/** Turns of a conversation. */
+export const CONVERSATION_TURNS = 5;
+/** Mean pause between the turns of a conversation, in mean gaps between the turns of all. */
+const PAUSE_GAPS = 5;
+
+/** One turn of a load, planned before anything is answered. */
+export interface PlannedTurn {
+  /** Index of its conversation, from 0. */
+  readonly conversation: number;
+  readonly user: DatasetUser;
+  readonly item: DatasetItem;
+  /** Planned arrival, in mean gaps between turns: at λ turns a second a gap is 1/λ s. */
+  readonly at: number;
+}
+
+/** A turn of a load as it was served; times in milliseconds since the load began. */
+export interface ServedTurn {
+  readonly turn: PlannedTurn;
+  readonly plannedMs: number;
+  readonly outcome:
+    | { readonly firstTokenMs: number; readonly doneMs: number; readonly response: ChatResponse }
+    | { readonly doneMs: number; readonly error: unknown };
+}
+
+/**
+ * Conversations of five turns (the last of a user may be shorter) that begin as a Poisson process and pause exponentially between
+ * turns. One seed gives one plan, for any arm and rate.
+ * @param recurrence share of the later turns of a conversation that repeat one of its questions, and so need the same memories
+ * @returns in the order of arrival, the first at 0
+ */
+export function planLoad(users: readonly DatasetUser[], recurrence: number, seed: number): PlannedTurn[] {
+  const random = new SeededRandom(seed);
+  const exponential = (): number => -Math.log(1 - random.float());
+  const conversations = random.shuffled(
+    users.flatMap((user) =>
+      Array.from({ length: Math.ceil(user.items.length / CONVERSATION_TURNS) }, (_, index) => ({
+        user,
+        fresh: user.items.slice(index * CONVERSATION_TURNS, (index + 1) * CONVERSATION_TURNS),
+      })),
+    ),
+  );
+  let start = 0;
+  const turns = conversations.flatMap(({ user, fresh }, conversation) => {
+    if (conversation > 0) start += CONVERSATION_TURNS * exponential();
+    const items: DatasetItem[] = [];
+    let next = 0;
+    for (const _ of fresh) items.push(next > 0 && random.chance(recurrence) ? random.pick(items) : fresh[next++]!);
+    let at = start;
+    return items.map((item, index): PlannedTurn => {
+      if (index > 0) at += PAUSE_GAPS * exponential();
+      return { conversation, user, item, at };
+    });
+  });
+  return turns.sort((a, b) => a.at - b.at);
+}
+
+/**
+ * Sends the planned turns to a system at the planned times (open loop): a turn that arrives while others are served waits, and its
+ * clock runs. A later turn of a conversation is sent once the earlier one was answered; its clock begins at the planned time too.
+ * @param rate turns a second; if infinite, each conversation goes on as soon as it was answered, and `clients` are held at once
+ * @param userId the id under which the system knows a user
+ * @returns in the order of the plan
+ * @throws the reason of an aborted signal
+ */
+export async function playLoad(
+  system: Pick<MemorySystem, 'chat'>,
+  plan: readonly PlannedTurn[],
+  {
+    rate,
+    clients,
+    userId,
+    signal: given,
+  }: {
+    readonly rate: number;
+    readonly clients: number;
+    readonly userId: (user: DatasetUser) => string;
+    readonly signal: AbortSignal;
+  },
+): Promise<ServedTurn[]> {
+  // Every pausing conversation listens.
+  const signal = AbortSignal.any([given]);
+  setMaxListeners(0, signal);
+  const start = performance.now();
+  const now = (): number => performance.now() - start;
+  const served = new Map<PlannedTurn, ServedTurn>();
+  const hold = async (turns: readonly PlannedTurn[]): Promise<void> => {
+    let history: readonly HistoryMessage[] = [];
+    for (const turn of turns) {
+      const plannedMs = rate === Infinity ? now() : (turn.at / rate) * 1000;
+      if (plannedMs > now()) await sleep(plannedMs - now(), signal);
+      const outcome = await serve(system, { ...request(turn), history, userId: userId(turn.user), signal }, now);
+      served.set(turn, { turn, plannedMs, outcome });
+      if ('error' in outcome) continue;
+      history = [
+        ...history,
+        { role: 'user', content: turn.item.query },
+        { role: 'assistant', content: outcome.response.text },
+      ];
+    }
+  };
+  const waiting = [...Map.groupBy(plan, ({ conversation }) => conversation).values()];
+  if (rate === Infinity) {
+    const client = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await hold(next);
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+  } else {
+    await Promise.all(waiting.map(hold));
+  }
+  return plan.map((turn) => served.get(turn)!);
+}
+
+function request({ item, user, conversation }: PlannedTurn) {
+  return {
+    query: item.query,
+    sessionId: `serving/${conversation}`,
+    language: profileOf(item.language, user.languageProfile).language,
+    ...(item.systemPrompt === undefined ? {} : { systemPrompt: item.systemPrompt }),
+    ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
+  };
+}
+
+async function serve(
+  system: Pick<MemorySystem, 'chat'>,
+  asked: ChatRequest & { readonly signal: AbortSignal },
+  now: () => number,
+): Promise<ServedTurn['outcome']> {
+  let firstTokenMs: number | undefined;
+  const onText = (): void => {
+    firstTokenMs ??= now();
+  };
+  try {
+    const response = await system.chat({ ...asked, onText });
+    // An answer that was cut short is no turn.
+    asked.signal.throwIfAborted();
+    const doneMs = now();
+    return { firstTokenMs: firstTokenMs ?? doneMs, doneMs, response };
+  } catch (error) {
+    asked.signal.throwIfAborted();
+    return { doneMs: now(), error };
+  }
+}
+
+/** @throws the reason of the signal, at once */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(wake, ms);
+    function wake(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    }
+    signal.addEventListener('abort', wake);
+  });
+  signal.throwIfAborted();
+}
+
+/**
+ * True if the queue still grows at the end of a load: the mean backlog rises from each third of the arrivals to the next, and by
+ * more turns in all than are served at once. Times of such a load depend on its length.
+ * @param served in the order of planned arrival
+ */
+export function isSaturated(served: readonly ServedTurn[], sessions: number): boolean {
+  const third = Math.floor(served.length / 3);
+  if (third === 0) return false;
+  const backlogs = served.map(
+    ({ plannedMs }) =>
+      served.filter((other) => other.plannedMs <= plannedMs && other.outcome.doneMs > plannedMs).length,
+  );
+  const mean = (from: number, to: number): number =>
+    backlogs.slice(from, to).reduce((sum, count) => sum + count, 0) / (to - from);
+  const [first, middle, last] = [mean(0, third), mean(third, 2 * third), mean(2 * third, backlogs.length)] as const;
+  return first < middle && middle < last && last - first > sessions;
+}

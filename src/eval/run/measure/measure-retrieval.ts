@@ -1,0 +1,280 @@
+import type { BenchConfig } from '../../../config/bench-config.ts';
+import { searchingRetrieverNames } from '../../../config/retriever-names.ts';
+import { type SalienceWeights, writeSalienceWeights } from '../../../config/salience-weights.ts';
+import { type DatasetItem, indexChanges } from '../../../data/dataset.ts';
+import { mentionUsers } from '../../../data/generators/mention-data.ts';
+import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../../data/generators/retrieval-data.ts';
+import { presetEmbedderName, presetModels } from '../../../models/preset-models.ts';
+import type { Retriever } from '../../../retrieval/retriever.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/results.ts';
+import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval.ts';
+import { estimateShare } from '../../analysis/statistics/estimate.ts';
+import { observationsOf, pairedObservationsOf } from '../../analysis/statistics/observations.ts';
+import { pairedTotals } from '../../analysis/statistics/paired-totals.ts';
+import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
+import { shareGain } from '../../analysis/summary/paired-quality.ts';
+import { salienceRule } from '../bench-parts.ts';
+import type { DrawnDataset } from '../draw-users.ts';
+import { memoryEntry, type MemoryEntry } from '../memory-entry.ts';
+import type { MeasureContext } from '../suite.ts';
+
+const TOP_K = 10;
+/** The strategy that all others are compared with. */
+const BASE = 'router' as const;
+/** pgvector's default: it searches one list of ivfflat, not all of them. */
+const DEFAULT_PROBES = 'ivfflat-approximate';
+
+/** One user with questions, each with the memories that answer it, at least one. */
+interface RetrievalUser {
+  readonly userId: string;
+  readonly memories: readonly MemoryEntry[];
+  readonly questions: readonly (Pick<DatasetItem, 'query' | 'askedAt' | 'passages'> & {
+    readonly questionId: string;
+    readonly kind: string;
+    readonly evidence: readonly string[];
+    readonly history?: DatasetItem['history'];
+  })[];
+}
+
+/** Users with questions of one origin. */
+interface QuestionSet {
+  /** Undefined for the questions generated for this suite. */
+  readonly dataset: string | undefined;
+  readonly users: readonly RetrievalUser[];
+  /** Items that no memory is known to answer. */
+  readonly leftOut: number;
+}
+
+/** A retrieval strategy as the suite measures it. */
+export interface Strategy {
+  /** In the tables. */
+  readonly label: string;
+  readonly opening: Parameters<MeasureContext['openRetriever']>;
+  /** Name of the embedder, where it is not the run's. */
+  readonly embedder?: string;
+}
+
+/** The result of one strategy on one question. */
+interface Retrieved extends Pick<RetrievalMeasurement, 'timingsMs' | 'budgetTokens'> {
+  readonly userId: string;
+  readonly questionId: string;
+  readonly kind: string;
+  readonly metrics: Readonly<Record<keyof RetrievalMeasurement['metrics'], number>>;
+}
+
+/** The results of one strategy on one question set. */
+interface MeasuredStrategy {
+  readonly strategy: Strategy;
+  readonly retrieved: readonly Retrieved[];
+}
+
+/**
+ * Every strategy on the same questions, by kind: generated ones, then those of the run's data sets. Reinforcement is measured
+ * on questions about facts that were mentioned several times.
+ */
+export async function measureRetrieval(context: MeasureContext): Promise<RetrievalMeasurements> {
+  const { config, datasets, openRetriever, onStep, signal } = context;
+  const generated: QuestionSet = { dataset: undefined, users: retrievalUsers(config.seed), leftOut: 0 };
+  const mentions: QuestionSet = { dataset: 'repeated mentions', users: mentionUsers(config.seed), leftOut: 0 };
+  const sets = datasets.map(questionSet);
+  const steps = [
+    ...searchingStrategies(config).map((strategy) => ({ set: generated, strategy })),
+    ...sets
+      .filter(({ users }) => users.some(({ questions }) => questions.length > 0))
+      .flatMap((set) => datasetStrategies(config).map((strategy) => ({ set, strategy }))),
+    ...mentionStrategies(config).map((strategy) => ({ set: mentions, strategy })),
+  ];
+  const stats: Record<string, Readonly<Record<string, unknown>>> = {};
+  const measured = new Map<QuestionSet, MeasuredStrategy[]>();
+  for (const [done, { set, strategy }] of steps.entries()) {
+    onStep(done, steps.length);
+    const retriever = await openRetriever(...strategy.opening);
+    try {
+      const retrieved = await retrieveAll(retriever, set.users, signal);
+      measured.set(set, [...(measured.get(set) ?? []), { strategy, retrieved }]);
+      if (set === generated) stats[strategy.label] = retriever.stats();
+    } finally {
+      await retriever.close();
+    }
+  }
+  return {
+    users: generated.users.length,
+    memories: RETRIEVAL_MEMORIES,
+    datasets: [...sets, mentions].map(({ dataset, users, leftOut }) => ({
+      name: dataset!,
+      users: users.length,
+      memories: users.reduce((sum, { memories }) => sum + memories.length, 0),
+      questions: users.reduce((sum, { questions }) => sum + questions.length, 0),
+      leftOut,
+    })),
+    rows: [...measured].flatMap(([set, strategies]) => retrievalRows(strategies, set.dataset, config.seed)),
+    stats,
+  };
+}
+
+/** The items of a data set that memories answer, by category. */
+export function questionSet({ part, users }: DrawnDataset): QuestionSet {
+  const isAnswered = ({ evidence }: DatasetItem): boolean => evidence.length > 0;
+  const items = users.flatMap((user) => user.items);
+  return {
+    dataset: part.name,
+    users: users.map((user) => ({
+      userId: user.userId,
+      memories: user.memories.map(memoryEntry),
+      questions: user.items
+        .filter(isAnswered)
+        .map((item) => ({ ...item, questionId: item.itemId, kind: item.category })),
+    })),
+    leftOut: items.length - items.filter(isAnswered).length,
+  };
+}
+
+/**
+ * Every strategy that searches, as the run opens it. Where long-term memory is in PostgreSQL, `tiered` with pgvector's default
+ * probes as well; where the run's embedder is not the bundled one, the router with that one as well.
+ */
+export function searchingStrategies({ cold, coldIndex, embedder }: BenchConfig): Strategy[] {
+  return searchingRetrieverNames.flatMap((name): Strategy[] => {
+    const own: Strategy = { label: name, opening: [name] };
+    if (name === BASE && embedder !== presetModels.embedder) {
+      const opening: Strategy['opening'] = [name, { embedder: presetModels.embedder }];
+      return [own, { label: `${name}, ${presetEmbedderName}`, opening, embedder: presetEmbedderName }];
+    }
+    if (name === 'tiered' && cold !== undefined && coldIndex !== DEFAULT_PROBES) {
+      return [own, { label: `${name}, ${DEFAULT_PROBES}`, opening: [name, { coldIndex: DEFAULT_PROBES }] }];
+    }
+    return [own];
+  });
+}
+
+/** The strategies for a data set: those that search, and with `--retriever given` the lists of its items. */
+export function datasetStrategies(config: BenchConfig): Strategy[] {
+  const searching = searchingStrategies(config);
+  return config.retriever === 'given' ? [...searching, { label: 'given', opening: ['given'] }] : searching;
+}
+
+/** The strategies for repeated mentions: the router, `salience`, and `salience` without reinforcement. */
+export function mentionStrategies(config: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): Strategy[] {
+  const compared: Strategy[] = [BASE, 'salience' as const].map((name) => ({ label: name, opening: [name] }));
+  const salienceWeights = withoutReinforcement(salienceRule(config).weights);
+  if (salienceWeights === undefined) return compared;
+  return [...compared, { label: 'salience, reinforcement=0', opening: ['salience', { salienceWeights }] }];
+}
+
+/** The other weights in their proportion; undefined where reinforcement has no weight, or all of it. */
+function withoutReinforcement({ semantic, reinforcement, recency, access }: SalienceWeights): string | undefined {
+  const rest = 1 - reinforcement;
+  if (rest === 1 || rest === 0) return undefined;
+  return writeSalienceWeights({
+    semantic: semantic / rest,
+    reinforcement: 0,
+    recency: recency / rest,
+    access: access / rest,
+  });
+}
+
+/** Retrieves for every question of the users, over the memories that each had at that time. */
+export async function retrieveAll(
+  retriever: Retriever,
+  users: readonly RetrievalUser[],
+  signal: AbortSignal,
+): Promise<Retrieved[]> {
+  const results: Retrieved[] = [];
+  for (const { userId, memories, questions } of users) {
+    let indexed: ReadonlySet<string> = new Set();
+    for (const question of questions) {
+      signal.throwIfAborted();
+      const now = Date.parse(question.askedAt);
+      const visible = memories.filter(({ metadata }) => Date.parse(metadata.createdAt) <= now);
+      const { removed, added } = indexChanges(indexed, visible);
+      for (const memoryId of removed) await retriever.removeMemory(memoryId, userId);
+      if (added.length > 0) await retriever.addMemories(added.map((memory) => ({ ...memory, userId })));
+      indexed = new Set(visible.map(({ memoryId }) => memoryId));
+      results.push(await retrieve(retriever, userId, question));
+    }
+    // State left by the questions is of no use to the next user.
+    await retriever.reset();
+  }
+  return results;
+}
+
+async function retrieve(
+  retriever: Retriever,
+  userId: string,
+  { questionId, kind, query, evidence, askedAt, history, passages }: RetrievalUser['questions'][number],
+): Promise<Retrieved> {
+  const options = { userId, topK: TOP_K, threshold: -1, now: new Date(askedAt), history, passages };
+  const { memories, timingsMs, tokensUsed, tokenBudget } = await retriever.retrieve(query, options);
+  const ranked = memories.map(({ memoryId }) => memoryId);
+  const { embedding, search, ranking } = timingsMs;
+  return {
+    userId,
+    questionId,
+    kind,
+    metrics: {
+      recallAt1: recallAtK(ranked, evidence, 1),
+      recallAt5: recallAtK(ranked, evidence, 5),
+      recallAt10: recallAtK(ranked, evidence, 10),
+      mrr: reciprocalRank(ranked, evidence),
+      ndcgAt10: ndcgAtK(ranked, evidence, 10),
+    },
+    timingsMs: { embedding, search, ranking, total: embedding + search + ranking },
+    budgetTokens: tokenBudget === undefined ? null : { used: tokensUsed ?? 0, limit: tokenBudget },
+  };
+}
+
+/** Rows of all questions and of each kind, strategy by strategy; recall@5 against the router, paired by question. */
+export function retrievalRows(
+  measured: readonly MeasuredStrategy[],
+  dataset: string | undefined,
+  seed: number,
+): RetrievalMeasurement[] {
+  const router = measured.find(({ strategy }) => strategy.label === BASE)!;
+  const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
+  return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {
+    const row = (kind: string, some: readonly Retrieved[]): RetrievalMeasurement => {
+      const pairs = pairedObservationsOf(
+        some.map(({ userId, questionId, metrics }) => ({ userId, a: metrics.recallAt5, b: base.get(questionId)! })),
+      );
+      return {
+        ...(dataset === undefined ? {} : { dataset }),
+        strategy: label,
+        ...(embedder === undefined ? {} : { embedder }),
+        kind,
+        ...means(some),
+        againstRouter:
+          label === BASE ? null : { ...shareGain(pairs), p: signFlipP(pairedTotals(pairs).differences, seed) },
+      };
+    };
+    const kinds = Map.groupBy(retrieved, ({ kind }) => kind);
+    return [row('all', retrieved), ...[...kinds].map(([kind, some]) => row(kind, some))];
+  });
+}
+
+function means(
+  retrieved: readonly Retrieved[],
+): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
+  const metric = (name: keyof RetrievalMeasurement['metrics']) =>
+    estimateShare(observationsOf(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] }))));
+  const mean = (value: (one: Retrieved) => number): number =>
+    retrieved.reduce((sum, one) => sum + value(one), 0) / retrieved.length;
+  return {
+    n: retrieved.length,
+    metrics: {
+      recallAt1: metric('recallAt1'),
+      recallAt5: metric('recallAt5'),
+      recallAt10: metric('recallAt10'),
+      mrr: metric('mrr'),
+      ndcgAt10: metric('ndcgAt10'),
+    },
+    timingsMs: {
+      embedding: mean(({ timingsMs }) => timingsMs.embedding),
+      search: mean(({ timingsMs }) => timingsMs.search),
+      ranking: mean(({ timingsMs }) => timingsMs.ranking),
+      total: mean(({ timingsMs }) => timingsMs.total),
+    },
+    budgetTokens: retrieved.every(({ budgetTokens }) => budgetTokens !== null)
+      ? { used: mean(({ budgetTokens }) => budgetTokens!.used), limit: mean(({ budgetTokens }) => budgetTokens!.limit) }
+      : null,
+  };
+}

@@ -1,0 +1,206 @@
+import { join } from 'node:path';
+import { BenchError } from '../../../base/bench-error.ts';
+import { type DatasetUser, visibleMemories } from '../../../data/dataset.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
+import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts';
+import { kvBytes } from '../../../kv/owned-state.ts';
+import type { ServedLoad, ServingMeasurement } from '../../../store/records/results.ts';
+import type { Arm } from '../../../systems/arms/arm-registry.ts';
+import { SystemPool } from '../../../systems/system-pool.ts';
+import { quantiles } from '../../analysis/statistics/quantile.ts';
+import { systemParts } from '../bench-parts.ts';
+import { KvFolder } from '../kv-folder.ts';
+import { memoryEntry } from '../memory-entry.ts';
+import { watched } from '../record/watched.ts';
+import type { ServeContext } from '../suite.ts';
+import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load.ts';
+
+/** Rates, from the first share of the capacity of `rag` to the last share of the best arm's. */
+const RATES = 5;
+const [LOWEST, HIGHEST] = [0.25, 1.1];
+const RAG = 'rag';
+
+/** A load that was played to one arm. */
+interface PlayedLoad {
+  readonly arm: string;
+  readonly served: readonly ServedTurn[];
+  readonly meter: TokenMeter;
+  readonly movedBytes: number;
+}
+
+/**
+ * Table 12: conversations arrive at planned times, at the same rates for every arm; times count from the planned arrival. The
+ * capacity of each arm is measured first, with as many conversations at once as there are sessions.
+ */
+export async function measureServing(context: ServeContext): Promise<ServingMeasurement> {
+  const { config, datasets, engines, folder, onStep, signal } = context;
+  const { model, contextTokens, threads, sessions, recurrence, seed } = config;
+  const users = datasets.flatMap((drawn) => drawn.users);
+  const plan = planLoad(users, recurrence, seed);
+  if (plan.length < 2) {
+    throw new BenchError('bad-option', `suite serving needs 2 turns, and has ${plan.length}`, 'raise --limit');
+  }
+  const arms = context.arms.filter(({ traits }) => traits.retrieves === 'retrieved' && traits.control === null);
+  await using engine = await engines.open(
+    {
+      model,
+      sessions,
+      checkpointFolder: join(folder, 'serving', 'checkpoints'),
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+      ...(threads === undefined ? {} : { threads }),
+    },
+    { signal },
+  );
+  const opened: EngineSession[] = [];
+  for (let index = 0; index < sessions; index++) opened.push(await engine.openSession(`serving-${index}`));
+  await addMemories(context, users);
+  let done = 0;
+  const playAll = async (rate: number): Promise<PlayedLoad[]> => {
+    const loads: PlayedLoad[] = [];
+    for (const arm of arms) {
+      loads.push(await play(context, { engine, sessions: opened }, arm, { plan, rate }));
+      onStep(++done, arms.length * (RATES + 1));
+    }
+    return loads;
+  };
+  const capacity: Record<string, number> = {};
+  for (const { arm, served } of await playAll(Infinity)) {
+    capacity[arm] = perSecond(answered(served).length, lastAnswerMs(served));
+  }
+  const loads: ServedLoad[] = [];
+  for (const rate of rates(capacity)) {
+    const played = await playAll(rate);
+    const rag = played.find(({ arm }) => arm === RAG);
+    for (const load of played) loads.push(servedLoad(load, sessions, load === rag ? undefined : rag));
+  }
+  const conversations = new Set(plan.map(({ conversation }) => conversation)).size;
+  return { sessions, conversations, recurrence, capacity, loads };
+}
+
+/** Users of the load are separate users, who have all their memories from the start. */
+const servedUserId = ({ userId }: DatasetUser): string => `serving/${userId}`;
+
+async function addMemories({ keeper, runId }: ServeContext, users: readonly DatasetUser[]): Promise<void> {
+  for (const user of users) {
+    const last = user.items.at(-1);
+    if (last === undefined) continue;
+    const userId = servedUserId(user);
+    const entries = visibleMemories(user, last).map(memoryEntry);
+    await keeper.addAll(
+      `${runId}/${userId}`,
+      userId,
+      entries.map((entry) => ({ ...entry, memoryId: `serving/${entry.memoryId}` })),
+    );
+  }
+}
+
+/** The rates at which all arms are loaded, in equal ratios. */
+function rates(capacity: Readonly<Record<string, number>>): number[] {
+  const best = Math.max(...Object.values(capacity));
+  const lowest = LOWEST * (capacity[RAG] ?? best);
+  const ratio = ((HIGHEST * best) / lowest) ** (1 / (RATES - 1));
+  return Array.from({ length: RATES }, (_, index) => lowest * ratio ** index);
+}
+
+/** Plays a load to an arm, on an empty store. */
+async function play(
+  { config, folder, keeper, signal }: ServeContext,
+  { engine, sessions }: { readonly engine: Engine; readonly sessions: readonly EngineSession[] },
+  arm: Arm,
+  { plan, rate }: { readonly plan: readonly PlannedTurn[]; readonly rate: number },
+): Promise<PlayedLoad> {
+  const { name } = arm.traits;
+  using stores = new KvFolder({ kvBytes: config.kvBytes }, join(folder, 'serving'));
+  const store = await stores.opener(name)(engine);
+  let movedBytes = 0;
+  await using pool = await SystemPool.open(sessions.length, (index) => {
+    const session = countingSession(sessions[index]!, (bytes) => (movedBytes += bytes));
+    const parts = systemParts({ engine }, session, config, keeper);
+    return Promise.resolve(arm.open({ ...parts, openStore: () => Promise.resolve(store) }));
+  });
+  // Earlier queries are embedded and searched again.
+  await keeper.reset();
+  const before = await engine.meter();
+  const served = await playLoad(pool, plan, { rate, clients: sessions.length, userId: servedUserId, signal });
+  const meter = meterDifference(await engine.meter(), before);
+  await pool.reset();
+  return { arm: name, served, meter, movedBytes };
+}
+
+/** The session with every byte of KV counted that its calls move in or out. */
+function countingSession(session: EngineSession, count: (bytes: number) => void): EngineSession {
+  return watched(session, [], (call) => call(), {
+    checkpoint: async (...given) => {
+      const checkpoint = await session.checkpoint(...given);
+      count(checkpoint.bytes);
+      return checkpoint;
+    },
+    restore: async (checkpoint, ...given) => {
+      await session.restore(checkpoint, ...given);
+      count(checkpoint.bytes);
+    },
+    exportCells: async (...given) => {
+      const state = await session.exportCells(...given);
+      count(kvBytes(state));
+      return state;
+    },
+    importCells: async (state, ...given) => {
+      const bytes = kvBytes(state);
+      await session.importCells(state, ...given);
+      count(bytes);
+    },
+  });
+}
+
+/** The numbers of one load. @param rag the same load played to `rag`; undefined for `rag` itself, and where it did not run */
+function servedLoad(
+  { arm, served, meter, movedBytes }: PlayedLoad,
+  sessions: number,
+  rag: PlayedLoad | undefined,
+): ServedLoad {
+  const all = answered(served);
+  const saturated = isSaturated(served, sessions);
+  const times = all.map(({ plannedMs, outcome }) => outcome.firstTokenMs - plannedMs);
+  const { p50, p95 } = times.length === 0 ? { p50: undefined, p95: undefined } : quantiles(times);
+  const caches = all.map(({ outcome }) => outcome.response.trace.account.cache);
+  const reported = all.reduce((sum, { outcome }) => sum + outcome.response.tokens.evaluated, 0);
+  const mean = (total: number | null): number | null => (total === null ? null : total / served.length);
+  return {
+    arm,
+    offered: perSecond(served.length - 1, served.at(-1)!.plannedMs),
+    turns: served.length,
+    errors: served.length - all.length,
+    answered: perSecond(all.length, lastAnswerMs(served)),
+    ttftMs: p50 === undefined ? null : { p50, ...(p95 === undefined || saturated ? {} : { p95 }) },
+    saturated,
+    evaluatedTokens: mean(meter.evaluated),
+    reusedTokens: mean(meter.reused),
+    movedBytes: movedBytes / served.length,
+    hits: caches.some((cache) => cache !== 'bypass') ? caches.filter((cache) => cache === 'hit').length : null,
+    sameAsText: rag === undefined ? null : served.filter((turn, index) => isSameText(turn, rag.served[index]!)).length,
+    meter: meter.evaluated === null || Number.isNaN(reported) ? null : { engine: meter.evaluated, turns: reported },
+  };
+}
+
+type AnsweredTurn = ServedTurn & { readonly outcome: Exclude<ServedTurn['outcome'], { readonly error: unknown }> };
+
+function isAnswered(turn: ServedTurn): turn is AnsweredTurn {
+  return 'response' in turn.outcome;
+}
+
+function answered(served: readonly ServedTurn[]): AnsweredTurn[] {
+  return served.filter(isAnswered);
+}
+
+function isSameText(turn: ServedTurn, other: ServedTurn): boolean {
+  return isAnswered(turn) && isAnswered(other) && turn.outcome.response.text === other.outcome.response.text;
+}
+
+function lastAnswerMs(served: readonly ServedTurn[]): number {
+  return Math.max(...served.map(({ outcome }) => outcome.doneMs));
+}
+
+function perSecond(count: number, ms: number): number {
+  return (count / ms) * 1000;
+}
