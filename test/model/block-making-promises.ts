@@ -3,7 +3,7 @@ import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
-import { plainCells } from '../../src/eval/run/prove/plain-cells.ts';
+import { referenceCells } from '../../src/eval/run/prove/reference-cells.ts';
 import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
@@ -203,7 +203,7 @@ export function blockMakingPromises(opener: EngineOpener, model: string): void {
         await using system = opening(name);
         const response = await ask(system, three);
         using state = await opened.session.exportCells({ start: 0, end: response.tokens.kvResident });
-        return { cells: plainCells(state), headerTokens: blocksOf(response).header.tokens };
+        return { cells: referenceCells(state), headerTokens: blocksOf(response).header.tokens };
       };
       const { cells: plain, headerTokens } = await cellsOf('dki-parallel');
       const { cells: cold } = await cellsOf('dki-parallel@temperature=0.5');

@@ -174,7 +174,7 @@ export class UserRun {
       const memories = { visible, memories: givenTo(arm, request, response) };
       const turn = { session, response, recorded, memories };
       await clock.time('scoring', () => observer.observe(arm.traits, turn, { signal }));
-      const proof = await clock.time('checks', () => prover.prove(arm.traits, item, repeat, turn, { signal }));
+      const proof = await clock.time('checks', () => prover.prove(arm.traits, { item, repeat }, turn, { signal }));
       if (item.conversation !== undefined) {
         const exchange: readonly HistoryMessage[] = [
           { role: 'user', content: item.query },

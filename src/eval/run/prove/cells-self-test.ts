@@ -7,10 +7,8 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
-import { cellDifference } from './compare-cells.ts';
-import { type CellMaker, expectedCells } from './expected-cells.ts';
-import { FreshCells } from './fresh-cells.ts';
-import { movedCell, type PlainCell, plainCells, stateOf } from './plain-cells.ts';
+import { type CellMaker, expectedCells, FreshCells } from './expected-cells.ts';
+import { cellDifference, movedCell, type ReferenceCell, referenceCells, stateOf } from './reference-cells.ts';
 
 /** A prompt with memories, and a text that is scored behind it. */
 interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
@@ -19,10 +17,10 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 }
 
 /**
- * Self-test of a model's cells before any arm runs: one block that is joined equals the text; all tokens of
- * all blocks recomputed are the cells of the text; the engine rotates keys as plain arithmetic does; and what keys that are
- * rotated by one position too many do to the probabilities, with which the noise of parity is compared.
- * @param prompt of two memories at least
+ * Tests a model's cells before any arm runs: one joined block equals the text; all blocks with all tokens recomputed are the cells of
+ * the text; the engine rotates keys as plain arithmetic does; and how much keys that are rotated by one position too many change the
+ * probabilities, which the noise of parity is compared with.
+ * @param prompt with at least two memories
  */
 export async function cellsSelfTest(
   engine: Engine,
@@ -33,15 +31,15 @@ export async function cellsSelfTest(
   if (cells === null) return { missing: missing.cells ?? 'the engine gives no cells' };
   await using scoring = await engine.openSession('self-test of cells');
   const fresh = new FreshCells(scoring);
-  const maker: CellMaker = { engine, fresh, cells, leastTokens };
+  const maker: CellMaker = { engine, fresh, cells, leastTokens, options };
   const { layout, rotary } = cells;
   const scored = async (state: SequenceState): Promise<SequenceScore> => {
     await scoring.importCells(state, options);
     return scoring.score(suffix, continuation, options);
   };
   const parts = { header, lines };
-  const text = await expectedCells(maker, 'prefix', parts, 1, options);
-  const all = await expectedCells(maker, 'link:all', parts, 1, options);
+  const text = await expectedCells(maker, 'prefix', parts, 1);
+  const all = await expectedCells(maker, 'link:all', parts, 1);
   fresh.forget();
   await scoring.clear(options);
   await scoring.evaluate(header, options);
@@ -57,14 +55,14 @@ export async function cellsSelfTest(
     oneBlock: await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options),
     noise: { firstKeys: cut.firstKeys, deeper: Math.max(cut.keys, cut.values) },
     recomputed: Math.max(recomputed.keys, recomputed.values),
-    shift: engine.capabilities.shift ? await shiftedByEngine(scoring, cells, parts, suffix, options) : null,
+    shift: engine.capabilities.shift ? await shiftedByEngine(scoring, cells, { ...parts, suffix }, options) : null,
     planted: planted.largestDifference,
   };
 }
 
-async function cellsOf(session: EngineSession, options: CallOptions): Promise<PlainCell[]> {
+async function cellsOf(session: EngineSession, options: CallOptions): Promise<ReferenceCell[]> {
   using state = await session.exportCells(undefined, options);
-  return plainCells(state);
+  return referenceCells(state);
 }
 
 /** One memory as a block that is joined behind its header, against the same text evaluated whole. */
@@ -89,12 +87,11 @@ async function oneBlock(
   return compareScores(whole, await session.score(suffix, continuation, options));
 }
 
-/** The engine moves the last block up by erasing the first, and its keys are held against plain rotation. */
+/** Erases the first block, so that the engine moves the others, and compares their keys with plain rotation. */
 async function shiftedByEngine(
   scoring: EngineSession,
   { rotary, layout }: CellMaker['cells'],
-  { header, lines: [first = [], ...others] }: Pick<InjectedParts, 'header' | 'lines'>,
-  suffix: readonly TokenId[],
+  { header, lines: [first = [], ...others], suffix }: Omit<PromptInParts, 'continuation'>,
   options: CallOptions,
 ): Promise<number> {
   const rest = others.flat();

@@ -1,6 +1,7 @@
 import type { CallOptions } from '../../../engine/call-options.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
@@ -9,143 +10,201 @@ import type { StoreType } from '../../../store/records/store-type.ts';
 import { type RecipeName, recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
-import type { FreshCells } from './fresh-cells.ts';
-import { cooledCell, movedCell, type PlainCell, plainCells, scaledCell, stateOf } from './plain-cells.ts';
-import { restoredCells } from './plain-quantised.ts';
+import {
+  cooledCell,
+  movedCell,
+  type ReferenceCell,
+  referenceCells,
+  restoredCells,
+  scaledCell,
+  stateOf,
+} from './reference-cells.ts';
 
-/** The injected parts. */
+/** Injected tokens, and how their KV is computed and stored. */
 export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
-  /** How its blocks are made. Default: behind the header, keys as they come. */
+  /** Default: blocks see the header, keys are not scaled. */
   readonly making?: BlockMaking | undefined;
-  /** The type in which its K/V is kept. Default: the engine's own. */
+  /** Type of the stored KV. Default: the engine's own. */
   readonly keptAs?: StoreType | undefined;
-  /** The places of its memories among the retrieved, 0 for the best. Default: in their order. */
+  /** Rank of each memory among the retrieved ones, 0 for the best. Default: their order. */
   readonly ranks?: readonly number[];
-  /** Positions that are recomputed. Default: those of the rule, which must be one that measures no tokens. */
+  /** Recomputed positions. Default: those of the rule, which then must not measure tokens. */
   readonly recomputed?: readonly TokenRange[];
-  /** Reads the first so many cells of the turn back. Default: those that are made here. */
+  /** Reads the first `count` cells of the turn back. Default: the cells that are computed here. */
   readonly found?: (count: number) => Promise<SequenceState>;
 }
 
-/** Cells that are evaluated anew, and what their engine says of them. */
+/** Everything that computes cells again. */
 export interface CellMaker {
   readonly engine: Pick<Engine, 'firstLayers'>;
   readonly fresh: FreshCells;
   readonly cells: NonNullable<EngineCapabilities['cells']>;
-  /** Of a call. */
+  /** The fewest tokens that a call evaluates. */
   readonly leastTokens: number;
+  readonly options: CallOptions;
 }
 
 /**
- * Makes the cells that an arm must have, anew: every part evaluated in a session that no arm uses, behind what its block is to
- * see, moved by plain 64-bit arithmetic, keys of memories divided by their temperature, values multiplied by α. Tokens that are recomputed are evaluated behind the cells that were found: a
- * difference of one rounding in these, which is compared by itself, grows in the layers of a model with quantised weights.
+ * Evaluates tokens in a session that no arm uses. The arms of one question share header and memories, which are evaluated once:
+ * cells are cached until `forget`.
+ */
+export class FreshCells {
+  readonly #session: EngineSession;
+  readonly #cache = new Map<string, SequenceState>();
+  /** Tokens at the start of the session that were evaluated together; null if unknown. */
+  #front: readonly TokenId[] | null = null;
+
+  constructor(session: EngineSession) {
+    this.#session = session;
+  }
+
+  /**
+   * The cells of tokens that are evaluated together, behind the tokens `front`.
+   * @returns cells that live until `forget`; do not dispose of them
+   */
+  async behind(
+    front: readonly TokenId[],
+    tokens: readonly TokenId[],
+    options: CallOptions = {},
+  ): Promise<SequenceState> {
+    const key = JSON.stringify([front, tokens]);
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    if (front.length > 0 && this.#front?.join() === front.join()) {
+      await this.#session.truncate(front.length, options);
+    } else {
+      this.#front = null;
+      await this.#session.clear(options);
+      if (front.length > 0) await this.#session.evaluate(front, options);
+      this.#front = front;
+    }
+    await this.#session.evaluate(tokens, options);
+    if (front.length === 0) this.#front = tokens;
+    const range = { start: front.length, end: front.length + tokens.length };
+    const state = await this.#session.exportCells(range, options);
+    this.#cache.set(key, state);
+    return state;
+  }
+
+  /** The session, for other work; it may be left in any state. */
+  use(): EngineSession {
+    this.#front = null;
+    return this.#session;
+  }
+
+  forget(): void {
+    for (const state of this.#cache.values()) state[Symbol.dispose]();
+    this.#cache.clear();
+  }
+}
+
+/**
+ * Computes the cells that an arm must have: every part evaluated in another session, behind what its block is to see, moved by
+ * 64-bit arithmetic, keys of memories divided by their temperature, values multiplied by α. Recomputed tokens are evaluated behind
+ * the cells that were found: a rounding difference in those, which are compared separately, grows in the layers of a model with
+ * quantised weights.
  */
 export async function expectedCells(
   maker: CellMaker,
   prefill: PrefillName,
   parts: ExpectedParts,
   alpha: number,
-  options: CallOptions = {},
-): Promise<PlainCell[]> {
-  const { header, lines } = parts;
+): Promise<ReferenceCell[]> {
+  const { header, lines, keptAs = 'f16' } = parts;
   const cells =
     prefill === 'prefix'
-      ? restoredCells(
-          await evaluatedBehind(maker, [], [...header, ...lines.flat()], options),
-          parts.keptAs ?? 'f16',
-          maker.cells.layout,
-        )
-      : await joined(maker, prefill, parts, options);
+      ? restoredCells(await evaluatedBehind(maker, [], [...header, ...lines.flat()]), keptAs, maker.cells.layout)
+      : await joinedCells(maker, prefill, parts);
   const isMemory = memoryCells(parts);
   return cells.map((cell, index) => scaledCell(cell, isMemory[index] === true ? alpha : 1));
 }
 
-async function joined(
-  maker: CellMaker,
-  prefill: RecipeName,
-  parts: ExpectedParts,
-  options: CallOptions,
-): Promise<PlainCell[]> {
+async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: ExpectedParts): Promise<ReferenceCell[]> {
   const { header, lines, keptAs = 'f16', making: { context, sink, temperature = 1 } = {} } = parts;
-  const shared = header.slice(0, sink?.tokens ?? 0);
   const { layout, rotary } = maker.cells;
   const { positions } = recipeNamed(prefill);
+  const shared = header.slice(0, sink?.tokens ?? 0);
   const first = context === 'none' ? header : [...header, ...shared];
-  const whole = restoredCells(await evaluatedBehind(maker, [], first, options), keptAs, layout);
-  const seen = first.slice(0, (context === 'none' ? 0 : header.length) + shared.length);
+  const whole = restoredCells(await evaluatedBehind(maker, [], first), keptAs, layout);
+  const seen = context === 'none' ? shared : first;
   const front = { tokens: seen, cells: whole.slice(0, seen.length), keptAs };
+  const kept = sink?.kept === true ? front.cells.slice(-shared.length) : [];
   const cells = whole.slice(0, header.length);
   for (const [index, line] of lines.entries()) {
     const start = positions === 'parallel' ? header.length : cells.length;
     const neighbour = context === 'previous' ? (lines[index - 1] ?? []) : [];
-    const behind = await evaluatedBehindKept(maker, front, [...neighbour, ...line], options);
-    const own = restoredCells(behind.slice(neighbour.length), keptAs, layout).map((cell) =>
-      cooledCell(cell, temperature),
-    );
-    const placed = [...(sink?.kept === true ? front.cells.slice(-shared.length) : []), ...own];
+    const behind = await evaluatedBehindStored(maker, front, [...neighbour, ...line]);
+    const block = restoredCells(behind.slice(neighbour.length), keptAs, layout);
+    const own = block.map((cell) => cooledCell(cell, temperature));
+    const placed = [...kept, ...own];
     cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
+  return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
+}
+
+/** Evaluates the tokens of some positions again, each range behind the cells in front of it. */
+async function recomputedCells(
+  maker: CellMaker,
+  joined: readonly ReferenceCell[],
+  { header, lines, found }: ExpectedParts,
+  ranges: readonly TokenRange[],
+): Promise<ReferenceCell[]> {
+  const cells = [...joined];
   const ids = [...header, ...lines.flat()];
-  const found = parts.found ?? ((count: number) => Promise.resolve(stateOf(cells.slice(0, count), layout)));
-  for (const { start, end } of parts.recomputed ?? positionsOf(prefill, parts)) {
+  for (const { start, end } of ranges) {
     const again = ids.slice(start, Math.max(end, start + maker.leastTokens));
     while (again.length < maker.leastTokens) again.push(again.at(-1)!);
-    using before = await found(start);
-    const behind = await evaluatedBehindCells(maker, before, again, options);
+    using before = found === undefined ? stateOf(cells.slice(0, start), maker.cells.layout) : await found(start);
+    const behind = await evaluatedBehindCells(maker, before, again);
     cells.splice(start, end - start, ...behind.slice(0, end - start));
   }
   return cells;
 }
 
-/** Of each cell that is injected, in order: true for one of a memory, false for those in front of them. */
+/** For each injected cell in order: true for one of a memory, false for those in front of memories. */
 export function memoryCells({ header, lines, making }: ExpectedParts): boolean[] {
-  const kept = making?.sink?.kept === true ? header.slice(0, making.sink.tokens) : [];
-  const ofLine = (line: readonly TokenId[]): boolean[] => [...kept.map(() => false), ...line.map(() => true)];
-  return [...header.map(() => false), ...lines.flatMap(ofLine)];
+  const sink = making?.sink?.kept === true ? header.slice(0, making.sink.tokens) : [];
+  const line = (ids: readonly TokenId[]): boolean[] => [...sink.map(() => false), ...ids.map(() => true)];
+  return [...header.map(() => false), ...lines.flatMap(line)];
 }
 
 /** The positions that the rule of a recipe selects. */
-export function positionsOf(prefill: RecipeName, { header, lines, ranks }: ExpectedParts): TokenRange[] {
+export function selectedPositions(prefill: RecipeName, { header, lines, ranks }: ExpectedParts): TokenRange[] {
   const { recompute } = recipeNamed(prefill);
   const blocks = lines.map((tokenIds, index) => ({ tokenIds, rank: ranks?.[index] ?? index }));
   const selected = recompute === null ? [] : selectTokens(recompute, blocks);
   return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));
 }
 
-/** The cells of tokens that are evaluated behind others as these are kept: in fewer bits where their type has fewer. */
-export async function evaluatedBehindKept(
-  maker: CellMaker,
-  front: { readonly tokens: readonly TokenId[]; readonly cells: readonly PlainCell[]; readonly keptAs: StoreType },
-  tokens: readonly TokenId[],
-  options: CallOptions,
-): Promise<PlainCell[]> {
-  return front.keptAs === 'f16' || front.tokens.length === 0
-    ? await evaluatedBehind(maker, front.tokens, tokens, options)
-    : await evaluatedBehindCells(maker, stateOf(front.cells, maker.cells.layout), tokens, options);
-}
-
-/** The cells of tokens that are evaluated behind others. */
+/** The cells of tokens that are evaluated behind other tokens. */
 export async function evaluatedBehind(
-  { fresh }: Pick<CellMaker, 'fresh'>,
+  { fresh, options }: Pick<CellMaker, 'fresh' | 'options'>,
   front: readonly TokenId[],
   tokens: readonly TokenId[],
-  options: CallOptions,
-): Promise<PlainCell[]> {
-  return plainCells(await fresh.behind(front, tokens, options));
+): Promise<ReferenceCell[]> {
+  return referenceCells(await fresh.behind(front, tokens, options));
 }
 
-/** The cells of tokens that are evaluated behind given cells. */
+/** The cells of tokens that are evaluated behind stored ones, which may have fewer bits than the engine's. */
+export async function evaluatedBehindStored(
+  maker: CellMaker,
+  front: { readonly tokens: readonly TokenId[]; readonly cells: readonly ReferenceCell[]; readonly keptAs: StoreType },
+  tokens: readonly TokenId[],
+): Promise<ReferenceCell[]> {
+  return front.keptAs === 'f16' || front.tokens.length === 0
+    ? await evaluatedBehind(maker, front.tokens, tokens)
+    : await evaluatedBehindCells(maker, stateOf(front.cells, maker.cells.layout), tokens);
+}
+
 async function evaluatedBehindCells(
-  { fresh }: Pick<CellMaker, 'fresh'>,
+  { fresh, options }: CellMaker,
   front: SequenceState,
   tokens: readonly TokenId[],
-  options: CallOptions,
-): Promise<PlainCell[]> {
+): Promise<ReferenceCell[]> {
   const session = fresh.use();
   await session.importCells(front, options);
   await session.evaluate(tokens, options);
   const start = front.positions.length;
   using state = await session.exportCells({ start, end: start + tokens.length }, options);
-  return plainCells(state);
+  return referenceCells(state);
 }

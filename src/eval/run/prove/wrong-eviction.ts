@@ -1,178 +1,276 @@
-import type { CallOptions } from '../../../engine/call-options.ts';
+import { createHash } from 'node:crypto';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import { norm, product } from '../../../base/vectors.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import type { EvictionName } from '../../../store/records/prefill-record.ts';
-import { wrongCells } from './compare-cells.ts';
-import { type CellMaker, evaluatedBehind, evaluatedBehindKept, type ExpectedParts } from './expected-cells.ts';
-import { movedCell, type PlainCell, scaledCell } from './plain-cells.ts';
-import { restoredCells } from './plain-quantised.ts';
-import { drawsOf, leftBy, plainScores, type ScoreRange } from './plain-eviction.ts';
+import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
+import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';
+import {
+  type CellBound,
+  movedCell,
+  type ReferenceCell,
+  restoredCells,
+  scaledCell,
+  wrongCells,
+} from './reference-cells.ts';
+
+/** Scores of equal tokens may differ by this much if computed in another order. */
+const ORDER_ERROR = 1e-9;
 
 /** An arm that evicts, and what it injected. */
-export interface Evicted extends Pick<ExpectedParts, 'header' | 'lines' | 'keptAs'> {
-  /** One eviction of all memories, or one of each. */
+export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | 'keptAs'> {
+  /** One eviction over all memories, or one per memory. */
   readonly prefill: 'prefix' | 'blocks';
   readonly evict: EvictionName;
   readonly alpha: number;
 }
 
-/** Differences of keys of layer 0, and of all others, that rounding and the engine's own noise make. */
-interface Bound {
-  readonly firstKeys: number;
-  readonly deeper: number;
-}
-
 /** Memory tokens that are evicted together. */
 interface Unit {
   readonly ids: readonly TokenId[];
-  /** As evaluated, where their scores are measured. */
-  readonly built: readonly PlainCell[];
+  /** As evaluated: scores are measured on these. */
+  readonly built: readonly ReferenceCell[];
   /** At the positions at which they are injected. */
-  readonly placed: readonly PlainCell[];
+  readonly placed: readonly ReferenceCell[];
 }
 
-/** Cells of header and memories that are left. */
-export function cellsLeft({ header, lines, prefill, evict }: Omit<Evicted, 'alpha'>): number {
-  const units = prefill === 'prefix' ? [lines.flat()] : lines;
-  return units.reduce((sum, { length }) => sum + leftBy(evict, length).left, header.length);
+/** Allowed differences of the cells that were found. */
+interface Tolerance extends CellBound {
+  /** Of the numbers that scores are computed from; 0 if evaluating again gives the same bits. */
+  readonly rounding: number;
+}
+
+/** Vectors of one head in one layer by token, and the rounding error of their numbers. */
+interface HeadVectors {
+  readonly keys: readonly Float64Array[];
+  readonly values: readonly Float64Array[];
+  readonly keyError: number;
+  readonly valueError: number;
+}
+
+/** The least and the greatest score of each token that rounding allows. */
+type ScoreRange = readonly { readonly low: number; readonly high: number }[];
+
+/** Cells of header and memories that an eviction leaves. */
+export function cellsLeft({ header, lines, prefill, evict }: Omit<EvictedParts, 'alpha'>): number {
+  return unitTokens({ lines, prefill }).reduce((sum, { length }) => sum + tokensLeft(evict, length), header.length);
+}
+
+function unitTokens({ lines, prefill }: Pick<EvictedParts, 'lines' | 'prefill'>): readonly (readonly TokenId[])[] {
+  return prefill === 'prefix' ? [lines.flat()] : lines;
+}
+
+function tokensLeft(evict: EvictionName, tokens: number): number {
+  return Math.max(1, Math.floor(tokens * (1 - Number(evict.split(':')[1]))));
 }
 
 /**
- * The first thing in which cells are not what an eviction leaves, in words; null where they are. All tokens are evaluated anew, in
- * a session that no arm uses: the header's cells are compared as they are; in each K/V head of each layer the keys and values
- * of every other cell must be those of one memory token, in order, and no token that was dropped may score more than one that
- * was kept.
- * @param found of header and memories @param isExact evaluating again gives the same bits
+ * What is wrong with the cells that an eviction left; null if nothing is. All tokens are evaluated again in another session. The
+ * header's cells are compared directly; in each KV head of each layer the keys and values of every other cell must be those of one
+ * memory token, in order, and no evicted token may score more than one that was kept.
+ * @param found the cells of header and memories
  */
 export async function wrongEviction(
   maker: CellMaker,
-  arm: Evicted,
-  found: readonly PlainCell[],
-  bound: Bound,
-  isExact: boolean,
-  options: CallOptions,
+  parts: EvictedParts,
+  found: readonly ReferenceCell[],
+  tolerance: Tolerance,
 ): Promise<string | null> {
-  const header = arm.header.length;
-  const wanted = cellsLeft(arm);
+  const { header, keptAs = 'f16', evict } = parts;
+  const wanted = cellsLeft(parts);
   if (found.length !== wanted) return `${found.length} cells in place of ${wanted}`;
-  const { layout } = maker.cells;
-  const front = restoredCells(await evaluatedBehind(maker, [], arm.header, options), arm.keptAs ?? 'f16', layout);
-  const wrong = wrongCells(found.slice(0, header), front, bound);
+  const front = restoredCells(await evaluatedBehind(maker, [], header), keptAs, maker.cells.layout);
+  const wrong = wrongCells(found.slice(0, header.length), front, tolerance);
   if (wrong !== null) return wrong;
-  let first = header;
-  for (const unit of await unitsOf(maker, arm, front, options)) {
-    const { left } = leftBy(arm.evict, unit.ids.length);
-    const cells = found.slice(first, first + left);
-    const broken = wrongUnit(maker, arm.evict, unit, cells, first, bound, isExact);
+  let first = header.length;
+  for (const unit of await units(maker, parts, front)) {
+    const cells = found.slice(first, first + tokensLeft(evict, unit.ids.length));
+    const broken = wrongUnit(maker, evict, unit, { cells, first, tolerance });
     if (broken !== null) return broken;
-    first += left;
+    first += cells.length;
   }
   return null;
 }
 
-async function unitsOf(
+async function units(
   maker: CellMaker,
-  { header, lines, prefill, keptAs = 'f16', alpha }: Evicted,
-  front: readonly PlainCell[],
-  options: CallOptions,
+  { header, lines, prefill, keptAs = 'f16', alpha }: EvictedParts,
+  front: readonly ReferenceCell[],
 ): Promise<Unit[]> {
   const { rotary, layout } = maker.cells;
-  const units: Unit[] = [];
-  let start = header.length;
-  for (const ids of prefill === 'prefix' ? [lines.flat()] : lines) {
+  const made: Unit[] = [];
+  let distance = 0;
+  for (const ids of unitTokens({ lines, prefill })) {
     const built =
       prefill === 'prefix'
-        ? (await evaluatedBehind(maker, [], [...header, ...ids], options)).slice(header.length)
-        : await evaluatedBehindKept(maker, { tokens: header, cells: front, keptAs }, ids, options);
-    const distance = start - header.length;
-    const kept = restoredCells(built, keptAs, layout);
-    const placed = kept.map((cell) => scaledCell(movedCell(cell, cell.position + distance, rotary, layout), alpha));
-    units.push({ ids, built, placed });
-    start += ids.length;
+        ? (await evaluatedBehind(maker, [], [...header, ...ids])).slice(header.length)
+        : await evaluatedBehindStored(maker, { tokens: header, cells: front, keptAs }, ids);
+    const placed = restoredCells(built, keptAs, layout).map((cell) =>
+      scaledCell(movedCell(cell, cell.position + distance, rotary, layout), alpha),
+    );
+    made.push({ ids, built, placed });
+    distance += ids.length;
   }
-  return units;
+  return made;
 }
 
-/** @param first the number of the first of these cells */
 function wrongUnit(
   { cells: { layout } }: CellMaker,
   evict: EvictionName,
   { ids, built, placed }: Unit,
-  found: readonly PlainCell[],
-  first: number,
-  bound: Bound,
-  isExact: boolean,
+  found: { readonly cells: readonly ReferenceCell[]; readonly first: number; readonly tolerance: Tolerance },
 ): string | null {
-  const { rule, left } = leftBy(evict, ids.length);
-  const draw = drawsOf(ids);
+  const { cells, first, tolerance } = found;
+  const left = cells.length;
+  const draw = randomScores(ids);
+  /** The last token over all heads whose numbers each cell holds; the cell has its position. */
   const latest = new Array<number>(left).fill(-1);
-  const rounding = isExact ? 0 : bound.deeper;
   for (let layer = 0; layer < layout.layers; layer++) {
-    const largest = (numbers: (cell: PlainCell) => Float64Array): number =>
-      Math.max(...built.map((cell) => numbers(cell).reduce((most, number) => Math.max(most, Math.abs(number)), 0)));
-    const keyError = rounding * largest(({ keys }) => keys[layer]!);
-    const valueError = rounding * largest(({ values }) => values[layer]!);
+    const error = (part: 'keys' | 'values'): number =>
+      tolerance.rounding * Math.max(...built.map((cell) => largest(cell[part][layer]!)));
+    const [keyError, valueError] = [error('keys'), error('values')];
     for (let head = 0; head < layout.heads; head++) {
-      const of = (numbers: Float64Array): Float64Array =>
+      const own = (numbers: Float64Array): Float64Array =>
         numbers.subarray(head * layout.headDimension, (head + 1) * layout.headDimension);
-      const keys = built.map((cell) => of(cell.keys[layer]!));
-      const values = built.map((cell) => of(cell.values[layer]!));
-      const scores = plainScores(rule, { keys, values, keyError, valueError }, left, draw);
-      const isOf = (cell: number, token: number): boolean =>
-        isNear(
-          found[cell]!.keys[layer]!,
-          placed[token]!.keys[layer]!,
-          of,
-          layer === 0 ? bound.firstKeys : bound.deeper,
-        ) && isNear(found[cell]!.values[layer]!, placed[token]!.values[layer]!, of, bound.deeper);
+      const vectors = (part: 'keys' | 'values'): Float64Array[] => built.map((cell) => own(cell[part][layer]!));
+      const headVectors = { keys: vectors('keys'), values: vectors('values'), keyError, valueError };
+      const scores = evictionScores(evict, headVectors, left, draw);
+      const isSame = (part: 'keys' | 'values', cell: number, token: number, bound: number): boolean => {
+        const expected = placed[token]![part][layer]!;
+        const other = own(expected);
+        const limit = bound * largest(expected);
+        return own(cells[cell]![part][layer]!).every((number, at) => Math.abs(number - other[at]!) <= limit);
+      };
+      const keyBound = layer === 0 ? tolerance.firstKeys : tolerance.deeper;
+      const kept = keptTokens(
+        scores,
+        left,
+        (cell, token) => isSame('keys', cell, token, keyBound) && isSame('values', cell, token, tolerance.deeper),
+      );
       const place = `layer ${layer}, head ${head}`;
-      const kept = keptTokens(scores, left, isOf);
-      if (typeof kept === 'number') return `cell ${first + kept} holds in ${place} keys and values of no token in turn`;
+      if (kept.length < left) {
+        return `cell ${first + kept.length} holds in ${place} keys and values of no token in turn`;
+      }
       const missed = missedToken(scores, kept);
-      if (missed !== undefined)
+      if (missed !== -1) {
         return `${place} dropped token ${missed} of its memories, which scores more than one it kept`;
+      }
       kept.forEach((token, cell) => (latest[cell] = Math.max(latest[cell]!, token)));
     }
   }
   latest[left - 1] = ids.length - 1;
-  const moved = found.findIndex(({ position }, cell) => position !== placed[latest[cell]!]!.position);
+  const moved = cells.findIndex(({ position }, cell) => position !== placed[latest[cell]!]!.position);
   if (moved === -1) return null;
-  const right = placed[latest[moved]!]!.position;
-  return `cell ${first + moved} at position ${found[moved]!.position} in place of ${right}`;
+  return `cell ${first + moved} at position ${cells[moved]!.position} in place of ${placed[latest[moved]!]!.position}`;
 }
 
-/** The tokens whose keys and values stand in cells, in order: those of the largest scores where it is these. */
+function largest(numbers: Float64Array): number {
+  return numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+}
+
+/** The tokens whose keys and values stand in the cells, in order; fewer than cells if some cell holds those of no token. */
 function keptTokens(
   scores: ScoreRange,
   left: number,
-  isOf: (cell: number, token: number) => boolean,
-): readonly number[] | number {
+  isIn: (cell: number, token: number) => boolean,
+): readonly number[] {
   const middle = scores.map(({ low, high }) => (low + high) / 2);
   const best = [...scores.keys()]
     .sort((a, b) => middle[b]! - middle[a]! || b - a)
     .slice(0, left)
     .sort((a, b) => a - b);
-  if (best.every((token, cell) => isOf(cell, token))) return best;
+  if (best.every((token, cell) => isIn(cell, token))) return best;
   const kept: number[] = [];
   for (let token = 0; token < scores.length && kept.length < left; token++) {
-    if (isOf(kept.length, token)) kept.push(token);
+    if (isIn(kept.length, token)) kept.push(token);
   }
-  return kept.length === left ? kept : kept.length;
+  return kept;
 }
 
-function missedToken(scores: ScoreRange, kept: readonly number[]): number | undefined {
+/** The first evicted token that scores more than a kept one; -1 if there is none. */
+function missedToken(scores: ScoreRange, kept: readonly number[]): number {
   const least = Math.min(...kept.map((token) => scores[token]!.high));
-  const token = scores.findIndex(({ low }, candidate) => low > least && !kept.includes(candidate));
-  return token === -1 ? undefined : token;
+  return scores.findIndex(({ low }, token) => low > least && !kept.includes(token));
 }
 
-/** @param of gives the numbers of one head @param bound as a part of the largest number of all heads */
-function isNear(
-  found: Float64Array,
-  expected: Float64Array,
-  of: (numbers: Float64Array) => Float64Array,
-  bound: number,
-): boolean {
-  const largest = expected.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
-  const other = of(expected);
-  return of(found).every((number, at) => Math.abs(number - other[at]!) <= bound * largest);
+/** Draws the scores of rule `random`, head after head, layer after layer. */
+function randomScores(ids: readonly TokenId[]): () => number {
+  const seed = createHash('sha256').update(Int32Array.from(ids)).digest().readInt32LE(0);
+  const random = new SeededRandom(seed);
+  return () => random.float();
+}
+
+/**
+ * The scores by which a rule keeps the tokens of one head, as its paper and kvpress define it, in 64-bit floats. Shares no code
+ * with the layer that evicts.
+ */
+function evictionScores(evict: EvictionName, head: HeadVectors, left: number, draw: () => number): ScoreRange {
+  const { keys, keyError } = head;
+  const error = keyError * Math.sqrt(keys[0]!.length);
+  switch (evict.split(':')[0] as EvictionRule) {
+    case 'random':
+      return keys.map(() => exactly(draw()));
+    case 'streaming':
+      return keys.map((_, token) => exactly(token < keys.length - left ? 0 : 1));
+    case 'knorm':
+      return keys.map((key) => within(-norm(key), error));
+    case 'keydiff': {
+      const directions = keys.map((key) => key.map((number) => number / norm(key)));
+      const anchor = keys[0]!.map((_, at) => directions.reduce((sum, one) => sum + one[at]!, 0) / directions.length);
+      const shortest = Math.min(...keys.map(norm));
+      return directions.map((one) =>
+        within(-product(one, anchor) / norm(anchor), (4 * error) / shortest / norm(anchor)),
+      );
+    }
+    case 'lagkv':
+      return lagScores(head);
+  }
+}
+
+function lagScores({ keys, values, keyError, valueError }: HeadVectors): ScoreRange {
+  const count = keys.length;
+  const lag = [128, 64, 32, 16, 8].find((tokens) => count >= 8 * tokens) ?? 4;
+  const whole = Math.floor(count / lag);
+  if (whole < 2) return keys.map((_, token) => exactly(token));
+  return keys.map((_, token) => {
+    const part = Math.floor(token / lag);
+    if (part >= whole - 1) return exactly(1);
+    const begin = part * lag;
+    const shares = (vectors: readonly Float64Array[], error: number): ScoreRange =>
+      variationShares(vectors.slice(begin, begin + lag), vectors.slice(begin + lag, begin + 2 * lag), error);
+    const byKey = shares(keys, keyError);
+    const byValue = shares(values, valueError);
+    const scores = byKey.map(({ low, high }, at) => ({ low: low + byValue[at]!.low, high: high + byValue[at]!.high }));
+    const own = scores[token - begin]!;
+    const others = scores.filter((score) => score !== own);
+    return {
+      low: others.filter(({ high }) => high < own.low - ORDER_ERROR).length / lag,
+      high: others.filter(({ low }) => low < own.high + ORDER_ERROR).length / lag,
+    };
+  });
+}
+
+/** Softmax over tokens of how much each varies over dimensions, in units of the ranges of those behind it. */
+function variationShares(vectors: readonly Float64Array[], behind: readonly Float64Array[], error: number): ScoreRange {
+  const ranges = Array.from(vectors[0]!, (_, at) => {
+    const numbers = behind.map((vector) => vector[at]!);
+    return { least: Math.min(...numbers), range: Math.max(...numbers) - Math.min(...numbers) };
+  });
+  const powers = vectors.map((vector) => {
+    const scaled = ranges.map(({ least, range }, at) => (range === 0 ? 0 : (vector[at]! - least) / range));
+    const mean = scaled.reduce((sum, number) => sum + number) / scaled.length;
+    const squares = scaled.reduce((sum, number) => sum + (number - mean) ** 2, 0);
+    return Math.exp(Math.sqrt(squares / (scaled.length - 1)));
+  });
+  const narrowest = Math.min(...ranges.map(({ range }) => range).filter((range) => range > 0));
+  const factor = Math.exp((8 * error) / narrowest);
+  const sum = powers.reduce((total, power) => total + power);
+  return powers.map((power) => ({ low: power / sum / factor, high: (power / sum) * factor }));
+}
+
+function exactly(score: number): ScoreRange[number] {
+  return { low: score, high: score };
+}
+
+function within(score: number, error: number): ScoreRange[number] {
+  return { low: score - error - ORDER_ERROR, high: score + error + ORDER_ERROR };
 }

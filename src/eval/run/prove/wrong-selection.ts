@@ -1,12 +1,10 @@
-import { rootMeanSquare } from 'simple-statistics';
-import { norm } from '../../../base/vectors.ts';
-import type { CallOptions } from '../../../engine/call-options.ts';
+import { mean, rootMeanSquare } from 'simple-statistics';
+import { norm, product } from '../../../base/vectors.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
-import { attentionOfQuestion } from './plain-attention.ts';
-import { missedRun, type ScoredParts, type TokenScores } from './token-scores.ts';
-import type { PlainCell } from './plain-cells.ts';
+import { type ReferenceCell, referenceCells, stateOf } from './reference-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;
@@ -15,18 +13,39 @@ const NATS = 8;
 /** More nats than any token takes. */
 const RANK_APART = 1e6;
 
+type ScoredParts = ExpectedParts & Pick<InjectedParts, 'suffix' | 'question'>;
+
+/** Scores of tokens by position; those of tokens that may not be selected mean nothing. */
+interface TokenScores {
+  readonly scores: readonly number[];
+  /** Scores that are no further apart may have been found in the other order. */
+  readonly tolerance: number;
+  /** The score of a run from those of its tokens. Default: their mean. */
+  readonly runScore?: (scores: readonly number[]) => number;
+}
+
+type Scorer = (maker: CellMaker, parts: ScoredParts, rounding: number) => Promise<TokenScores>;
+
+/** Scores every rule's tokens again, by code of its own. */
+const scorers: Readonly<Record<MeasuredSelection['by'], Scorer>> = {
+  'cacheblend-oracle': (...given) => deviations(0, Infinity, ...given),
+  // On the whole model: its first layers alone, which the arm used, must agree.
+  cacheblend: (...given) => deviations(1, 2, ...given),
+  informative: surprises,
+  'ranked-informative': surprisesByRank,
+  query: questionAttention,
+};
+
 /**
- * The first thing in which positions are not those of the largest scores, which are measured anew, in a session that no arm
- * uses and by other code; null where they are, and where nothing was to be chosen.
+ * What is wrong with the recomputed positions of a rule that measures tokens: they must be those of the largest scores, which are
+ * measured again in another session; null if nothing is wrong.
  * @param rounding of keys and values, as a part of the largest number
  */
 export async function wrongSelection(
   maker: CellMaker,
   { by, share, run = 1 }: MeasuredSelection,
-  parts: ScoredParts,
-  claimed: readonly TokenRange[],
+  parts: ScoredParts & { readonly recomputed: readonly TokenRange[] },
   rounding: number,
-  options: CallOptions,
 ): Promise<string | null> {
   const { header, lines } = parts;
   const begin = header.length + (lines[0]?.length ?? 0);
@@ -37,80 +56,82 @@ export async function wrongSelection(
     lines.map((tokenIds) => ({ tokenIds, rank: 0 })),
   );
   const budget = positionsIn(taken).size;
-  const selected = positionsIn(claimed);
+  const selected = positionsIn(parts.recomputed);
   const outside = [...selected].find((position) => position < begin || position >= end);
   if (outside !== undefined) return `position ${outside} was recomputed, which no rule may select`;
-  const runs = runsOf(lines, run, begin);
-  const cut = runs.find((places) => new Set(places.map((place) => selected.has(place))).size > 1);
+  const runs = positionRuns(lines, run, begin);
+  const cut = runs.find((positions) => new Set(positions.map((position) => selected.has(position))).size > 1);
   if (cut !== undefined) return `of the run at position ${cut[0]} a part was selected`;
   const [fewest, most] = budget > 0 ? [Math.max(1, budget - run + 1), Math.max(budget, run)] : [0, 0];
   if (selected.size < fewest || selected.size > most) {
     return `${selected.size} tokens were selected in place of ${budget}`;
   }
   if (budget === 0 || budget === end - begin) return null;
-  const found = missedRun(runs, selected, await measured[by](maker, parts, rounding, options));
-  return found === null
-    ? null
-    : `position ${found.position} was not selected, and scores ${found.score.toFixed(3)} where one that was scores ${found.least.toFixed(3)}`;
+  const missed = missedRun(runs, selected, await scorers[by](maker, parts, rounding));
+  if (missed === null) return null;
+  const [score, least] = [missed.score.toFixed(3), missed.least.toFixed(3)];
+  return `position ${missed.position} was not selected, and scores ${score} where one that was scores ${least}`;
 }
 
-/** The positions of the lines behind the first, so many neighbours of a line together, the last of each perhaps fewer. */
-function runsOf(lines: ExpectedParts['lines'], run: number, begin: number): (readonly number[])[] {
+/**
+ * The first run that was left out although it scores more than one that was selected, by more than the tolerance; null if there
+ * is none.
+ * @param runs positions, grouped by run
+ * @param selected positions of whole runs, at least one
+ */
+export function missedRun(
+  runs: readonly (readonly number[])[],
+  selected: ReadonlySet<number>,
+  { scores, tolerance, runScore = mean }: TokenScores,
+): { readonly position: number; readonly score: number; readonly least: number } | null {
+  const score = (positions: readonly number[]): number => runScore(positions.map((position) => scores[position]!));
+  const isSelected = ([position]: readonly number[]): boolean => selected.has(position!);
+  const least = Math.min(...runs.filter(isSelected).map(score));
+  const missed = runs.find((positions) => !isSelected(positions) && score(positions) > least + tolerance);
+  return missed === undefined ? null : { position: missed[0]!, score: score(missed), least };
+}
+
+/** The positions behind the first line in runs of so many neighbours; the last of each line may be shorter. */
+function positionRuns(lines: ExpectedParts['lines'], run: number, begin: number): number[][] {
   const runs: number[][] = [];
   let position = begin;
   for (const line of lines.slice(1)) {
-    for (const [place] of [...line].entries()) {
-      if (place % run === 0) runs.push([]);
+    for (const index of line.keys()) {
+      if (index % run === 0) runs.push([]);
       runs.at(-1)!.push(position++);
     }
   }
   return runs;
 }
 
-const measured: Readonly<
-  Record<
-    MeasuredSelection['by'],
-    (maker: CellMaker, parts: ScoredParts, rounding: number, options: CallOptions) => Promise<TokenScores>
-  >
-> = {
-  'cacheblend-oracle': (...asked) => deviations(0, Infinity, ...asked),
-  // Of the whole model: what its first layers alone were asked for must agree.
-  cacheblend: (...asked) => deviations(1, 2, ...asked),
-  informative: surprises,
-  'ranked-informative': surprisesByRank,
-  query: attentionOfQuestion,
-};
+function positionsIn(ranges: readonly TokenRange[]): ReadonlySet<number> {
+  return new Set(ranges.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)));
+}
 
 /** Distances between the cells of joined blocks and those of the text, in these layers. */
 async function deviations(
   fromLayer: number,
   toLayer: number,
-  maker: CellMaker,
-  { header, lines, making, keptAs }: ExpectedParts,
-  rounding: number,
-  options: CallOptions,
+  ...[maker, { header, lines, making, keptAs }, rounding]: Parameters<Scorer>
 ): Promise<TokenScores> {
-  const text = await expectedCells(maker, 'prefix', { header, lines }, 1, options);
-  const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1, options);
-  const numbersOf = ({ keys, values }: PlainCell): Float64Array =>
-    Float64Array.from(
-      [keys, values].flatMap((all) => all.slice(fromLayer, toLayer).flatMap((numbers) => [...numbers])),
-    );
-  const others = text.map(numbersOf);
-  const own = joined.map(numbersOf);
-  const scores = own.map((numbers, cell) =>
-    cell < header.length ? 0 : norm(numbers.map((number, at) => number - others[cell]![at]!)),
+  const text = await expectedCells(maker, 'prefix', { header, lines }, 1);
+  const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1);
+  const numbers = ({ keys, values }: ReferenceCell): Float64Array =>
+    Float64Array.from([keys, values].flatMap((all) => all.slice(fromLayer, toLayer).flatMap((layer) => [...layer])));
+  const others = text.map(numbers);
+  const own = joined.map(numbers);
+  const scores = own.map((all, cell) =>
+    cell < header.length ? 0 : norm(all.map((number, at) => number - others[cell]![at]!)),
   );
-  // The mean of squares orders runs, whose root lies no further off than the distances do.
-  return { scores, tolerance: 2 * rounding * Math.max(...own.map(norm)), ofRun: rootMeanSquare };
+  // The mean of squares orders runs; its root is no further off than the distances are.
+  return { scores, tolerance: 2 * rounding * Math.max(...own.map(norm)), runScore: rootMeanSquare };
 }
 
-/** −ln p of each token of a line, behind the header and what precedes it there. */
+/** −ln p of each token of a line, behind the header and the tokens before it in the line. */
 async function surprises(
-  { fresh }: CellMaker,
+  { fresh, options }: CellMaker,
   { header, lines }: ExpectedParts,
   rounding: number,
-  options: CallOptions,
 ): Promise<TokenScores> {
   const scores = header.map(() => 0);
   const session = fresh.use();
@@ -125,20 +146,69 @@ async function surprises(
   return { scores, tolerance: NATS * rounding };
 }
 
-/** The same, any token of a block that was retrieved better before all of a worse one. */
-async function surprisesByRank(
-  maker: CellMaker,
-  parts: ExpectedParts,
-  rounding: number,
-  options: CallOptions,
-): Promise<TokenScores> {
-  const { scores, tolerance } = await surprises(maker, parts, rounding, options);
+/** The same, with every token of a better retrieved block before all of a worse one. */
+async function surprisesByRank(maker: CellMaker, parts: ExpectedParts, rounding: number): Promise<TokenScores> {
+  const { scores, tolerance } = await surprises(maker, parts, rounding);
   const { header, lines, ranks } = parts;
   const ranked = lines.flatMap((line, index) => line.map(() => ranks?.[index] ?? index));
   return { scores: scores.map((score, at) => score - RANK_APART * (ranked[at - header.length] ?? 0)), tolerance };
 }
 
-/** The positions in ranges. */
-function positionsIn(ranges: readonly TokenRange[]): ReadonlySet<number> {
-  return new Set(ranges.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)));
+/**
+ * ln of the attention that the question pays to each memory token in the middle layer, averaged over its tokens and over heads:
+ * queries from a session of its own behind recomputed cells, products and softmax in 64-bit floats.
+ */
+async function questionAttention(
+  maker: CellMaker,
+  { header, lines, making, keptAs, suffix, question }: ScoredParts,
+  rounding: number,
+): Promise<TokenScores> {
+  const { options } = maker;
+  const middle = Math.floor(maker.cells.layout.layers / 2);
+  const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1);
+  const part = await maker.engine.firstLayers(middle + 1, { ...options, queries: true });
+  const { layout } = part.capabilities.cells!;
+  await using session = await part.openSession('proof of a selection', options);
+  const repeated = joined.map((cell) => withQueryHeads(cell, layout.headDimension, layout.heads));
+  await session.importCells(stateOf(repeated, layout), options);
+  await session.evaluate(suffix.slice(0, Math.max(question.end, maker.leastTokens)), options);
+  const range = { start: joined.length + question.start, end: joined.length + question.end };
+  using state = await session.exportCells(range, options);
+  const queries = referenceCells(state).flatMap(({ keys }) => heads(keys[middle]!, layout.headDimension));
+  const keys = repeated.map((cell) => heads(cell.keys[middle]!, layout.headDimension));
+  const root = Math.sqrt(layout.headDimension);
+  const attention = joined.map(() => 0);
+  for (const [at, query] of queries.entries()) {
+    const logits = keys.map((own, cell) =>
+      cell < header.length ? -Infinity : product(query, own[at % layout.heads]!) / root,
+    );
+    const largest = Math.max(...logits);
+    const powers = logits.map((logit) => Math.exp(logit - largest));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    powers.forEach((power, cell) => (attention[cell]! += power / total / queries.length));
+  }
+  const longest = (vectors: readonly Float64Array[]): number =>
+    Math.sqrt(Math.max(...vectors.map((vector) => product(vector, vector))));
+  return {
+    scores: attention.map((share) => Math.log(share)),
+    // A product of two rounded vectors is off by twice the rounding, ln of a softmax by twice that, each of two scores once.
+    tolerance: (2 * 2 * 2 * rounding * longest(queries) * longest(keys.flat())) / root,
+    runScore: (logarithms) => Math.log(mean(logarithms.map(Math.exp))),
+  };
+}
+
+/** A cell with each KV head repeated for every query head that shares it. */
+function withQueryHeads(cell: ReferenceCell, headDimension: number, count: number): ReferenceCell {
+  const repeated = (numbers: Float64Array): Float64Array => {
+    const own = heads(numbers, headDimension);
+    const all = Array.from({ length: count }, (_, head) => own[Math.floor((head * own.length) / count)]!);
+    return Float64Array.from(all.flatMap((head) => [...head]));
+  };
+  return { ...cell, keys: cell.keys.map(repeated), values: cell.values.map(repeated) };
+}
+
+function heads(numbers: Float64Array, headDimension: number): Float64Array[] {
+  return Array.from({ length: numbers.length / headDimension }, (_, head) =>
+    numbers.subarray(head * headDimension, (head + 1) * headDimension),
+  );
 }

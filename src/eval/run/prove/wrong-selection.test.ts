@@ -2,7 +2,7 @@ import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
-import { missedRun } from './token-scores.ts';
+import { missedRun } from './wrong-selection.ts';
 
 const RUN = 4;
 const BLOCK = { length: 12, blocks: 5 };
@@ -26,10 +26,10 @@ function selection(seed: number) {
 const seeds = Array.from({ length: 100 }, (_, seed) => seed);
 
 it('find nothing wrong with runs that were selected by their squares, which their mean distances would', () => {
-  const missedBy = (ofRun: (scores: readonly number[]) => number) =>
+  const missedBy = (runScore: (scores: readonly number[]) => number) =>
     seeds.filter((seed) => {
       const { distances, selected, runs } = selection(seed);
-      return missedRun(runs, selected, { scores: distances, tolerance: 1e-9, ofRun }) !== null;
+      return missedRun(runs, selected, { scores: distances, tolerance: 1e-9, runScore }) !== null;
     });
   expect(missedBy(rootMeanSquare)).toEqual([]);
   expect(missedBy(mean)).not.toEqual([]);

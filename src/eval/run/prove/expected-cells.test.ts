@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engine.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
-import { FreshCells } from './fresh-cells.ts';
-import { type PlainCell, plainCells } from './plain-cells.ts';
+import { FreshCells } from './expected-cells.ts';
+import { type ReferenceCell, referenceCells } from './reference-cells.ts';
 
 const header = [0, 40, 41];
 const [first, second] = [
@@ -26,19 +26,19 @@ async function evaluatedTokens(): Promise<number> {
 }
 
 /** Cells that another session gives. */
-async function expected(front: readonly number[], tokens: readonly number[]): Promise<PlainCell[]> {
+async function expected(front: readonly number[], tokens: readonly number[]): Promise<ReferenceCell[]> {
   await using other = await engine.openSession('other');
   if (front.length > 0) await other.evaluate(front);
   await other.evaluate(tokens);
-  return plainCells(await other.exportCells({ start: front.length, end: front.length + tokens.length }));
+  return referenceCells(await other.exportCells({ start: front.length, end: front.length + tokens.length }));
 }
 
 it('gives the cells of tokens behind others, in any order and after other work in the session', async () => {
-  expect(plainCells(await fresh.behind(header, first))).toEqual(await expected(header, first));
-  expect(plainCells(await fresh.behind([], first))).toEqual(await expected([], first));
+  expect(referenceCells(await fresh.behind(header, first))).toEqual(await expected(header, first));
+  expect(referenceCells(await fresh.behind([], first))).toEqual(await expected([], first));
   await fresh.use().evaluate([99, 98]);
-  expect(plainCells(await fresh.behind(header, second))).toEqual(await expected(header, second));
-  expect(plainCells(await fresh.behind([], header))).toEqual(await expected([], header));
+  expect(referenceCells(await fresh.behind(header, second))).toEqual(await expected(header, second));
+  expect(referenceCells(await fresh.behind([], header))).toEqual(await expected([], header));
 });
 
 it('evaluates what it has evaluated once only, and the tokens in front once for all that follow each other', async () => {

@@ -1,0 +1,258 @@
+import type { KvLayout, NumberType } from '../../../engine/kv-layout.ts';
+import type { Rotary } from '../../../engine/rotary.ts';
+import type { SequenceState } from '../../../engine/sequence-state.ts';
+import type { StoreType } from '../../../store/records/store-type.ts';
+
+/** The keys and values of one position in 64-bit floats: per layer, the numbers of all heads. */
+export interface ReferenceCell {
+  readonly position: number;
+  readonly keys: readonly Float64Array[];
+  readonly values: readonly Float64Array[];
+}
+
+/** Allowed differences of keys in layer 0, which depend on token and position alone, and of all other numbers. */
+export interface CellBound {
+  readonly firstKeys: number;
+  readonly deeper: number;
+}
+
+/** A rotation, a product and an engine's rounding differ by less than this from exact arithmetic, rounded once. */
+export const ROUNDING: Readonly<Record<NumberType, number>> = { F16: 2 ** -9, F32: 2 ** -17 };
+
+/** Numbers of a head that share a scale in quantised KV. */
+const QUANTISED_BLOCK = 32;
+
+/** Reads cells as numbers; shares no code with the layer that joins them. */
+export function referenceCells({ layout, positions, keys, values }: SequenceState): ReferenceCell[] {
+  const row = layout.heads * layout.headDimension;
+  const keyNumbers = keys.map((tensor) => numbersOf(tensor, layout.keyType));
+  const valueNumbers = values.map((tensor) => numbersOf(tensor, layout.valueType));
+  const count = positions.length;
+  const valuesOf = (numbers: Float64Array, cell: number): Float64Array => {
+    if (!layout.valuesTransposed) return numbers.slice(cell * row, (cell + 1) * row);
+    const values = new Float64Array(row);
+    for (let at = 0; at < row; at++) values[at] = numbers[at * count + cell]!;
+    return values;
+  };
+  return Array.from(positions, (position, cell) => ({
+    position,
+    keys: keyNumbers.map((numbers) => numbers.slice(cell * row, (cell + 1) * row)),
+    values: valueNumbers.map((numbers) => valuesOf(numbers, cell)),
+  }));
+}
+
+/** A cell moved to another position: its keys rotated by RoPE in 64-bit floats. */
+export function movedCell(
+  cell: ReferenceCell,
+  position: number,
+  rotary: Rotary,
+  { headDimension }: KvLayout,
+): ReferenceCell {
+  const distance = position - cell.position;
+  if (distance === 0) return cell;
+  return { ...cell, position, keys: cell.keys.map((keys) => rotated(keys, distance, rotary, headDimension)) };
+}
+
+/** A cell whose values are multiplied by α. */
+export function scaledCell(cell: ReferenceCell, alpha: number): ReferenceCell {
+  return alpha === 1 ? cell : { ...cell, values: cell.values.map((values) => values.map((number) => alpha * number)) };
+}
+
+/** A cell whose keys are divided by a temperature. */
+export function cooledCell(cell: ReferenceCell, temperature: number): ReferenceCell {
+  if (temperature === 1) return cell;
+  return { ...cell, keys: cell.keys.map((keys) => keys.map((number) => number / temperature)) };
+}
+
+/** Cells as an engine imports them, rounded to its types; their tokens are unknown. */
+export function stateOf(cells: readonly ReferenceCell[], layout: KvLayout): SequenceState {
+  const row = layout.heads * layout.headDimension;
+  const tensor = (rows: readonly Float64Array[], isTransposed: boolean, type: NumberType): Uint8Array => {
+    const numbers = new Float64Array(rows.length * row);
+    rows.forEach((own, cell) =>
+      own.forEach((number, at) => (numbers[isTransposed ? at * rows.length + cell : cell * row + at] = number)),
+    );
+    return bytesOf(numbers, type);
+  };
+  const tensors = (part: 'keys' | 'values', isTransposed: boolean, type: NumberType): Uint8Array[] =>
+    Array.from({ length: layout.layers }, (_, layer) =>
+      tensor(
+        cells.map((cell) => cell[part][layer]!),
+        isTransposed,
+        type,
+      ),
+    );
+  return {
+    layout,
+    positions: Int32Array.from(cells, ({ position }) => position),
+    tokenIds: new Int32Array(cells.length),
+    keys: tensors('keys', false, layout.keyType),
+    values: tensors('values', layout.valuesTransposed, layout.valueType),
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
+/**
+ * Cells as they come out of a store: each number the nearest multiple of the scale that up to 32 neighbours of its head share, as
+ * ggml defines q8_0 and q4_0, rounded to the engine's type. Shares no code with the layer that quantises.
+ */
+export function restoredCells(
+  cells: readonly ReferenceCell[],
+  type: StoreType,
+  layout: KvLayout,
+): readonly ReferenceCell[] {
+  if (type === 'f16' || cells.length === 0) return cells;
+  const quantised = type === 'q8_0' ? eightBits : fourBits;
+  const restored = (numbers: Float64Array): Float64Array => {
+    const result = new Float64Array(numbers.length);
+    for (let head = 0; head < numbers.length; head += layout.headDimension) {
+      for (let at = 0; at < layout.headDimension; at += QUANTISED_BLOCK) {
+        const end = head + Math.min(at + QUANTISED_BLOCK, layout.headDimension);
+        result.set(quantised(numbers.subarray(head + at, end)), head + at);
+      }
+    }
+    return result;
+  };
+  const changed = cells.map((cell) => ({
+    ...cell,
+    keys: cell.keys.map(restored),
+    values: cell.values.map(restored),
+  }));
+  return referenceCells(stateOf(changed, layout));
+}
+
+function eightBits(numbers: Float64Array): Float64Array {
+  const scale = Math.fround(Math.max(...numbers.map(Math.abs)) / 127);
+  const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
+  const half = nearestHalf(scale);
+  return numbers.map((number) => {
+    const level = Math.fround(number * inverse);
+    return half * Math.sign(level) * Math.round(Math.abs(level));
+  });
+}
+
+function fourBits(numbers: Float64Array): Float64Array {
+  const largest = Math.max(...numbers.map(Math.abs));
+  const extreme = numbers.find((number) => Math.abs(number) === largest)!;
+  const scale = Math.fround(extreme / -8);
+  const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
+  const half = nearestHalf(scale);
+  return numbers.map((number) => half * (Math.min(15, Math.floor(number * inverse + 8.5)) - 8));
+}
+
+/**
+ * The largest differences between cells in the same order, as a part of the largest number of its cell and layer.
+ * @throws RangeError for different numbers of cells
+ */
+export function cellDifference(
+  a: readonly ReferenceCell[],
+  b: readonly ReferenceCell[],
+): { readonly firstKeys: number; readonly keys: number; readonly values: number } {
+  if (a.length !== b.length) throw new RangeError(`${a.length} cells cannot be compared with ${b.length}`);
+  let [firstKeys, keys, values] = [0, 0, 0];
+  for (const [index, cell] of a.entries()) {
+    const other = b[index]!;
+    cell.keys.forEach((numbers, layer) => {
+      const difference = relativeDifference(numbers, other.keys[layer]!);
+      if (layer === 0) firstKeys = Math.max(firstKeys, difference);
+      keys = Math.max(keys, difference);
+    });
+    cell.values.forEach((numbers, layer) => {
+      values = Math.max(values, relativeDifference(numbers, other.values[layer]!));
+    });
+  }
+  return { firstKeys, keys, values };
+}
+
+function relativeDifference(a: Float64Array, b: Float64Array): number {
+  let [difference, largest] = [0, 0];
+  for (let at = 0; at < b.length; at++) {
+    difference = Math.max(difference, Math.abs(a[at]! - b[at]!));
+    largest = Math.max(largest, Math.abs(b[at]!));
+  }
+  return largest === 0 ? (difference === 0 ? 0 : Infinity) : difference / largest;
+}
+
+/** The first thing that is wrong with cells, in words; null if nothing is. */
+export function wrongCells(
+  found: readonly ReferenceCell[],
+  expected: readonly ReferenceCell[],
+  bound: CellBound,
+): string | null {
+  if (found.length !== expected.length) return `${found.length} cells in place of ${expected.length}`;
+  const moved = found.findIndex(({ position }, index) => position !== expected[index]!.position);
+  if (moved !== -1) {
+    return `cell ${moved} at position ${found[moved]!.position} in place of ${expected[moved]!.position}`;
+  }
+  const { firstKeys, keys, values } = cellDifference(found, expected);
+  const by = (difference: number): string => `by ${difference.toExponential(1)} of the largest`;
+  // Negated comparisons: NaN is never allowed.
+  if (!(firstKeys <= bound.firstKeys)) {
+    return `keys of layer 0 are those of other tokens or positions (${by(firstKeys)})`;
+  }
+  if (!(keys <= bound.deeper)) return `keys differ ${by(keys)}`;
+  if (!(values <= bound.deeper)) return `values differ ${by(values)}`;
+  return null;
+}
+
+function rotated(keys: Float64Array, distance: number, rotary: Rotary, headDimension: number): Float64Array {
+  const { base, scale, pairing, dimensions, factors } = rotary;
+  const result = keys.slice();
+  for (let pair = 0; pair < dimensions / 2; pair++) {
+    const angle = (distance * scale * base ** ((-2 * pair) / dimensions)) / (factors?.[pair] ?? 1);
+    const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
+    const [first, second] = pairing === 'norm' ? [2 * pair, 2 * pair + 1] : [pair, pair + dimensions / 2];
+    for (let head = 0; head < keys.length; head += headDimension) {
+      const [x, y] = [keys[head + first]!, keys[head + second]!];
+      result[head + first] = x * cosine - y * sine;
+      result[head + second] = x * sine + y * cosine;
+    }
+  }
+  return result;
+}
+
+function numbersOf(bytes: Uint8Array, type: NumberType): Float64Array {
+  const { buffer } = new Uint8Array(bytes);
+  if (type === 'F32') return Float64Array.from(new Float32Array(buffer));
+  const bits = new Uint16Array(buffer);
+  const table = halfPrecision();
+  const numbers = new Float64Array(bits.length);
+  // Millions per turn: an iterator takes ten times as long.
+  for (let at = 0; at < bits.length; at++) numbers[at] = table[bits[at]!]!;
+  return numbers;
+}
+
+function bytesOf(numbers: Float64Array, type: NumberType): Uint8Array {
+  if (type === 'F32') return new Uint8Array(Float32Array.from(numbers).buffer);
+  return new Uint8Array(Uint16Array.from(numbers, halfBits).buffer);
+}
+
+let halves: Float64Array | undefined;
+
+/** The number that each pattern of 16 bits stands for. @see IEEE 754, binary16 */
+function halfPrecision(): Float64Array {
+  halves ??= Float64Array.from({ length: 2 ** 16 }, (_, bits) => {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 0x1f;
+    const fraction = bits & 0x3ff;
+    if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
+    return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+  });
+  return halves;
+}
+
+/** The bits of the nearest half-precision number, ties to even. */
+function halfBits(number: number): number {
+  const sign = number < 0 || Object.is(number, -0) ? 0x8000 : 0;
+  const magnitude = Math.abs(number);
+  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
+  const scaled = magnitude / 2 ** (exponent - 10);
+  const below = Math.floor(scaled);
+  const rest = scaled - below;
+  const units = below + (rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? 1 : 0);
+  return sign | (units === 0 ? 0 : units + (exponent + 14) * 1024);
+}
+
+function nearestHalf(number: number): number {
+  return halfPrecision()[halfBits(number)]!;
+}
