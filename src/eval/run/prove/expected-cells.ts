@@ -120,19 +120,24 @@ export async function expectedCells(
 }
 
 async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: ExpectedParts): Promise<ReferenceCell[]> {
-  const { header, lines, keptAs = 'f16', making: { context, sink, temperature = 1 } = {} } = parts;
+  const { header, lines, keptAs = 'f16', making = {} } = parts;
+  const { context, temperature = 1 } = making;
   const { layout, rotary } = maker.cells;
   const { positions } = recipeNamed(prefill);
-  const shared = header.slice(0, sink?.tokens ?? 0);
-  const first = context === 'none' ? header : [...header, ...shared];
-  const whole = restoredCells(await evaluatedBehind(maker, [], first), keptAs, layout);
-  const seen = context === 'none' ? shared : first;
+  const shared = header.slice(0, making.sink?.tokens ?? 0);
+  const isAlone = context === 'none';
+  const whole = restoredCells(
+    await evaluatedBehind(maker, [], isAlone ? header : [...header, ...shared]),
+    keptAs,
+    layout,
+  );
+  const seen = isAlone ? shared : [...header, ...shared];
   const front = { tokens: seen, cells: whole.slice(0, seen.length), keptAs };
-  const kept = sink?.kept === true ? front.cells.slice(-shared.length) : [];
+  const kept = sinkCells(front.cells, making);
   const cells = whole.slice(0, header.length);
   for (const [index, line] of lines.entries()) {
     const start = positions === 'parallel' ? header.length : cells.length;
-    const neighbour = context === 'previous' ? (lines[index - 1] ?? []) : [];
+    const neighbour = precedingLine(parts, index);
     const behind = await evaluatedBehindStored(maker, front, [...neighbour, ...line]);
     const block = restoredCells(behind.slice(neighbour.length), keptAs, layout);
     const own = block.map((cell) => cooledCell(cell, temperature));
@@ -140,6 +145,16 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
     cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
   return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
+}
+
+/** The line that a block was computed behind. */
+export function precedingLine({ lines, making }: ExpectedParts, index: number): readonly TokenId[] {
+  return making?.context === 'previous' ? (lines[index - 1] ?? []) : [];
+}
+
+/** The shared cells that stay in front of each block. */
+function sinkCells(front: readonly ReferenceCell[], { sink }: BlockMaking): readonly ReferenceCell[] {
+  return sink?.kept === true ? front.slice(-sink.tokens) : [];
 }
 
 /** Evaluates the tokens of some positions again, each range behind the cells in front of it. */

@@ -7,7 +7,13 @@ import type { RecipeName } from '../../../systems/prefill/join-recipe.ts';
 import { recipeNamed } from '../../../systems/prefill/join-recipe.ts';
 import { isMeasured } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
-import { type CellMaker, expectedCells, type ExpectedParts, selectedPositions } from './expected-cells.ts';
+import {
+  type CellMaker,
+  expectedCells,
+  type ExpectedParts,
+  precedingLine,
+  selectedPositions,
+} from './expected-cells.ts';
 import { type CellBound, referenceCells, wrongCells } from './reference-cells.ts';
 import { wrongSelection } from './wrong-selection.ts';
 
@@ -77,13 +83,14 @@ async function brokenLaw(
 
 async function joinedBlocks(
   { fresh, cells, options }: CellMaker,
-  { header, lines, making }: ExpectedParts,
+  parts: ExpectedParts,
   alpha: number,
 ): Promise<SequenceState> {
+  const { header, lines } = parts;
   const front = await fresh.behind([], header, options);
   const blocks: SequenceState[] = [];
   for (const [index, line] of lines.entries()) {
-    const neighbour = making?.context === 'previous' ? (lines[index - 1] ?? []) : [];
+    const neighbour = precedingLine(parts, index);
     const block = await fresh.behind(header, [...neighbour, ...line], options);
     blocks.push(cutCells(block, neighbour.length, neighbour.length + line.length));
   }
