@@ -16,22 +16,22 @@ export {
 } from './models/embedding/embedding-service.ts';
 export { TransformersEmbedder } from './models/embedding/transformers-embedder.ts';
 
-export type { CallOptions } from './engine/call-options.ts';
+export type { CallOptions } from './engine/engine-session.ts';
 export type { Checkpoint } from './engine/checkpoint.ts';
-export type { EngineAdapter } from './engine/engine-adapter.ts';
+export type { EngineAdapter } from './engine/engine-request.ts';
 export type { CapabilityName, EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineInfo, ModelDescription } from './engine/engine-info.ts';
 export type { EngineInspection, EngineOpener, EngineRequest } from './engine/engine-request.ts';
 export type { CheckpointOptions, EngineSession } from './engine/engine-session.ts';
 export type { Engine } from './engine/engine.ts';
-export type { Generation, GenerationLimits } from './engine/generation.ts';
-export type { KvLayout } from './engine/kv-layout.ts';
-export type { Rotary } from './engine/rotary.ts';
+export type { Generation, GenerationLimits } from './engine/engine-session.ts';
+export type { KvLayout } from './engine/sequence-state.ts';
+export type { Rotary } from './engine/sequence-state.ts';
 export type { NextDistribution, SequenceScore } from './engine/sequence-score.ts';
 export type { SequenceState } from './engine/sequence-state.ts';
 export type { TokenId, TokenRange } from './engine/token-id.ts';
 export type { TokenMeter } from './engine/token-meter.ts';
-export type { TokenizeRequest } from './engine/tokenize-request.ts';
+export type { TokenizeRequest } from './engine/engine.ts';
 
 export { BlockStore, type BlockStoreStats, type DiskTiming, type FoundBlock } from './kv/block-store.ts';
 export { cutCells } from './kv/cut-cells.ts';

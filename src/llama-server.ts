@@ -10,7 +10,7 @@ export type { Checkpoint } from './engine/checkpoint.ts';
 export type { EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineSession } from './engine/engine-session.ts';
 export type { Engine } from './engine/engine.ts';
-export type { Generation, GenerationLimits } from './engine/generation.ts';
+export type { Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { SequenceState } from './engine/sequence-state.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
 

@@ -11,9 +11,14 @@ import Table from 'cli-table3';
 import { Bench } from 'tinybench';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { adapterNamed } from '../../src/engine/adapters.ts';
-import { cellBytes, keyRowBytes, type KvLayout, valueRowBytes } from '../../src/engine/kv-layout.ts';
-import type { Rotary } from '../../src/engine/rotary.ts';
-import type { SequenceState } from '../../src/engine/sequence-state.ts';
+import {
+  cellBytes,
+  keyRowBytes,
+  type KvLayout,
+  type Rotary,
+  type SequenceState,
+  valueRowBytes,
+} from '../../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
 import { chosenMovingKernels } from '../../src/kv/choose-moving-kernels.ts';

@@ -1,6 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { KvLayout } from './kv-layout.ts';
-import type { Rotary } from './rotary.ts';
+import type { KvLayout, Rotary } from './sequence-state.ts';
 
 /** Names of capabilities that an arm may need. */
 export const capabilityNames = [

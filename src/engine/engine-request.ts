@@ -1,10 +1,11 @@
 import type { EngineChoice } from '../config/bench-config.ts';
 import type { DownloadOptions } from '../models/hub/hub-file.ts';
-import type { CallOptions } from './call-options.ts';
-import type { NumberType } from './kv-layout.ts';
+import type { CallOptions } from './engine-session.ts';
+import type { NumberType } from './sequence-state.ts';
 import type { Engine } from './engine.ts';
 import type { CapabilityName } from './engine-capabilities.ts';
 import type { ModelDescription } from './engine-info.ts';
+import type { z } from 'zod';
 
 /** A model to load and the size of its sessions: options that every adapter understands. */
 export interface EngineRequest {
@@ -74,3 +75,24 @@ export interface EngineOpener {
 
 /** Chooses an adapter and binds its options: the composition root's, for whoever opens engines by the settings of a run. */
 export type ComposeEngine = (choice: EngineChoice) => EngineOpener;
+
+/**
+ * One way to run models. `adapters.ts` lists them; the composition root alone chooses one.
+ *
+ * @example
+ * import { adapterNamed } from './adapters.ts';
+ *
+ * const adapter = adapterNamed('llama-cpp');
+ * const opener = adapter.opener(adapter.options.parse({}));
+ * await using engine = await opener.open({ model: 'random:tiny-llama' });
+ */
+export interface EngineAdapter<Options = unknown> {
+  /** As `--engine` names it. */
+  readonly name: string;
+  /** One line for `--help`. */
+  readonly summary: string;
+  /** Parses the options that are the adapter's own, by their keys in the configuration. */
+  readonly options: z.ZodType<Options> & { readonly shape: Readonly<Record<string, unknown>> };
+  /** Binds options that were parsed. */
+  opener(options: Options): EngineOpener;
+}

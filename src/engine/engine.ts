@@ -1,12 +1,9 @@
 import type { EngineAudit } from '../store/records/engine-audit.ts';
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions, EngineSession } from './engine-session.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { EngineCapabilities } from './engine-capabilities.ts';
+import type { CapabilityName, EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
-import type { EngineSession } from './engine-session.ts';
-import type { FirstLayersOptions } from './first-layers-options.ts';
 import type { TokenId } from './token-id.ts';
-import type { TokenizeRequest } from './tokenize-request.ts';
 import type { TokenMeter } from './token-meter.ts';
 
 /**
@@ -60,4 +57,27 @@ export interface Engine extends AsyncDisposable {
   audit(options?: CallOptions): Promise<EngineAudit | null>;
   /** Deletes a checkpoint; one that is gone already is no error. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
+}
+
+/** A text to tokenise alone, without BOS. */
+export interface TokenizeRequest {
+  readonly text: string;
+  /** `text` never yields control tokens: for users and memories. `template` may: for a chat template's own markers. */
+  readonly as: 'text' | 'template';
+  /** Default false. True where the text opens the sequence: tokenisers that add a leading space add it there alone. */
+  readonly first?: boolean;
+}
+
+/** Options of opening a model's first layers. */
+export interface FirstLayersOptions extends CallOptions {
+  /**
+   * The keys of the last of them are its queries, rotated as its keys are, a head for each query head; in the layers below,
+   * the keys and values of each K/V head stand once for each query head that shares it, bit by bit. Default false.
+   */
+  readonly queries?: boolean | undefined;
+}
+
+/** The capability without which an engine cannot open them. */
+export function neededFor({ queries = false }: FirstLayersOptions): CapabilityName {
+  return queries ? 'queries' : 'firstLayers';
 }

@@ -1,5 +1,4 @@
-import type { NumberType } from './kv-layout.ts';
-import type { SequenceState } from './sequence-state.ts';
+import type { NumberType, SequenceState } from './sequence-state.ts';
 
 const WORD_BYTES = 4;
 /** Words that the loop looks at in one round. */

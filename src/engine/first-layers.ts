@@ -1,5 +1,4 @@
-import type { Engine } from './engine.ts';
-import type { FirstLayersOptions } from './first-layers-options.ts';
+import type { Engine, FirstLayersOptions } from './engine.ts';
 
 /** The engines of a model's first layers that an engine has opened: one for each number and kind, closed together. */
 export class FirstLayers implements AsyncDisposable {

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { decodeTokens } from './decode-tokens.ts';
-import { endWatcher, generatedText, textThatStays } from './generated-text.ts';
-import type { GenerationLimits } from './generation.ts';
+import { decodeTokens, endWatcher, generatedText, textThatStays } from './generated-text.ts';
+import type { GenerationLimits } from './engine-session.ts';
 
 /** One byte a token, so that a character outside ASCII is split over tokens. */
 const detokenize = (tokens: readonly number[]): string => Buffer.from(tokens).toString('utf8');

@@ -1,6 +1,5 @@
 import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
-import type { Generation, GenerationLimits } from './generation.ts';
-import { answerStart } from './thought.ts';
+import type { Generation, GenerationLimits } from './engine-session.ts';
 import type { TokenId } from './token-id.ts';
 
 /** The limits that a text is read by. */
@@ -85,4 +84,69 @@ export function tokensOfThought(
     (_, index) => detokenize(tokens.slice(0, index + 1)).replace(SPLIT_CHARACTER, '').length >= thought.length,
   );
   return count === -1 ? tokens.length : count + 1;
+}
+
+/** The marks between which models write thoughts that are no part of their answer. */
+const thoughtMarks = [
+  { open: '<think>', close: '</think>' },
+  { open: '<thinking>', close: '</thinking>' },
+  { open: '[THINK]', close: '[/THINK]' },
+  { open: '<|START_THINKING|>', close: '<|END_THINKING|>' },
+] as const;
+
+/**
+ * The index at which the answer behind a thought begins: 0 without a thought, the length of the text while one is open, and
+ * undefined while the text may still become the beginning of one.
+ */
+export function answerStart(text: string): number | undefined {
+  const begun = text.trimStart();
+  const marks = thoughtMarks.find(({ open }) => begun.startsWith(open));
+  if (marks === undefined)
+    return begun !== '' && thoughtMarks.some(({ open }) => open.startsWith(begun)) ? undefined : 0;
+  const closed = text.indexOf(marks.close);
+  return closed === -1 ? text.length : closed + marks.close.length;
+}
+
+/** A text that leaves no thought open: one that it opens last is closed again, empty, as models that can be told not to think have it. */
+export function withoutOpenThought(text: string): string {
+  const marks = thoughtMarks.find(({ open, close }) => text.lastIndexOf(open) > text.lastIndexOf(close));
+  return marks === undefined ? text : `${text.trimEnd()}\n\n${marks.close}\n\n`;
+}
+
+type Decoded = Pick<Generation, 'tokens' | 'text' | 'thoughtTokens' | 'stop'> & { readonly firstTokenAt: number };
+
+/**
+ * Takes tokens until an end token, a stop text, the end of a sentence, the limit, or the signal.
+ * @param nextToken the first call evaluates the prompt, each later one the token before; done at an end token
+ * @returns the tokens, and when the first came, on the clock of `performance.now()`
+ */
+export async function decodeTokens(
+  nextToken: () => Promise<IteratorResult<TokenId, void>>,
+  limits: GenerationLimits,
+  detokenize: (tokens: readonly TokenId[]) => string,
+  signal: AbortSignal | undefined,
+): Promise<Decoded> {
+  const { maxTokens, onToken } = limits;
+  const endOf = endWatcher(limits, detokenize);
+  const tokens: TokenId[] = [];
+  let next = await nextToken();
+  const firstTokenAt = performance.now();
+  const decoded = ({ text, thought }: GeneratedText, stop: Decoded['stop']): Decoded => ({
+    ...{ tokens, text, stop, firstTokenAt },
+    thoughtTokens: tokensOfThought(thought, tokens, detokenize),
+  });
+  if (next.done === true) onToken?.(null, '');
+  while (next.done !== true) {
+    tokens.push(next.value);
+    const ended = endOf(tokens);
+    if (ended?.end !== undefined) {
+      onToken?.(next.value, ended.text);
+      return decoded(ended, ended.end);
+    }
+    onToken?.(next.value, textThatStays(detokenize(tokens), limits));
+    if (tokens.length === maxTokens || signal?.aborted === true) break;
+    next = await nextToken();
+  }
+  const stop = next.done === true ? 'end' : signal?.aborted === true ? 'aborted' : 'length';
+  return decoded(generatedText(detokenize(tokens), limits, true), stop);
 }

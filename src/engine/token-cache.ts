@@ -1,7 +1,6 @@
-import type { CallOptions } from './call-options.ts';
-import type { Engine } from './engine.ts';
+import type { CallOptions } from './engine-session.ts';
+import type { Engine, TokenizeRequest } from './engine.ts';
 import type { TokenId } from './token-id.ts';
-import type { TokenizeRequest } from './tokenize-request.ts';
 
 /**
  * Ids of texts that were tokenised already: texts are added in batches, one call of the engine each, and looked up

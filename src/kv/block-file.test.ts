@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf, plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
-import type { KvLayout } from '../engine/kv-layout.ts';
+import type { KvLayout } from '../engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { kvBytes } from './owned-state.ts';
 

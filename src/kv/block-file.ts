@@ -1,7 +1,13 @@
 import { BenchError } from '../base/bench-error.ts';
 import { hasFiniteNumbers } from '../engine/finite-numbers.ts';
-import { cellBytes, keyRowBytes, type KvLayout, numberTypes, valueRowBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import {
+  cellBytes,
+  keyRowBytes,
+  type KvLayout,
+  numberTypes,
+  type SequenceState,
+  valueRowBytes,
+} from '../engine/sequence-state.ts';
 import { ownedState } from './owned-state.ts';
 
 /** The bytes `DKIB`. */

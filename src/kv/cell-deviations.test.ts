@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHalf } from '../../test/fixtures/plain-keys.ts';
 import { numbersOf, plainState, tensorOf } from '../../test/fixtures/plain-states.ts';
-import type { KvLayout } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { ownedState } from './owned-state.ts';
 import { readNumbers } from './read-numbers.ts';

@@ -1,5 +1,4 @@
-import { type KvLayout, sameLayout } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { type KvLayout, sameLayout, type SequenceState } from '../engine/sequence-state.ts';
 import { readNumbers } from './read-numbers.ts';
 
 /**

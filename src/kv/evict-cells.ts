@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { SeededRandom } from '../base/seeded-random.ts';
-import { type KvLayout, keyRowBytes, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import {
+  keyRowBytes,
+  type KvLayout,
+  numberBytes,
+  type SequenceState,
+  valueRowBytes,
+} from '../engine/sequence-state.ts';
 import { UNKNOWN_TOKEN } from '../engine/token-id.ts';
 import { cutCells } from './cut-cells.ts';
 import { type Eviction, keptTokens } from './eviction.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf, plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
-import type { Rotary } from '../engine/rotary.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import type { Rotary, SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { firstCells } from './first-cells.ts';
 import { joinBlocks } from './join-blocks.ts';

@@ -1,5 +1,4 @@
-import { keyRowBytes, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { keyRowBytes, numberBytes, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { JoinedState } from './joined-state.ts';
 import { wholeMemory } from './kernel-memory.ts';

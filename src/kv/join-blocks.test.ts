@@ -11,9 +11,7 @@ import {
   valuesOfCell,
 } from '../../test/fixtures/plain-states.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
-import { type KvLayout, keyRowBytes } from '../engine/kv-layout.ts';
-import type { Rotary } from '../engine/rotary.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { keyRowBytes, type KvLayout, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './join-blocks.ts';
 import { KeptCells } from './kept-cells.ts';

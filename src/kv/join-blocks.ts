@@ -1,7 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { keyRowBytes, sameLayout, valueRowBytes } from '../engine/kv-layout.ts';
-import type { Rotary } from '../engine/rotary.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { keyRowBytes, type Rotary, sameLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { JoinedState } from './joined-state.ts';
 import { memoryAt, wholeMemory } from './kernel-memory.ts';
 import type { KernelPlace } from './kept-cells.ts';

@@ -1,5 +1,4 @@
-import { cellBytes, keyRowBytes, type KvLayout, valueRowBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { cellBytes, keyRowBytes, type KvLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { leaseMemory, memoryAt, type MemoryLease } from './kernel-memory.ts';
 import type { KernelPlace } from './kept-cells.ts';
 

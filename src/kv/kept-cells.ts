@@ -1,6 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { keyRowBytes, type KvLayout, valueRowBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { keyRowBytes, type KvLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { giveMemoryBack, memoryAt, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { kvBytes } from './owned-state.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nativeKernels } from '../../test/fixtures/both-kernels.ts';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
-import { numberBytes, type NumberType } from '../engine/kv-layout.ts';
+import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import type { MovingKernels } from './moving-kernels.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { NumberType } from '../engine/kv-layout.ts';
-import type { Rotary } from '../engine/rotary.ts';
+import type { NumberType, Rotary } from '../engine/sequence-state.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import type { LayerMoves, MovingKernels } from './moving-kernels.ts';
 

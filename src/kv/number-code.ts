@@ -1,4 +1,4 @@
-import type { NumberType } from '../engine/kv-layout.ts';
+import type { NumberType } from '../engine/sequence-state.ts';
 import {
   type Code,
   type DeclareLocal,

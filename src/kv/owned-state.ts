@@ -1,5 +1,4 @@
-import { cellBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { cellBytes, type SequenceState } from '../engine/sequence-state.ts';
 
 /** A state in plain memory, which is the garbage collector's: disposing of it does nothing. */
 export function ownedState(parts: Omit<SequenceState, typeof Symbol.dispose>): SequenceState {

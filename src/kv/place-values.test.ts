@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
-import type { KvLayout } from '../engine/kv-layout.ts';
+import type { KvLayout } from '../engine/sequence-state.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { placeValues } from './place-values.ts';
 

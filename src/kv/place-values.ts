@@ -1,4 +1,4 @@
-import { type KvLayout, numberBytes, valueRowBytes } from '../engine/kv-layout.ts';
+import { type KvLayout, numberBytes, valueRowBytes } from '../engine/sequence-state.ts';
 import { movingKernels } from './choose-moving-kernels.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import type { MovingKernels } from './moving-kernels.ts';

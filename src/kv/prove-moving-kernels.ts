@@ -1,4 +1,4 @@
-import { numberBytes } from '../engine/kv-layout.ts';
+import { numberBytes } from '../engine/sequence-state.ts';
 import { PARAMETERS_AT, wholeMemory } from './kernel-memory.ts';
 import type { LayerMoves, MovingKernels } from './moving-kernels.ts';
 import type { RotationShape } from './rotation-kernel.ts';

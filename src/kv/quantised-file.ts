@@ -1,6 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { type KvLayout, numberTypes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { type KvLayout, numberTypes, type SequenceState } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
 import { ownedState } from './owned-state.ts';
 import { quantise, quantisedBytes } from './quantised-numbers.ts';

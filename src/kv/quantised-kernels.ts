@@ -1,4 +1,4 @@
-import type { NumberType } from '../engine/kv-layout.ts';
+import type { NumberType } from '../engine/sequence-state.ts';
 import type { QuantisedType } from '../store/records/store-type.ts';
 import { instantiate } from './kernel-memory.ts';
 import { halfPrecision, NUMBER_UNIT, NUMBERS_AT_ONCE, singlePrecision } from './number-code.ts';

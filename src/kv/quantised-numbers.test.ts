@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { KvLayout } from '../engine/kv-layout.ts';
+import type { KvLayout } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
 import { quantise, quantisedBytes } from './quantised-numbers.ts';
 import { RestoredTensors } from './restored-tensors.ts';

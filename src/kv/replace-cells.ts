@@ -1,5 +1,4 @@
-import { keyRowBytes, numberBytes, sameLayout, valueRowBytes } from '../engine/kv-layout.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { keyRowBytes, numberBytes, sameLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { JoinedState } from './joined-state.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { placeValues } from './place-values.ts';

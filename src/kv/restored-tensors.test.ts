@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHalf, scattered } from '../../test/fixtures/plain-keys.ts';
 import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
-import type { NumberType } from '../engine/kv-layout.ts';
+import type { NumberType } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
 import { halfOf } from './half-of.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';

@@ -1,4 +1,4 @@
-import { cellBytes, type KvLayout, numberBytes, type NumberType } from '../engine/kv-layout.ts';
+import { cellBytes, type KvLayout, numberBytes, type NumberType } from '../engine/sequence-state.ts';
 import type { QuantisedType } from '../store/records/store-type.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { restoreKernel } from './quantised-kernels.ts';

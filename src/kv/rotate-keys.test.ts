@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtures/plain-keys.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
-import type { Rotary } from '../engine/rotary.ts';
+import type { Rotary } from '../engine/sequence-state.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { type HeadKeys, keyRotation, rotateKeys } from './rotate-keys.ts';
 

@@ -1,6 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { type KvLayout, numberBytes } from '../engine/kv-layout.ts';
-import type { Rotary } from '../engine/rotary.ts';
+import { type KvLayout, numberBytes, type Rotary } from '../engine/sequence-state.ts';
 import { movingKernels } from './choose-moving-kernels.ts';
 import { PARAMETERS_AT, wholeMemory } from './kernel-memory.ts';
 import type { LayerMoves, MovingKernels, RotationKernel } from './moving-kernels.ts';

@@ -1,5 +1,4 @@
-import type { NumberType } from '../engine/kv-layout.ts';
-import type { Rotary } from '../engine/rotary.ts';
+import type { NumberType, Rotary } from '../engine/sequence-state.ts';
 import { instantiate } from './kernel-memory.ts';
 import { halfPrecision, type NumberCode, NUMBERS_AT_ONCE, singlePrecision } from './number-code.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeHalf, encodeHalf } from '../../test/fixtures/plain-keys.ts';
-import type { NumberType } from '../engine/kv-layout.ts';
+import type { NumberType } from '../engine/sequence-state.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
 import { scaleNumbers, SLACK_BYTES } from './scale-numbers.ts';
 

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { NumberType } from '../engine/kv-layout.ts';
+import type { NumberType } from '../engine/sequence-state.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { kernels } from './vector-kernels.ts';
 

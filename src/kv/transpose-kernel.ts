@@ -1,4 +1,4 @@
-import type { NumberType } from '../engine/kv-layout.ts';
+import type { NumberType } from '../engine/sequence-state.ts';
 import { instantiate } from './kernel-memory.ts';
 import {
   advance,

@@ -1,4 +1,4 @@
-import { numberBytes, type NumberType } from '../engine/kv-layout.ts';
+import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
 import { wholeMemory } from './kernel-memory.ts';
 import { transposeKernel } from './transpose-kernel.ts';
 

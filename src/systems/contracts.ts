@@ -1,5 +1,5 @@
 import type { Language } from '../base/language.ts';
-import type { CallOptions } from '../engine/call-options.ts';
+import type { CallOptions } from '../engine/engine-session.ts';
 import type { MemorySearchResult, Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { RetrievalRecord } from '../store/records/retrieval-record.ts';

@@ -1,4 +1,4 @@
-import type { Generation, GenerationLimits } from '../engine/generation.ts';
+import type { Generation, GenerationLimits } from '../engine/engine-session.ts';
 import type { AnswerRecord } from '../store/records/turn-record.ts';
 import type { ChatRequest } from './contracts.ts';
 import type { AnswerOpening } from './prompt/answer-place.ts';

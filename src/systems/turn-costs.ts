@@ -1,4 +1,4 @@
-import type { Generation } from '../engine/generation.ts';
+import type { Generation } from '../engine/engine-session.ts';
 import type { TokenMeter } from '../engine/token-meter.ts';
 import type { Timings } from '../store/records/timings.ts';
 import type { TokenCounts } from '../store/records/token-counts.ts';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../engine/call-options.ts';
+import type { CallOptions } from '../engine/engine-session.ts';
 import { meterDifference } from '../engine/token-meter.ts';
 import { type Ahead, answerTurn, type OpenTurn, type TurnParts } from './answer-turn.ts';
 import type { ChatRequest, ChatResponse, PrepareOptions, SystemStats } from './contracts.ts';

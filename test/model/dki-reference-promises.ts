@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import type { onOff } from '../../src/config/bench-config.ts';
-import type { NumberType } from '../../src/engine/kv-layout.ts';
+import type { NumberType } from '../../src/engine/sequence-state.ts';
 import type { TokenRange } from '../../src/engine/token-id.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';

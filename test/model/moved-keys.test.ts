@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { adapterNamed } from '../../src/engine/adapters.ts';
-import type { Rotary } from '../../src/engine/rotary.ts';
-import type { SequenceState } from '../../src/engine/sequence-state.ts';
+import type { Rotary, SequenceState } from '../../src/engine/sequence-state.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { keyRotation } from '../../src/kv/rotate-keys.ts';
 import { numbersOf } from '../fixtures/plain-states.ts';

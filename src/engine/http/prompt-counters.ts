@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { PromptTokens } from '../../store/records/engine-audit.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
 
 /** Names of counters of one program: prompt tokens in all, or those that were evaluated, and those that were found. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { booksAgree, type EngineAudit, type PromptTokens } from '../../store/records/engine-audit.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import { readPromptCounters } from './prompt-counters.ts';
 import type { ServerConnection } from './server-connection.ts';
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { CallOptions } from '../call-options.ts';
-import type { Retry } from '../generation.ts';
+import type { CallOptions, Retry } from '../engine-session.ts';
 import { errorShape, ServerErrors, type ServerName } from './server-errors.ts';
 
 /** How long a server is waited for. */

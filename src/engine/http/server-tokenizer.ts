@@ -1,8 +1,8 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { EngineInfo, ModelDescription } from '../engine-info.ts';
 import type { TokenId } from '../token-id.ts';
-import type { TokenizeRequest } from '../tokenize-request.ts';
+import type { TokenizeRequest } from '../engine.ts';
 import type { TokenRoutes } from './token-routes.ts';
 
 /** Texts of tokens at which llama.cpp ends generation, by their names in vocabularies. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { TokenId } from '../token-id.ts';
 import type { ServerConnection } from './server-connection.ts';
 

@@ -1,5 +1,5 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { EngineAdapter } from '../engine-adapter.ts';
+import type { EngineAdapter } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { listAccelerators } from './list-accelerators.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { checkpointSchema } from '../checkpoint.ts';
-import { cellBytes } from '../kv-layout.ts';
+import { cellBytes } from '../sequence-state.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { modelPathOf } from '../gguf/random-model/random-model.ts';
 

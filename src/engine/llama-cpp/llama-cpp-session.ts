@@ -1,12 +1,10 @@
-import type { CallOptions } from '../call-options.ts';
-import type { ScoreOptions } from '../engine-session.ts';
-import type { Generation, GenerationLimits } from '../generation.ts';
+import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { type SequenceScore, toScore } from '../sequence-score.ts';
 import type { TokenId, TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { BusyClock } from './busy-clock.ts';
 import { chunkTokens } from './chunk-tokens.ts';
-import { decodeTokens } from '../decode-tokens.ts';
+import { decodeTokens } from '../generated-text.ts';
 import type { NativeSequence } from './native-sequence.ts';
 import type { PrefillPace } from './prefill-pace.ts';
 import { StateSession, type StateSessionParts } from '../llama-state/state-session.ts';

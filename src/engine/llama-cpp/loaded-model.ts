@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo, KnownModel } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
-import type { NumberType } from '../kv-layout.ts';
+import type { NumberType } from '../sequence-state.ts';
 import type { TokenId } from '../token-id.ts';
-import type { TokenizeRequest } from '../tokenize-request.ts';
+import type { TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';

@@ -1,7 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
-import type { ScoreOptions } from '../engine-session.ts';
-import type { Generation, GenerationLimits } from '../generation.ts';
+import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import type { ScoredModel } from '../http/forced-score.ts';
 import { PLACEHOLDER_TOKEN } from '../llama-state/state-file.ts';
 import { StateSession, type StateSessionParts } from '../llama-state/state-session.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';
-import type { CallOptions } from '../call-options.ts';
-import type { NumberType } from '../kv-layout.ts';
+import type { CallOptions } from '../engine-session.ts';
+import type { NumberType } from '../sequence-state.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 
 const START_LIMIT_MS = 120_000;

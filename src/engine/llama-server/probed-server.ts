@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { listedOf, type ScoredModel } from '../http/forced-score.ts';
 import type { ServerConnection } from '../http/server-connection.ts';

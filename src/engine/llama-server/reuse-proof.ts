@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { PromptTokens } from '../../store/records/engine-audit.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import { readPromptCounters } from '../http/prompt-counters.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';

@@ -1,6 +1,5 @@
-import { type KvLayout, numberBytes } from '../kv-layout.ts';
+import { type KvLayout, numberBytes, type Rotary } from '../sequence-state.ts';
 import type { ParsedState } from '../llama-state/state-file.ts';
-import type { Rotary } from '../rotary.ts';
 
 /** Of a rotated number, as a part of the largest key: twice the rounding of half precision. */
 const TOLERANCE = 2 ** -9;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { servedModel } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { KnownModel } from '../engine-info.ts';
 import { controlTokensOf } from '../gguf/control-tokens.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';

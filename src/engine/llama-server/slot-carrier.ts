@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, st
 import { basename, join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { type KvLayout, numberBytes } from '../kv-layout.ts';
+import { type KvLayout, numberBytes } from '../sequence-state.ts';
 import type { SessionCells } from '../llama-state/session-cells.ts';
 import type { StateCarrier } from '../llama-state/state-exchange.ts';
 import {

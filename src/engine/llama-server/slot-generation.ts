@@ -1,6 +1,5 @@
-import type { CallOptions } from '../call-options.ts';
-import { decodeTokens } from '../decode-tokens.ts';
-import type { Generation, GenerationLimits, Retry } from '../generation.ts';
+import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
+import { decodeTokens } from '../generated-text.ts';
 import { StreamedText } from '../http/streamed-text.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Chunk } from './server-shapes.ts';

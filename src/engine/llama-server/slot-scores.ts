@@ -1,4 +1,4 @@
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import { CERTAIN, forcedScore, type ScoredModel } from '../http/forced-score.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId } from '../token-id.ts';

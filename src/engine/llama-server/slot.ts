@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallOptions } from '../call-options.ts';
-import type { Retry } from '../generation.ts';
+import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';

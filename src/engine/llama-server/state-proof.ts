@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
 import { kvSupport } from '../gguf/model-check.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../kv-layout.ts';
+import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../sequence-state.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { SessionCells } from '../llama-state/session-cells.ts';
 import { type ParsedState, parseState } from '../llama-state/state-file.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { keyRowBytes, type KvLayout, valueRowBytes } from '../kv-layout.ts';
+import { keyRowBytes, type KvLayout, valueRowBytes } from '../sequence-state.ts';
 import type { TokenRange } from '../token-id.ts';
 import type { StateBytes } from './state-bytes.ts';
 import { requireOrderOfValues, unusable } from './state-checks.ts';

@@ -1,8 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
-import { keyRowBytes, type KvLayout, sameLayout, valueRowBytes } from '../kv-layout.ts';
-import type { SequenceState } from '../sequence-state.ts';
+import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
 import { UNKNOWN_TOKEN } from '../token-id.ts';
 import { type ParsedState, PLACEHOLDER_TOKEN } from './state-file.ts';
 

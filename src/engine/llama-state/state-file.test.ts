@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ContextKind, savedState } from '../../../test/fixtures/saved-states.ts';
-import type { KvLayout } from '../kv-layout.ts';
-import type { SequenceState } from '../sequence-state.ts';
+import type { KvLayout, SequenceState } from '../sequence-state.ts';
 import { gatherCells, type ParsedState, parseState, stateParts, withStreams, writeParts } from './state-file.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-state-file-'));

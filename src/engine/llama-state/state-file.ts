@@ -1,6 +1,5 @@
 import { closeSync, openSync, writevSync } from 'node:fs';
-import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../kv-layout.ts';
-import type { SequenceState } from '../sequence-state.ts';
+import { keyRowBytes, type KvLayout, numberBytes, type SequenceState, valueRowBytes } from '../sequence-state.ts';
 import type { StateBytes } from './state-bytes.ts';
 import {
   CELL_INTEGERS,

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { numberBytes, type NumberType, numberTypes } from '../kv-layout.ts';
+import { numberBytes, type NumberType, numberTypes } from '../sequence-state.ts';
 import type { StateBytes } from './state-bytes.ts';
 
 export const MAGIC = 0x67677371;

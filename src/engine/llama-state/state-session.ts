@@ -1,15 +1,19 @@
-import type { CallOptions } from '../call-options.ts';
+import type {
+  CallOptions,
+  CheckpointOptions,
+  EngineSession,
+  Generation,
+  GenerationLimits,
+  ScoreOptions,
+} from '../engine-session.ts';
 import { CallQueue } from '../call-queue.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, requireCapability } from '../engine-capabilities.ts';
-import type { EngineInfo } from '../engine-info.ts';
-import type { CheckpointOptions, EngineSession, ScoreOptions } from '../engine-session.ts';
-import type { Generation, GenerationLimits } from '../generation.ts';
+import { type EngineInfo, requireSpace } from '../engine-info.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { SequenceState } from '../sequence-state.ts';
 import { requireRange, type TokenId, type TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
-import { requireSpace } from '../window.ts';
 import type { SessionCells } from './session-cells.ts';
 import type { StateExchange } from './state-exchange.ts';
 

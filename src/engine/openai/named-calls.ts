@@ -1,6 +1,5 @@
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions, Generation, GenerationLimits } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import type { Generation, GenerationLimits } from '../generation.ts';
 import { forcedScore, type ScoredModel } from '../http/forced-score.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId } from '../token-id.ts';

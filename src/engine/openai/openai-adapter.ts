@@ -1,6 +1,6 @@
 import { engineKeyVariable, serverKey } from '../../config/server-key.ts';
-import type { CallOptions } from '../call-options.ts';
-import type { EngineAdapter } from '../engine-adapter.ts';
+import type { CallOptions } from '../engine-session.ts';
+import type { EngineAdapter } from '../engine-request.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { type Patience, ServerConnection } from '../http/server-connection.ts';
 import { OpenAiEngine } from './openai-engine.ts';

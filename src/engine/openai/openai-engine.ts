@@ -1,16 +1,13 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { EngineAudit } from '../../store/records/engine-audit.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions, EngineSession } from '../engine-session.ts';
 import { type EngineCapabilities, unsupported } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
-import type { EngineSession } from '../engine-session.ts';
-import type { Engine } from '../engine.ts';
-import { type FirstLayersOptions, neededFor } from '../first-layers-options.ts';
+import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from '../engine.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
-import type { TokenizeRequest } from '../tokenize-request.ts';
 import { OpenAiSession } from './openai-session.ts';
 import { bookedSender, type ProbedV1 } from './probed-v1.ts';
 import type { PromptSender } from './prompt-sender.ts';

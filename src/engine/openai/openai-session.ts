@@ -1,13 +1,17 @@
-import type { CallOptions } from '../call-options.ts';
+import type {
+  CallOptions,
+  ClearOptions,
+  EngineSession,
+  Generation,
+  GenerationLimits,
+  ScoreOptions,
+} from '../engine-session.ts';
 import { CallQueue } from '../call-queue.ts';
 import { type CapabilityName, type EngineCapabilities, unsupported } from '../engine-capabilities.ts';
-import type { EngineInfo } from '../engine-info.ts';
-import type { ClearOptions, EngineSession, ScoreOptions } from '../engine-session.ts';
-import type { Generation, GenerationLimits } from '../generation.ts';
+import { type EngineInfo, requireSpace } from '../engine-info.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import { requireRange, type TokenId, type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
-import { requireSpace } from '../window.ts';
 import { type CallParts, NamedCalls } from './named-calls.ts';
 
 /** Parts of the engine that a session needs. */

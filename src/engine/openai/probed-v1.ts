@@ -1,4 +1,4 @@
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { listedOf } from '../http/forced-score.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';

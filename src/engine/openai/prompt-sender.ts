@@ -1,5 +1,4 @@
-import type { CallOptions } from '../call-options.ts';
-import type { Retry } from '../generation.ts';
+import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';
 import type { CacheName } from './cache-names.ts';

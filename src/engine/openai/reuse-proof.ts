@@ -1,5 +1,5 @@
 import { booksAgree } from '../../store/records/engine-audit.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';

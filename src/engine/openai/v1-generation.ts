@@ -1,7 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
-import { decodeTokens } from '../decode-tokens.ts';
-import type { Generation, GenerationLimits, Retry } from '../generation.ts';
+import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
+import { decodeTokens } from '../generated-text.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
 import { AnswerStream } from './answer-stream.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';

@@ -1,6 +1,6 @@
 import { servedModel } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { ModelDescription } from '../engine-info.ts';
 import { chatTemplateOf, NOT_SHOWN, propsShape } from '../http/llama-props.ts';
 import type { ServerConnection } from '../http/server-connection.ts';

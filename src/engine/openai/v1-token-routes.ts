@@ -1,4 +1,4 @@
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { PROP } from '../http/server-tokenizer.ts';
 import { llamaTokenRoutes, type TokenRoutes } from '../http/token-routes.ts';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../engine/call-options.ts';
+import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { meterDifference } from '../../engine/token-meter.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../engine/call-options.ts';
+import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { compareScores, type ScoreDifference, type SequenceScore } from '../../engine/sequence-score.ts';
 import type { TokenId } from '../../engine/token-id.ts';

@@ -1,5 +1,5 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import type { CallOptions } from '../../engine/call-options.ts';
+import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import { prefixParts } from '../../systems/prefill/prefix-parts.ts';

@@ -1,5 +1,4 @@
-import type { CallOptions } from '../../engine/call-options.ts';
-import type { EngineSession } from '../../engine/engine-session.ts';
+import type { CallOptions, EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';

@@ -1,5 +1,4 @@
-import type { Rotary } from '../../engine/rotary.ts';
-import type { SequenceState } from '../../engine/sequence-state.ts';
+import type { Rotary, SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';

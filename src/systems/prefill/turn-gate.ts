@@ -1,5 +1,4 @@
-import type { CallOptions } from '../../engine/call-options.ts';
-import type { EngineSession } from '../../engine/engine-session.ts';
+import type { CallOptions, EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
-import type { TokenizeRequest } from '../../engine/tokenize-request.ts';
+import type { TokenizeRequest } from '../../engine/engine.ts';
 import { buildPrompt, type PromptParts, type PromptRules } from './build-prompt.ts';
 import { type ChatEngine, ChatForm, promptFormOf } from './chat-form.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ChatTemplate, type ChatMessage } from './chat-template.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { withoutOpenThought } from '../../engine/thought.ts';
+import { withoutOpenThought } from '../../engine/generated-text.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
-import type { TokenizeRequest } from '../../engine/tokenize-request.ts';
+import type { TokenizeRequest } from '../../engine/engine.ts';
 import { PromptTokenizer, type TokenizingEngine } from './prompt-tokenizer.ts';
 import type { Segment } from './segments.ts';
 

@@ -1,6 +1,5 @@
-import type { Engine } from '../../engine/engine.ts';
+import type { Engine, TokenizeRequest } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { TokenizeRequest } from '../../engine/tokenize-request.ts';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';
 import type { Segment } from './segments.ts';
 

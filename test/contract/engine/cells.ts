@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { cellBytes, keyRowBytes, numberBytes, valueRowBytes } from '../../../src/engine/kv-layout.ts';
+import {
+  cellBytes,
+  keyRowBytes,
+  numberBytes,
+  type SequenceState,
+  valueRowBytes,
+} from '../../../src/engine/sequence-state.ts';
 import { compareScores } from '../../../src/engine/sequence-score.ts';
-import type { SequenceState } from '../../../src/engine/sequence-state.ts';
 import { concatenated, copyOf, keyDifference, movedCells, tensorBytes } from '../../fixtures/moved-cells.ts';
 import type { Opened } from './opened.ts';
 import { type Subject, WINDOW } from './subjects.ts';

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../../base/bench-error.ts';
-import type { CallOptions } from '../../call-options.ts';
+import type { CallOptions } from '../../engine-session.ts';
 import type { LlamaCppOptions } from '../llama-cpp-options.ts';
 import { isKnownModel, rememberModel } from './tried-models.ts';
 import type { TrialReport } from './trial-report.ts';

@@ -1,5 +1,5 @@
 import type { Engine } from '../../../engine/engine.ts';
-import type { NumberType } from '../../../engine/kv-layout.ts';
+import type { NumberType } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { CallOptions } from '../../../engine/call-options.ts';
+import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { NextDistribution, SequenceScore } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 

@@ -1,6 +1,5 @@
-import type { CallOptions } from '../../../engine/call-options.ts';
+import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import { compareScores, type SequenceScore } from '../../../engine/sequence-score.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';

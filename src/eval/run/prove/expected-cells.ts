@@ -1,7 +1,6 @@
-import type { CallOptions } from '../../../engine/call-options.ts';
+import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';

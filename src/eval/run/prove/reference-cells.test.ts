@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { movedCells } from '../../../../test/fixtures/moved-cells.ts';
 import { decodeHalf } from '../../../../test/fixtures/plain-keys.ts';
 import { plainState } from '../../../../test/fixtures/plain-states.ts';
-import type { KvLayout } from '../../../engine/kv-layout.ts';
-import type { Rotary } from '../../../engine/rotary.ts';
+import type { KvLayout, Rotary } from '../../../engine/sequence-state.ts';
 import { cellDifference, movedCell, referenceCells, scaledCell, stateOf, wrongCells } from './reference-cells.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 16 };

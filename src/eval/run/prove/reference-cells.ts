@@ -1,6 +1,4 @@
-import type { KvLayout, NumberType } from '../../../engine/kv-layout.ts';
-import type { Rotary } from '../../../engine/rotary.ts';
-import type { SequenceState } from '../../../engine/sequence-state.ts';
+import type { KvLayout, NumberType, Rotary, SequenceState } from '../../../engine/sequence-state.ts';
 import type { StoreType } from '../../../store/records/store-type.ts';
 
 /** The keys and values of one position in 64-bit floats: per layer, the numbers of all heads. */

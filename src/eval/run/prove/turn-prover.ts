@@ -1,7 +1,6 @@
 import type { DatasetItem } from '../../../data/dataset.ts';
-import type { CallOptions } from '../../../engine/call-options.ts';
+import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';

@@ -1,7 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
-import type { Generation, GenerationLimits } from '../../../engine/generation.ts';
+import type { EngineSession, Generation, GenerationLimits } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import { type KvTools, kvTools } from '../../../kv/kv-tools.ts';
