@@ -1,5 +1,5 @@
 import type { RunResults } from '../src/store/records/results.ts';
-import { estimateCell, type Table, textCell } from '../src/render/table.ts';
+import { differenceCell, estimateCell, type Table, textCell } from '../src/render/table.ts';
 
 /** Recall@5 of the run's embedder and of the one that ships, by category of a data set's questions, with paired differences. */
 export function embedderTable({ run, measured }: RunResults): Omit<Table, 'id' | 'caption' | 'notes'> {
@@ -11,23 +11,22 @@ export function embedderTable({ run, measured }: RunResults): Omit<Table, 'id' |
     blocks: [
       {
         columns: [
-          { key: 'questions', heading: 'questions', align: 'right' },
-          { key: 'own', heading: run.embedder.name, unit: '%', align: 'right', interval: true },
-          { key: 'shipped', heading: 'embed-en-zh', unit: '%', align: 'right', interval: true },
-          { key: 'difference', heading: 'difference', unit: 'points', align: 'right', interval: true },
+          { key: 'questions', heading: 'questions', kind: 'number' },
+          { key: 'own', heading: `${run.embedder.name} (%)`, kind: 'interval' },
+          { key: 'shipped', heading: 'embed-en-zh (%)', kind: 'interval' },
+          { key: 'difference', heading: 'Δ (pp)', kind: 'interval' },
         ],
       },
     ],
     rows: own.map(({ kind, n, metrics }) => {
       const other = shipped.find((row) => row.kind === kind)!;
-      const against = other.againstRouter!;
       return {
         label: kind,
         cells: {
           questions: textCell(String(n)),
           own: estimateCell(metrics.recallAt5, 100),
           shipped: estimateCell(other.metrics.recallAt5, 100),
-          difference: estimateCell({ ...against, mean: against.delta }, 100),
+          difference: differenceCell(other.againstRouter, 100),
         },
       };
     }),

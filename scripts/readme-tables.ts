@@ -11,9 +11,17 @@ import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/results.ts';
 import { joinedArms } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/markdown.ts';
-import { type Cell, type Column, estimateCell, formatCell, meanCell, type Row, textCell } from '../src/render/table.ts';
-import { ablationTable } from '../src/report/tables/ablation-table.ts';
-import { under } from '../src/report/tables/by-condition.ts';
+import {
+  type Cell,
+  type Column,
+  estimateCell,
+  formatCell,
+  numberCell,
+  type Row,
+  textCell,
+} from '../src/render/table.ts';
+import { findCondition } from '../src/report/tables/condition-tables.ts';
+import { ablationTable } from '../src/report/tables/parts-tables.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { embedderTable } from './embedder-table.ts';
 import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
@@ -36,18 +44,18 @@ interface Pair {
   readonly block: RunResults;
 }
 
-function resultsOf(folder: string): RunResults {
+function readResults(folder: string): RunResults {
   return runResults.parse(JSON.parse(readFileSync(resolve(root, 'reports', folder, 'results.json'), 'utf8')));
 }
 
-/** A table without caption and notes, which the README has in its own words. */
+/** A table without caption and notes, for which the README has its own words. */
 function bare(table: BareTable): string {
   const lines = renderMarkdown({ ...table, id: '', caption: '', notes: [] }).split('\n');
   return lines.slice(2).join('\n').trim();
 }
 
-/** The vector search behind a table, of each model where they differ. */
-function searchedBy(runs: readonly RunResults[]): string {
+/** The vector search behind a table, per model where they differ. */
+function vectorSearch(runs: readonly RunResults[]): string {
   const searches = runs.map(({ run: { model, retriever } }) => ({
     model: model.name,
     backend: `${retriever.backend} ${retriever.version}`,
@@ -57,15 +65,15 @@ function searchedBy(runs: readonly RunResults[]): string {
   return `Vector search: ${isOne ? backend : searches.map((search) => `${search.backend} (${search.model})`).join(', ')}.`;
 }
 
-/** A table of a real model's run, with what was searched by. */
-function bareTableOf(draw: (results: RunResults) => BareTable, folder: string): string {
-  const results = resultsOf(folder);
-  return `${bare(draw(results))}\n\n${searchedBy([results])}`;
+/** A table of a real model's run, with its vector search. */
+function bareTable(draw: (results: RunResults) => BareTable, folder: string): string {
+  const results = readResults(folder);
+  return `${bare(draw(results))}\n\n${vectorSearch([results])}`;
 }
 
 /** Table 1, the hit rate included. */
 function mainTable(results: RunResults): string {
-  return `${bare(tableOne(results))}\n\n${searchedBy([results])}`;
+  return `${bare(tableOne(results))}\n\n${vectorSearch([results])}`;
 }
 
 /** A table with two columns or more for each model, and a row for text and every arm that injects K/V. */
@@ -74,7 +82,7 @@ function pairTable(
   columns: readonly string[],
   cells: (results: RunResults, arm: ArmResults) => readonly Cell[],
 ): string {
-  const asked = base.arms.filter(({ arm }) => joinedArms.includes(arm));
+  const shownArms = base.arms.filter(({ arm }) => joinedArms.includes(arm));
   const models = [base, block];
   const shown = bare({
     rowHeading: 'arm',
@@ -83,84 +91,80 @@ function pairTable(
         columns: models.flatMap(({ run }, model) =>
           columns.map((heading, place): Column => {
             const named = place === 0 ? `${run.model.name}, ${heading}` : heading;
-            return { key: `${model}:${place}`, heading: named, align: 'right' };
+            return { key: `${model}:${place}`, heading: named, kind: 'number' };
           }),
         ),
       },
     ],
-    rows: asked.map(({ arm }): Row => {
-      const values = models.map((results) =>
-        cells(
-          results,
-          results.arms.find((one) => one.arm === arm)!,
-        ),
-      );
+    rows: shownArms.map(({ arm }): Row => {
+      const find = (results: RunResults) => results.arms.find((one) => one.arm === arm)!;
+      const values = models.map((results) => cells(results, find(results)));
       const keyed = values.flatMap((row, model) => row.map((cell, place) => [`${model}:${place}`, cell] as const));
       return { label: arm, cells: Object.fromEntries(keyed) };
     }),
   });
-  return `${shown}\n\n${searchedBy(models)}`;
+  return `${shown}\n\n${vectorSearch(models)}`;
 }
 
-function languagesOf({ breakdown }: ArmResults): Cell {
+function languageShares({ breakdown }: ArmResults): Cell {
   const shares = ['en', 'zh'].map((language) => {
     const part = breakdown.find(({ field, value }) => field === 'language' && value === language);
     const mean = part?.metrics.exactMatch?.mean;
-    return formatCell(meanCell(mean === undefined ? undefined : mean * 100));
+    return formatCell(numberCell(mean === undefined ? undefined : mean * 100));
   });
   return textCell(shares.join(' / '));
 }
 
 function qualityTable(pair: Pair): string {
-  return pairTable(pair, ['%', 'to its rag, points', 'en / zh'], (results, arm) => {
+  return pairTable(pair, ['exact match (%)', 'Δ vs its RAG (pp)', 'en / zh (%)'], (results, arm) => {
     const { cells } = ablationTable(results).rows.find(({ label }) => label === arm.arm)!;
-    return [cells['exactMatch']!, cells['difference']!, languagesOf(arm)];
+    return [cells['exactMatch']!, cells['difference']!, languageShares(arm)];
   });
 }
 
 function coreferenceTable(pair: Pair): string {
-  return pairTable(pair, ['one memory', 'two memories'], (results, { arm }) =>
-    [1, 2].map((memories) => estimateCell(under(results, arm, memories)?.metrics.exactMatch, 100)),
+  return pairTable(pair, ['one memory (%)', 'two memories (%)'], (results, { arm }) =>
+    [1, 2].map((memories) => estimateCell(findCondition(results, arm, memories)?.metrics.exactMatch, 100)),
   );
 }
 
-const pairOf = (base: string, block: string): Pair => ({ base: resultsOf(base), block: resultsOf(block) });
+const readPair = (base: string, block: string): Pair => ({ base: readResults(base), block: readResults(block) });
 
 const REAL_MODEL = 'smollm2-135m';
 
 /** The drawing of each table, by document. */
 export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': {
-    finding: () => finding(resultsOf(REAL_MODEL)),
-    headline: () => bareTableOf(headlineTable, REAL_MODEL),
+    finding: () => finding(readResults(REAL_MODEL)),
+    headline: () => bareTable(headlineTable, REAL_MODEL),
     'chosen method': () =>
-      chosenMethod(resultsOf(`${REAL_MODEL}-methods-dev-placement`), resultsOf(`${REAL_MODEL}-methods`)),
-    shipped: () => bareTableOf(headlineTable, 'reference/main'),
-    server: () => bareTableOf(serverTable, `${REAL_MODEL}-llama-server`),
+      chosenMethod(readResults(`${REAL_MODEL}-methods-dev-placement`), readResults(`${REAL_MODEL}-methods`)),
+    shipped: () => bareTable(headlineTable, 'reference/main'),
+    server: () => bareTable(serverTable, `${REAL_MODEL}-llama-server`),
   },
   'docs/real-model.md': {
-    kept: () => bareTableOf(keptTable, REAL_MODEL),
-    cost: () => bareTableOf(costTable, REAL_MODEL),
-    musique: () => bareTableOf(publicSetTable, `${REAL_MODEL}-musique`),
-    locomo: () => bareTableOf(publicSetTable, `${REAL_MODEL}-locomo`),
+    kept: () => bareTable(keptTable, REAL_MODEL),
+    cost: () => bareTable(costTable, REAL_MODEL),
+    musique: () => bareTable(publicSetTable, `${REAL_MODEL}-musique`),
+    locomo: () => bareTable(publicSetTable, `${REAL_MODEL}-locomo`),
   },
   'docs/methods/README.md': {
-    methods: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods`),
-    variants: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
-    placement: () => bareTableOf(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
-    passages: () => bareTableOf(passagesInBrief, `${REAL_MODEL}-methods-musique`),
+    methods: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods`),
+    variants: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
+    placement: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
+    passages: () => bareTable(passagesInBrief, `${REAL_MODEL}-methods-musique`),
   },
   'docs/methods/block-making.md': {
-    settings: () => bareTableOf(placementInBrief, `${REAL_MODEL}-placement`),
+    settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`),
   },
   'docs/models.md': {
-    embedders: () => bareTableOf(embedderTable, `${REAL_MODEL}-retrieval`),
+    embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`),
   },
   'docs/shipped-models.md': {
-    main: () => mainTable(resultsOf('reference/main')),
-    coreference: () => coreferenceTable(pairOf('reference/coreference', 'reference-block/coreference')),
-    'ten memories': () => qualityTable(pairOf('ten-base', 'ten-block')),
-    'five memories': () => qualityTable(pairOf('reference/ablation', 'reference-block/ablation')),
+    main: () => mainTable(readResults('reference/main')),
+    coreference: () => coreferenceTable(readPair('reference/coreference', 'reference-block/coreference')),
+    'ten memories': () => qualityTable(readPair('ten-base', 'ten-block')),
+    'five memories': () => qualityTable(readPair('reference/ablation', 'reference-block/ablation')),
   },
 };
 

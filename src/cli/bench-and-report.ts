@@ -9,11 +9,11 @@ import { groupOf } from '../store/run-name.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { missedBar, type QualityBar, qualityBar } from '../report/quality-bar.ts';
-import { outcomesOf } from '../report/outcomes/outcomes-of.ts';
+import { storedOutcomes } from '../report/outcomes.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
-import { baselineOf, primaryOf } from '../report/verdict.ts';
+import { baselineArm, primaryArm } from '../report/compared-arms.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { commandLine, shownPath } from './command-line.ts';
 import { runBench } from '../bench/compose.ts';
@@ -82,7 +82,7 @@ async function runAndReport(
   for (const results of runs) {
     await unlessInterrupted(signal);
     const folder = join(config.out, results.run.name);
-    await writeReport(folder, [results], storedOutcomes(config, results));
+    await writeReport(folder, [results], outcomesOfReport(config, results));
     closing.write(`\nreport: ${printable(shownPath(folder))}\n${inspectLine(config, results)}`);
   }
   if (runs.length > 1) {
@@ -99,9 +99,9 @@ async function runAndReport(
 }
 
 /** The outcomes of the turns that a run has stored. */
-function storedOutcomes({ db }: BenchConfig, { run }: RunResults): string {
+function outcomesOfReport({ db }: BenchConfig, { run }: RunResults): string {
   using database = openDatabase({ path: db });
-  return outcomesOf(database, run.id);
+  return storedOutcomes(database, run.id);
 }
 
 /** The bars of `--fail-below`. @throws BenchError `bad-option` before anything runs */
@@ -130,7 +130,7 @@ function goOnLine(config: BenchConfig, { begun, finished }: BenchState): string 
 
 /** The command that shows a turn: the first wrong one of the primary arm, or of the first arm, beside the baseline; empty without arms. */
 function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
-  const [primary, baseline] = [primaryOf(arms)?.arm, baselineOf(arms)?.arm];
+  const [primary, baseline] = [primaryArm(arms)?.arm, baselineArm(arms)?.arm];
   const arm = primary ?? arms[0]?.arm;
   if (arm === undefined) return '';
   using database = openDatabase({ path: config.db });

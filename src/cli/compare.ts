@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/stored-results.ts';
 import { printable, printableJson } from '../render/printable.ts';
-import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison-text.ts';
+import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { pageOf } from './page.ts';

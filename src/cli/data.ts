@@ -12,7 +12,7 @@ import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts'
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
 import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
 import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
-import { broughtTable, datasetsTable } from '../report/datasets-table.ts';
+import { broughtTable, datasetsTable } from '../report/list-tables.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { renderVerification, statisticsLines } from '../report/verification-text.ts';

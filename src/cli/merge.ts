@@ -11,7 +11,7 @@ import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { mergeShards } from '../eval/run/merge/merge-shards.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { printable, printableJson } from '../render/printable.ts';
-import { outcomesOf } from '../report/outcomes/outcomes-of.ts';
+import { storedOutcomes } from '../report/outcomes.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
 import { shownPath } from './command-line.ts';
@@ -62,7 +62,7 @@ async function merge(files: readonly string[], { run, queue, out, db, json }: Me
   for (const results of merged) {
     const folder = join(config.out, results.run.name);
     using target = openDatabase({ path: config.db });
-    await writeReport(folder, [results], outcomesOf(target, results.run.id));
+    await writeReport(folder, [results], storedOutcomes(target, results.run.id));
     closing.write(`\nreport: ${printable(shownPath(folder))}\n`);
   }
   const failed = merged.some(({ checks }) => checks.some(({ status }) => status === 'failed'));

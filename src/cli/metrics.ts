@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { metricDeclaration } from '../store/records/metric-declaration.ts';
-import { metricsTable } from '../report/metrics-table.ts';
+import { metricsTable } from '../report/list-tables.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { pageOf } from './page.ts';

@@ -6,7 +6,7 @@ import type { SystemPrompt } from '../config/system-prompt.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
 import { armObstacle } from '../eval/run/arm-obstacles.ts';
 import { registryEntryOf } from '../eval/run/fetch-models.ts';
-import { askedInWords } from '../report/models-table.ts';
+import { askedInWords } from '../report/list-tables.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { padText, wrapText } from '../render/text-width.ts';

@@ -8,7 +8,7 @@ import { removeFromCache, removeKept } from '../models/kept-files.ts';
 import { type ModelEntry, modelRegistry, shippedPathOf } from '../models/registry.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { embedderFolderOf } from '../models/embedding/embedder-folder.ts';
-import { askedInWords, megabytes, modelsTable } from '../report/models-table.ts';
+import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { composeEngine } from '../bench/compose.ts';

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { writeText } from '../data/write-lines.ts';
@@ -6,8 +5,9 @@ import { findReports } from '../viewer/stored-reports/find-reports.ts';
 import { readReport, reportDocument } from '../viewer/stored-reports/read-report.ts';
 import type { Mark } from '../store/records/arm-traits.ts';
 import type { RunResults } from '../store/records/results.ts';
-import { printable, printableJson } from '../render/printable.ts';
-import { checkDrawings, redrawReport } from '../report/report-files.ts';
+import { groupOf } from '../store/run-name.ts';
+import { printable } from '../render/printable.ts';
+import { checkDrawings, redrawReport, resultsText } from '../report/report-files.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { shownPath } from './command-line.ts';
 import { exitCodes } from '../base/exit-codes.ts';
@@ -20,11 +20,11 @@ export function storedReports(path: string): RunResults[] {
 const byAge = (runs: readonly RunResults[]): RunResults[] =>
   runs.toSorted((a, b) => Date.parse(a.run.startedAt) - Date.parse(b.run.startedAt));
 
-/** Reports by the folder that they are drawn into: each its own, and those of one folder together where it has a page. */
+/** Reports by the folder that they are drawn into: each its own, and the suites of one run together in the folder above. */
 function drawnReports(folders: readonly string[]): (readonly [folder: string, runs: readonly RunResults[]])[] {
   const reports = folders.map((folder) => ({ folder, results: readReport(folder) }));
   const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].filter(
-    ([parent, ofParent]) => ofParent.length > 1 && existsSync(join(parent, 'report.html')),
+    ([, ofParent]) => ofParent.length > 1 && new Set(ofParent.map(({ results }) => groupOf(results.run.name))).size === 1,
   );
   return [
     ...reports.map(({ folder, results }) => [folder, [results]] as const),
@@ -43,7 +43,7 @@ async function renewMarks(folder: string): Promise<void> {
   });
   if (differing.length === 0) return;
   for (const { traits, mark } of differing) traits.mark = mark;
-  await writeText(join(folder, 'results.json'), printableJson(document));
+  await writeText(join(folder, 'results.json'), resultsText(document));
 }
 
 /** Draws stored reports again from their results, with the marks of today. No number changes. */

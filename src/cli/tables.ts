@@ -15,11 +15,11 @@ import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/
 import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { tableAsJson } from '../render/json.ts';
-import { outcomesOf } from '../report/outcomes/outcomes-of.ts';
+import { storedOutcomes } from '../report/outcomes.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
-import { lackOfProof, progressText } from '../render/table.ts';
+import { lackOfProof, progressText } from '../report/proof.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
-import { type TurnFormat, turnFormats, turnLines } from '../report/turns/turn-lines.ts';
+import { type TurnFormat, turnFormats, turnLines } from '../report/turn-lines.ts';
 import { shownPath } from './command-line.ts';
 import { addConfigOptions } from './config-options.ts';
 import { exitCodes } from '../base/exit-codes.ts';
@@ -178,7 +178,7 @@ function reportsOf(
 
 /** The outcomes that stand in the report of one run; that of several has none. */
 function outcomesOfReport(database: BenchDatabase, [run, ...others]: readonly RunResults[]): string | undefined {
-  return run === undefined || others.length > 0 ? undefined : outcomesOf(database, run.run.id);
+  return run === undefined || others.length > 0 ? undefined : storedOutcomes(database, run.run.id);
 }
 
 async function written(database: BenchDatabase, out: string, runs: readonly RunResults[]): Promise<number> {

@@ -1,7 +1,7 @@
 import { printableJson } from './printable.ts';
-import { type Cell, headingOf, type Table } from './table.ts';
+import type { Cell, Table } from './table.ts';
 
-function valueOf(cell: Cell | undefined): unknown {
+function value(cell: Cell | undefined): unknown {
   switch (cell?.kind) {
     case 'text':
       return cell.text;
@@ -15,17 +15,17 @@ function valueOf(cell: Cell | undefined): unknown {
 }
 
 /** A table as a value for JSON, in full precision. */
-export function tableAsJson(table: Table): unknown {
-  const columns = table.blocks.flatMap((block) => block.columns);
+export function tableAsJson({ id, caption, rowHeading, blocks, rows, notes }: Table): unknown {
+  const columns = blocks.flatMap((block) => block.columns);
   return {
-    id: table.id,
-    caption: table.caption,
-    columns: columns.map((column) => ({ key: column.key, heading: headingOf(column) })),
-    rows: table.rows.map(({ label, cells }) => ({
-      [table.rowHeading]: label,
-      ...Object.fromEntries(columns.map(({ key }) => [key, valueOf(cells[key])])),
+    id,
+    caption,
+    columns: columns.map(({ key, heading }) => ({ key, heading })),
+    rows: rows.map(({ label, cells }) => ({
+      [rowHeading]: label,
+      ...Object.fromEntries(columns.map(({ key }) => [key, value(cells[key])])),
     })),
-    notes: table.notes,
+    notes,
   };
 }
 

@@ -1,25 +1,17 @@
 import { printable } from './printable.ts';
-import { type Column, formatCell, headingOf, type Table } from './table.ts';
+import { cellTexts, type Table } from './table.ts';
 
-function escaped(text: string): string {
-  return printable(text).replace(/[\\|<>*_`[\]]/g, '\\$&');
-}
-
-const rule = (align: Column['align']) => (align === 'right' ? '---:' : ':---');
+const escape = (text: string) => printable(text).replace(/[\\|<>*_`[\]]/g, '\\$&');
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
 /** Renders a table in GitHub's Markdown, its blocks below one another. */
 export function renderMarkdown(table: Table): string {
-  const parts = table.blocks.flatMap(({ title, columns }) => [
-    ...(title === undefined ? [] : [`*${escaped(title)}*`]),
-    [
-      line([table.rowHeading, ...columns.map(headingOf)].map(escaped)),
-      line([':---', ...columns.map(({ align }) => rule(align))]),
-      ...table.rows.map(({ label, cells }) =>
-        line([label, ...columns.map(({ key }) => formatCell(cells[key]))].map(escaped)),
-      ),
-    ].join('\n'),
-  ]);
-  const notes = table.notes.length === 0 ? [] : [table.notes.map(escaped).join(' ')];
-  return `${[`**${escaped(table.caption)}**`, ...parts, ...notes].join('\n\n')}\n`;
+  const parts = table.blocks.flatMap((block) => {
+    const [headings, ...rows] = cellTexts(table, block).map((texts) => line(texts.map(escape)));
+    const isRight = block.columns.map(({ kind }) => kind === 'number' || kind === 'interval');
+    const rule = line([':---', ...isRight.map((right) => (right ? '---:' : ':---'))]);
+    return [...(block.title === undefined ? [] : [`*${escape(block.title)}*`]), [headings, rule, ...rows].join('\n')];
+  });
+  const notes = table.notes.length === 0 ? [] : [table.notes.map(escape).join(' ')];
+  return `${[`**${escape(table.caption)}**`, ...parts, ...notes].join('\n\n')}\n`;
 }

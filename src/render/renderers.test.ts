@@ -6,7 +6,7 @@ import { renderJson } from './json.ts';
 import { renderLatex } from './latex.ts';
 import { renderMarkdown } from './markdown.ts';
 import { renderTerminal } from './terminal.ts';
-import { tableBreakdown } from '../report/tables/breakdown-table.ts';
+import { breakdownTable } from '../report/tables/breakdown-tables.ts';
 import { checksTable } from '../report/tables/checks-table.ts';
 import { tableOne } from '../report/tables/table-one.ts';
 import { none, type Table, textCell } from './table.ts';
@@ -19,8 +19,8 @@ const small: Table = {
   blocks: [
     {
       columns: [
-        { key: 'x', heading: 'share', unit: '%', align: 'right', interval: true },
-        { key: 'name', heading: 'na|me', align: 'left' },
+        { key: 'x', heading: 'share (%)', kind: 'interval' },
+        { key: 'name', heading: 'na|me', kind: 'text' },
       ],
     },
   ],
@@ -50,7 +50,7 @@ describe('renderers', () => {
   it('JSON has values, not texts', () => {
     expect(JSON.parse(renderJson(small))).toMatchObject({
       columns: [
-        { key: 'x', heading: 'share, %' },
+        { key: 'x', heading: 'share (%)' },
         { key: 'name', heading: 'na|me' },
       ],
       rows: [
@@ -62,7 +62,7 @@ describe('renderers', () => {
 
   it('Markdown escapes what would end a cell', () => {
     const lines = renderMarkdown(small).split('\n');
-    expect(lines[2]).toBe('| arm | share, % | na\\|me |');
+    expect(lines[2]).toBe('| arm | share (%) | na\\|me |');
     expect(lines[3]).toBe('| :--- | ---: | :--- |');
     expect(lines[4]).toBe('| a\\_b | −1.3 \\[−2.0, 0.5\\] | "q", \\[x\\]\\\\x1b\\[31m |');
     expect(lines[5]).toBe('| c | – | – |');
@@ -91,7 +91,7 @@ describe('renderers', () => {
 
   it.each([80, 100, 44])('the terminal is never wider than %d columns', (width) => {
     const page = { width, colour: false };
-    for (const table of [tableOne(runResults), tableBreakdown(runResults), checksTable(runResults)]) {
+    for (const table of [tableOne(runResults), breakdownTable(runResults), checksTable(runResults)]) {
       for (const line of renderTerminal(table, page).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(width);
     }
   });
@@ -99,12 +99,12 @@ describe('renderers', () => {
   it('the terminal aligns numbers and repeats the arm in every block', () => {
     const text = renderTerminal(tableOne(runResults), { width: 80, colour: false });
     const block = text
-      .slice(text.indexOf('\nQuality\n') + 1, text.indexOf('Tokens a turn'))
+      .slice(text.indexOf('\nQuality\n') + 1, text.indexOf('Tokens per turn'))
       .trimEnd()
       .split('\n');
     expect(block).toEqual([
       'Quality',
-      'arm           exact match, %      abstention, %    task success, %',
+      'arm          exact match (%)     abstention (%)   task success (%)',
       'rag        97.2 [95.4, 99.0]  98.1 [96.6, 99.6]  97.2 [95.6, 98.8]',
       'dki        97.2 [95.4, 99.0]  98.1 [96.6, 99.6]  97.2 [95.6, 98.8]',
       'dki-wrong    0.4 [−1.4, 2.2]  98.1 [96.6, 99.6]    0.4 [−1.2, 2.0]',

@@ -1,4 +1,8 @@
-import type { Estimate, RunResults } from '../store/records/results.ts';
+/**
+ * The model of a table, from which every format is drawn: Markdown, LaTeX, CSV, JSON, HTML and the terminal, one writer each in
+ * this folder. Figures are drawn by `figure.ts`. Nothing here knows what a run is.
+ */
+import type { Estimate } from '../store/records/results.ts';
 
 /** A value of a table, in the unit of its column. */
 export type Cell =
@@ -11,22 +15,22 @@ export type Cell =
       readonly low: number;
       readonly high: number;
       readonly digits: number;
-      /** Items, or pairs of them, and users; missing where the estimate does not say. */
+      /** Items, or pairs of items, and users behind the estimate, where known. */
       readonly n?: number;
       readonly users?: number;
     };
 
 /** A column of a table. */
 export interface Column {
-  /** The name of the column for programs. */
+  /** Its name for programs. */
   readonly key: string;
+  /** Its name for readers, the unit in parentheses: `exact match (%)`. */
   readonly heading: string;
-  readonly unit?: string;
-  readonly align: 'left' | 'right';
-  /** Its cells are values with a 95 % interval, which take three columns in formats with one number a cell. */
-  readonly interval?: true;
-  /** Its cells are sentences, broken into lines on a narrow page. */
-  readonly sentence?: true;
+  /**
+   * `text` is aligned left, `number` right; a `sentence` is wrapped on a narrow page; an `interval` is a value with its 95 %
+   * interval, which takes three columns in CSV.
+   */
+  readonly kind: 'text' | 'sentence' | 'number' | 'interval';
 }
 
 /** Columns that are shown together; on a narrow or printed page, blocks stand below one another. */
@@ -42,7 +46,7 @@ export interface Row {
   readonly cells: Readonly<Record<string, Cell>>;
 }
 
-/** A table before it is drawn: every format is drawn from the same one. */
+/** A table before it is drawn. */
 export interface Table {
   /** Its name as a file. */
   readonly id: string;
@@ -54,28 +58,67 @@ export interface Table {
   readonly notes: readonly string[];
 }
 
+/** A column with its cell in the row of an item. */
+export interface ItemColumn<Item> extends Column {
+  readonly cell: (item: Item) => Cell;
+}
+
+/** A block of a table that has one row per item. */
+export interface ItemBlock<Item> {
+  readonly title?: string;
+  readonly columns: readonly ItemColumn<Item>[];
+}
+
+const columnMaker =
+  (kind: Column['kind']) =>
+  <Item>(key: string, heading: string, cell: (item: Item) => Cell): ItemColumn<Item> => ({ key, heading, kind, cell });
+
+export const textColumn = columnMaker('text');
+export const sentenceColumn = columnMaker('sentence');
+export const numberColumn = columnMaker('number');
+export const intervalColumn = columnMaker('interval');
+
+/** The blocks and rows of a table with one row per item. */
+export function itemRows<Item>(
+  items: readonly Item[],
+  label: (item: Item) => string,
+  blocks: readonly ItemBlock<Item>[],
+): Pick<Table, 'blocks' | 'rows'> {
+  const columns = blocks.flatMap((block) => block.columns);
+  return {
+    blocks: blocks.map((block) => ({
+      ...block,
+      columns: block.columns.map(({ key, heading, kind }) => ({ key, heading, kind })),
+    })),
+    rows: items.map((item) => ({
+      label: label(item),
+      cells: Object.fromEntries(columns.map(({ key, cell }) => [key, cell(item)])),
+    })),
+  };
+}
+
 /** A cell without a value. */
 export const none: Cell = { kind: 'none' };
 
 /** A cell with a text. */
-export function textCell(text: string): Cell {
-  return { kind: 'text', text };
+export function textCell(text: string | null | undefined): Cell {
+  return text === null || text === undefined ? none : { kind: 'text', text };
+}
+
+/** A cell with a number, by default to one decimal. */
+export function numberCell(value: number | null | undefined, digits = 1): Cell {
+  return value === null || value === undefined ? none : { kind: 'number', value, digits };
 }
 
 /** A cell with a whole number. */
-export function countCell(value: number): Cell {
-  return { kind: 'number', value, digits: 0 };
+export function countCell(value: number | null | undefined): Cell {
+  return numberCell(value, 0);
 }
 
-/** A cell with a mean, to one decimal. */
-export function meanCell(value: number | undefined): Cell {
-  return value === undefined ? none : { kind: 'number', value, digits: 1 };
-}
-
-/** A cell with an estimate and its interval, to one decimal or more; `scale` 100 makes a share a percentage. */
+/** A cell with an estimate and its interval, by default to one decimal; `scale` 100 makes a share a percentage. */
 export function estimateCell(
   estimate: (Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>) | null | undefined,
-  scale: 1 | 100 = 1,
+  scale = 1,
   digits = 1,
 ): Cell {
   if (estimate === null || estimate === undefined) return none;
@@ -87,9 +130,20 @@ export function estimateCell(
   };
 }
 
-/** A cell of quality; it holds the reason instead if the run gives no quality. */
-export function qualityCell({ unknownQuality }: RunResults['run'], cell: Cell): Cell {
-  return unknownQuality === null ? cell : textCell(unknownQuality);
+/** A difference with its 95 % interval. */
+export interface Difference {
+  readonly delta: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A cell with a difference and its interval. */
+export function differenceCell(difference: Difference | null | undefined, scale = 1, digits = 1): Cell {
+  return estimateCell(
+    difference && { mean: difference.delta, low: difference.low, high: difference.high },
+    scale,
+    digits,
+  );
 }
 
 /** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */
@@ -99,64 +153,30 @@ export function formatNumber(value: number, digits: number): string {
   return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
 }
 
-/** How large a model is, in words. */
-export function modelSize({ parameters }: { readonly parameters: number | null }): string {
-  return parameters === null
-    ? 'a size that its engine does not show'
-    : `${formatNumber(parameters / 1e6, 1)} million parameters`;
+/** `14.7 [7.0, 23.4]`: a value and the bounds of its interval. */
+export function formatInterval(parts: readonly [value: number, low: number, high: number], digits: number): string {
+  const [value, ...bounds] = parts.map((part) => formatNumber(part, digits));
+  return `${value!} [${bounds.join(', ')}]`;
 }
 
 /** A cell for readers: `97.2 [95.1, 98.6]`, `–` without a value. */
 export function formatCell(cell: Cell | undefined): string {
-  if (cell === undefined) return '–';
-  switch (cell.kind) {
-    case 'none':
-      return '–';
+  switch (cell?.kind) {
     case 'text':
       return cell.text;
     case 'number':
       return formatNumber(cell.value, cell.digits);
-    case 'interval': {
-      const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));
-      return `${value} [${low}, ${high}]`;
-    }
+    case 'interval':
+      return formatInterval([cell.value, cell.low, cell.high], cell.digits);
+    default:
+      return '–';
   }
 }
 
-/** `exact match, %` */
-export function headingOf(column: Column): string {
-  return column.unit === undefined ? column.heading : `${column.heading}, ${column.unit}`;
-}
-
-/** How far an unfinished run has come: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
-export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {
-  return `UNFINISHED: ${users} of ${ofUsers} users, ${turns} of ${ofTurns} turns`;
-}
-
-/** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
-export function lackOfProof({ run, checks }: Pick<RunResults, 'run' | 'checks'>): string | undefined {
-  const failed = checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
-  const lacks = [
-    ...(failed.length > 0
-      ? [`NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`]
-      : []),
-    ...(run.progress === undefined ? [] : [progressText(run.progress)]),
-    ...(run.settings['shard'] === undefined ? [] : [`SHARD ${run.settings['shard'] as string}: a part of the run`]),
+/** The cells of a table as text: for each block the headings, then a line per row. */
+export function cellTexts({ rowHeading, rows }: Pick<Table, 'rowHeading' | 'rows'>, { columns }: Block): string[][] {
+  return [
+    [rowHeading, ...columns.map(({ heading }) => heading)],
+    ...rows.map(({ label, cells }) => [label, ...columns.map(({ key }) => formatCell(cells[key]))]),
   ];
-  if (lacks.length > 0) return lacks.join('; ');
-  return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
-}
-
-/** `Unproven: negative controls (none has 20 closed items, 30 needed).`, with every check that could not be decided; undefined without one. */
-export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string | undefined {
-  const undecided = checks
-    .filter(({ status }) => status === 'undecided')
-    .map(({ check, evidence }) => `${check} (${evidence.split(/[:;]/, 1)[0]!})`);
-  return undecided.length === 0 ? undefined : `Unproven: ${undecided.join('; ')}.`;
-}
-
-/** A caption, marked if the numbers must not be quoted. */
-export function captionOf(title: string, results: Pick<RunResults, 'run' | 'checks'>): string {
-  const lack = lackOfProof(results);
-  return lack === undefined ? title : `${title} (${lack})`;
 }

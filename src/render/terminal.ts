@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import TerminalTable from 'cli-table3';
 import { printable } from './printable.ts';
-import { type Block, type Column, formatCell, headingOf, type Table } from './table.ts';
+import { type Block, cellTexts, type Column, formatCell, type Table } from './table.ts';
 import { textWidth, wrapText } from './text-width.ts';
 
 /** Abilities of the terminal that a text is written to. */
@@ -11,11 +11,13 @@ export interface Page {
   readonly colour: boolean;
 }
 
-const gap = 2;
-const noLines = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '' },
-  ...{ 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '' },
-};
+const GAP = 2;
+const LEAST_SENTENCE = 20;
+const indent = ' '.repeat(GAP);
+
+const borders =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle';
+const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
 /** Text in bold if the page has colours. */
 export function emphasised(text: string, page: Page): string {
@@ -27,56 +29,54 @@ export function coloured(text: string, colour: 'green' | 'red' | 'yellow' | 'cya
   return page.colour ? styleText(colour, text, { validateStream: false }) : text;
 }
 
-function columnWidth(table: Table, column: Column): number {
-  return Math.max(
-    textWidth(headingOf(column)),
-    ...table.rows.map(({ cells }) => textWidth(formatCell(cells[column.key]))),
-  );
+/** The width of a column with the gap before it; of a sentence, which is wrapped, the least. */
+function columnWidth(table: Table, { key, heading, kind }: Column): number {
+  if (kind === 'sentence') return GAP + LEAST_SENTENCE;
+  return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 
 /** Splits a block that is wider than the page into several. */
-function fitted(table: Table, block: Block, labelWidth: number, page: Page): Block[] {
-  const blocks: Block[] = [];
-  let columns: Column[] = [];
-  let width = labelWidth;
+function fit(table: Table, block: Block, labelWidth: number, page: Page): Block[] {
+  const blocks: Column[][] = [];
+  let width = Infinity;
   for (const column of block.columns) {
-    const needed = gap + (column.sentence ? 20 : columnWidth(table, column));
-    if (columns.length > 0 && width + needed > page.width) {
-      blocks.push({ ...block, columns });
-      columns = [];
+    const needed = columnWidth(table, column);
+    if (width + needed > page.width) {
+      blocks.push([]);
       width = labelWidth;
     }
-    columns.push(column);
+    blocks.at(-1)!.push(column);
     width += needed;
   }
-  return [...blocks, { ...block, columns }];
+  return blocks.map((columns) => ({ ...block, columns }));
 }
 
-function drawn(table: Table, { title, columns }: Block, labelWidth: number, page: Page): string {
-  const taken = columns.reduce(
-    (sum, column) => sum + gap + (column.sentence ? 0 : columnWidth(table, column)),
-    labelWidth,
+function draw(table: Table, block: Block, labelWidth: number, page: Page): string {
+  const { title, columns } = block;
+  const others = columns.filter(({ kind }) => kind !== 'sentence').map((column) => columnWidth(table, column));
+  const sentences = GAP * (columns.length - others.length);
+  const sentenceWidth = Math.max(
+    LEAST_SENTENCE,
+    page.width - others.reduce((sum, width) => sum + width, labelWidth + sentences),
   );
-  const sentenceWidth = Math.max(20, page.width - taken);
   const terminal = new TerminalTable({
-    chars: noLines,
+    chars: noBorders,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colAligns: ['left', ...columns.map(({ align }) => align)],
+    colAligns: ['left', ...columns.map(({ kind }) => (kind === 'text' || kind === 'sentence' ? 'left' : 'right'))],
   });
-  const indent = ' '.repeat(gap);
-  const headings = [table.rowHeading, ...columns.map((column) => indent + headingOf(column))];
-  terminal.push(headings.map((heading) => emphasised(heading, page)));
-  for (const { label, cells } of table.rows) {
-    const row = columns.map(({ key, sentence }) => {
-      const text = printable(formatCell(cells[key]));
-      return indent + (sentence ? wrapText(text, sentenceWidth).join(`\n${indent}`) : marked(text, page));
+  const [headings, ...rows] = cellTexts(table, block);
+  terminal.push(headings!.map((heading, index) => emphasised(index === 0 ? heading : indent + heading, page)));
+  for (const [label, ...texts] of rows) {
+    const cells = texts.map((text, index) => {
+      const shown = printable(text);
+      if (columns[index]!.kind !== 'sentence') return indent + marked(shown, page);
+      return indent + wrapText(shown, sentenceWidth).join(`\n${indent}`);
     });
-    terminal.push([printable(label), ...row]);
+    terminal.push([printable(label!), ...cells]);
   }
   const lines = terminal.toString().split('\n');
-  return [...(title === undefined ? [] : [coloured(title, 'cyan', page)]), ...lines.map((line) => line.trimEnd())].join(
-    '\n',
-  );
+  const heading = title === undefined ? [] : [coloured(title, 'cyan', page)];
+  return [...heading, ...lines.map((line) => line.trimEnd())].join('\n');
 }
 
 function marked(text: string, page: Page): string {
@@ -87,12 +87,13 @@ function marked(text: string, page: Page): string {
 /** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. */
 export function renderTerminal(table: Table, page: Page): string {
   const labelWidth = Math.max(textWidth(table.rowHeading), ...table.rows.map(({ label }) => textWidth(label)));
-  const blocks = table.blocks.flatMap((block) => fitted(table, block, labelWidth, page));
+  const caption = wrapText(printable(table.caption), page.width).map((line) => emphasised(line, page));
+  const notes = wrapText(printable(table.notes.join(' ')), page.width).join('\n');
   return `${[
-    wrapText(printable(table.caption), page.width)
-      .map((line) => emphasised(line, page))
-      .join('\n'),
-    ...blocks.map((block) => drawn(table, block, labelWidth, page)),
-    ...(table.notes.length === 0 ? [] : [wrapText(printable(table.notes.join(' ')), page.width).join('\n')]),
+    caption.join('\n'),
+    ...table.blocks
+      .flatMap((block) => fit(table, block, labelWidth, page))
+      .map((block) => draw(table, block, labelWidth, page)),
+    ...(table.notes.length === 0 ? [] : [notes]),
   ].join('\n\n')}\n`;
 }

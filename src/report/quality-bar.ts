@@ -4,7 +4,7 @@ import type { RunResults } from '../store/records/results.ts';
 import { metricNamed } from './shown-metric.ts';
 import { formatNumber } from '../render/table.ts';
 
-/** A bar for a metric of an arm: a value, or that of another arm and so much more or less; `contains:dki-blocks>=rag-2`. */
+/** A bar for a metric of an arm: a value, or the metric of another arm plus or minus an amount; `contains:dki-blocks>=rag-2`. */
 export interface QualityBar {
   readonly text: string;
   readonly metric: string;
@@ -39,12 +39,17 @@ export function qualityBar(
   if (!known.metrics.includes(metric)) throw unknown('metric', metric, known.metrics, 'dki-bench metrics lists them');
   requireArm(arm, known.arms);
   const bar = { text, metric, arm, sign: sign === '>=' ? '>=' : '<=' } as const;
-  if (new RegExp(`^(?:${NUMBER})$`).test(right)) return { ...bar, other: null, amount: Number(right) };
-  // A name may end as a number does: dki-link:4.
-  if (known.arms.includes(right)) return { ...bar, other: right, amount: 0 };
+  return { ...bar, ...barLimit(right, known.arms) };
+}
+
+/** Reads the right side of a bar: a value, an arm, or an arm and so much more or less. */
+function barLimit(right: string, arms: readonly string[]): Pick<QualityBar, 'other' | 'amount'> {
+  if (new RegExp(`^(?:${NUMBER})$`).test(right)) return { other: null, amount: Number(right) };
+  // A name may end like a number: dki-link:4.
+  if (arms.includes(right)) return { other: right, amount: 0 };
   const [, other = right, more = '+', amount = '0'] = new RegExp(`^(.+)([+-])(${NUMBER})$`).exec(right) ?? [];
-  requireArm(other, known.arms);
-  return { ...bar, other, amount: Number(`${more}${amount}`) };
+  requireArm(other, arms);
+  return { other, amount: Number(`${more}${amount}`) };
 }
 
 function requireArm(name: string, arms: readonly string[]): void {
@@ -55,7 +60,7 @@ function unknown(kind: string, name: string, known: readonly string[], what: str
   return new BenchError('bad-option', `--fail-below: no ${kind} "${name}"${didYouMean(name, known)}`, what);
 }
 
-/** Why a run misses a bar, in one line; null where it reaches it, and of a run that does not have its arms. */
+/** Why a run misses a bar, in one line; null if it reaches it, or does not have its arms. */
 export function missedBar({ run, arms }: RunResults, bar: QualityBar): string | null {
   const { text, arm, sign, other, amount } = bar;
   const metric = metricNamed(run, bar.metric)!;

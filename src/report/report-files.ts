@@ -1,27 +1,33 @@
+/**
+ * The report of a run on disk: `results.json`, the outcomes of its turns, the tables in all formats, the figures and
+ * `report.html`. Tables, figures and the page are drawn from `results.json` and can be drawn again.
+ */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
-import type { RunResults } from '../store/records/results.ts';
-import { figureFiles } from './figures/drawn-figures.ts';
-import { renderReport } from './html/report-page.ts';
-import { comparisonsTables } from './tables/comparisons-table.ts';
-import { checksTable } from './tables/checks-table.ts';
-import { printableJson } from '../render/printable.ts';
 import { renderCsv } from '../render/csv.ts';
 import { renderJson } from '../render/json.ts';
 import { renderLatex } from '../render/latex.ts';
 import { renderMarkdown } from '../render/markdown.ts';
+import { escapedControls } from '../render/printable.ts';
+import type { RunResults } from '../store/records/results.ts';
+import { figureFiles } from './figures/report-figures.ts';
+import { renderReport } from './html/report-page.ts';
+import { OUTCOMES_FILE } from './outcomes.ts';
+import { checksTable } from './tables/checks-table.ts';
+import { comparisonsTables } from './tables/comparisons-table.ts';
 import { reportTables } from './tables/report-tables.ts';
 
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
-/** The file of a report with the outcomes of its turns. */
-export const OUTCOMES_FILE = 'outcomes.jsonl';
+/** Contents by path within the folder of the report. */
+type Files = Map<string, string>;
 
-/** Renders what is drawn from results, by paths within the folder of the report: all for one run, `report.html` alone for several. */
-async function drawingsOf(runs: readonly RunResults[]): Promise<Map<string, string>> {
+/** What is drawn from results: all for one run, only `report.html` for several. */
+async function drawings(runs: readonly RunResults[]): Promise<Files> {
   const page = ['report.html', await renderReport(runs)] as const;
   const [results] = runs;
   if (results === undefined || runs.length > 1) return new Map([page]);
@@ -35,42 +41,46 @@ async function drawingsOf(runs: readonly RunResults[]): Promise<Map<string, stri
   ]);
 }
 
-/** As `drawingsOf`, of one run with what they are drawn from. */
-async function filesOf(runs: readonly RunResults[], outcomes: string | undefined): Promise<Map<string, string>> {
-  const drawings = await drawingsOf(runs);
+/** The text of `results.json`. */
+export function resultsText(results: unknown): string {
+  return `${escapedControls(JSON.stringify(results))}\n`;
+}
+
+/** All files of a report. */
+async function allFiles(runs: readonly RunResults[], outcomes: string | undefined): Promise<Files> {
+  const drawn = await drawings(runs);
   const [results] = runs;
-  if (results === undefined || runs.length > 1) return drawings;
+  if (results === undefined || runs.length > 1) return drawn;
   return new Map([
-    ['results.json', printableJson(results)],
+    ['results.json', resultsText(results)],
     ...(outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const]),
-    ...drawings,
+    ...drawn,
   ]);
 }
 
 /**
- * Writes the report of a run: `results.json`, the outcomes of its turns, the tables in all formats, the figures and `report.html`; for several runs of
- * one name, the page that shows them together. Each file is written beside its place and then renamed, so that a reader
- * never sees half a file.
+ * Writes the report of a run; for several runs of one name, the page that shows them together. Each file is written beside its
+ * place and then renamed, so that a reader never sees half a file.
  *
  * @param outcomes of the turns of one run (`outcomeLines`); without them the report has no matrix in the viewer
  * @throws BenchError `disk` if the folder cannot be written
  */
 export async function writeReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<void> {
-  writeFiles(folder, await filesOf(runs, outcomes));
+  writeFiles(folder, await allFiles(runs, outcomes));
 }
 
 /** Draws a report again from its results: tables, figures and `report.html`. @throws BenchError as `writeReport` */
 export async function redrawReport(folder: string, runs: readonly RunResults[]): Promise<void> {
-  writeFiles(folder, await drawingsOf(runs));
+  writeFiles(folder, await drawings(runs));
 }
 
-function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
+function writeFiles(folder: string, files: Files): void {
   for (const [name, content] of files) {
     const path = join(folder, name);
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(unfinished, content);
+      writeFileSync(unfinished, name.endsWith('.gz') ? gzipSync(content, { level: 9 }) : content);
       renameSync(unfinished, path);
     } catch (error) {
       if (existsSync(unfinished)) rmSync(unfinished);
@@ -82,6 +92,35 @@ function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
   }
 }
 
+/**
+ * Compares a report with results computed again from the stored turns, and names the differences.
+ *
+ * @throws BenchError `not-found` without a report
+ */
+export async function checkReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<string[]> {
+  const files = await allFiles(runs, outcomes);
+  const path = join(folder, 'results.json');
+  if (files.has('results.json') && !existsSync(path)) {
+    throw new BenchError('not-found', `${path} is not there`, 'check with the --out of that run');
+  }
+  return [...files].flatMap(([name, expected]) => differences(folder, name, expected) ?? [`${name}: missing`]);
+}
+
+/** Names the stored files of a report that would be drawn differently today; files that are not stored are no difference. */
+export async function checkDrawings(folder: string, runs: readonly RunResults[]): Promise<string[]> {
+  return [...(await drawings(runs))].flatMap(([name, expected]) => differences(folder, name, expected) ?? []);
+}
+
+/** The differences of a file to its expected text; undefined without that file. */
+function differences(folder: string, name: string, expected: string): string[] | undefined {
+  const path = join(folder, name);
+  if (!existsSync(path)) return undefined;
+  const found = name.endsWith('.gz') ? gunzipSync(readFileSync(path)).toString() : readFileSync(path, 'utf8');
+  if (found === expected) return [];
+  if (name !== 'results.json') return [`${name}: differs`];
+  return differingPaths(JSON.parse(found), JSON.parse(expected)).map((place) => `${name}: ${place} differs`);
+}
+
 /** Finds the paths at which two JSON values differ. */
 function differingPaths(a: unknown, b: unknown, path = ''): string[] {
   if (isDeepStrictEqual(a, b)) return [];
@@ -90,38 +129,4 @@ function differingPaths(a: unknown, b: unknown, path = ''): string[] {
   if (!branching(a) || !branching(b)) return [path];
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...keys].flatMap((key) => differingPaths(a[key], b[key], path === '' ? key : `${path}.${key}`));
-}
-
-/**
- * Compares a report with results computed again from the stored turns, and names the differences.
- *
- * @throws BenchError `not-found` without a report
- */
-export async function checkReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<string[]> {
-  return differencesTo(folder, await filesOf(runs, outcomes));
-}
-
-/** Names the files of a report that are not drawn from its results as today. */
-export async function checkDrawings(folder: string, runs: readonly RunResults[]): Promise<string[]> {
-  return differencesTo(folder, await drawingsOf(runs));
-}
-
-function differencesTo(folder: string, files: ReadonlyMap<string, string>): string[] {
-  return [...files].flatMap(([name, expected]) => {
-    let found: string;
-    try {
-      found = readFileSync(join(folder, name), 'utf8');
-    } catch (error) {
-      if (name !== 'results.json') return [`${name}: missing`];
-      throw new BenchError(
-        'not-found',
-        `${join(folder, name)} is not there`,
-        'check with the --out of that run',
-        error,
-      );
-    }
-    if (found === expected) return [];
-    if (!name.endsWith('results.json')) return [`${name}: differs`];
-    return differingPaths(JSON.parse(found), JSON.parse(expected)).map((path) => `${name}: ${path} differs`);
-  });
 }

@@ -1,19 +1,20 @@
 import type { RunResults } from '../store/records/results.ts';
+import { lackOfProof } from './proof.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
-import { phrasingTable } from './tables/breakdown-table.ts';
+import { phrasingTable } from './tables/breakdown-tables.ts';
 import { namesItsMetric } from './shown-metric.ts';
 import { shownTables } from './tables/report-tables.ts';
-import { formatNumber, lackOfProof } from '../render/table.ts';
+import { formatNumber } from '../render/table.ts';
 import { wrapText } from '../render/text-width.ts';
 import { verdictSentences } from './verdict.ts';
 
-/** Shown in the report alone where data name no metric. */
+/** Only shown in the report if data name no metric. */
 const GOLD_COMPARISON = 'comparisons-gold-log-prob';
 
-/** Shown in the report alone: table 1 has the means over all turns. */
+/** Only shown in the report: table 1 has the means over all turns. */
 const OVER_ALL_TURNS = /^comparisons-.*-all$/;
 
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
@@ -25,7 +26,7 @@ export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
 }
 
-/** `, 9 % of tokens`: of all that were evaluated for turns, checks and probes; empty where nobody counted. */
+/** `, 9 % of tokens`: the share of checks and probes in all evaluated tokens; empty where they were not counted. */
 function checkedTokens(tokens: RunResults['run']['profile']['evaluatedTokens']): string {
   if (tokens === undefined || tokens === null || tokens.checks === 0) return '';
   return `, ${formatNumber((tokens.checks / (tokens.checks + tokens.turns)) * 100, 0)} % of tokens`;

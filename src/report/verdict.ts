@@ -1,70 +1,150 @@
-import { prefixCacheOf } from '../eval/analysis/summary/compared-arms.ts';
-import type { ArmResults, RunResults } from '../store/records/results.ts';
-import { qualitySentences } from './quality-text.ts';
-import { savingsSentences } from './savings-text.ts';
-import { formatNumber, lackOfProof, modelSize, undecidedChecks } from '../render/table.ts';
-
-/** The arm that all others are compared with; undefined if it did not run. */
-export function baselineOf(arms: readonly ArmResults[]): ArmResults | undefined {
-  return arms.find(({ traits }) => traits.comparison === 'baseline');
-}
-
-/** The arm whose cache hits and misses divide the turns of every arm; undefined if it did not run. */
-export function primaryOf(arms: readonly ArmResults[]): ArmResults | undefined {
-  return arms.find(({ traits }) => traits.comparison === 'primary');
-}
-
-/** The arm of text that keeps its prefixes; undefined if it did not run. */
-export function prefixCacheIn(arms: readonly ArmResults[]): ArmResults | undefined {
-  const traits = prefixCacheOf(arms.map((arm) => arm.traits));
-  return arms.find((arm) => arm.traits === traits);
-}
-
-/** The price of a cache hit: `A cache miss of dki evaluates 134.3 tokens (171 of 300 turns).` */
-function missSentence({ arm, costMiss, turns }: ArmResults): string {
-  if (costMiss === null) return `${arm} had no cache miss.`;
-  const { tokens } = costMiss;
-  return `A cache miss of ${arm} evaluates ${formatNumber(tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`;
-}
-
-/** The users who have the cache hits: those whose memories all come back every time, or those of whose memories retrieval selects. */
-function hittersSentence({ arm, byRetrieval = [] }: ArmResults): string[] {
-  const everything = byRetrieval.find(({ kind }) => kind === 'everything');
-  const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);
-  if (hits === 0) return [];
-  return [`${everything?.hits ?? 0} of ${hits} cache hits of ${arm} are of users all of whose memories are retrieved.`];
-}
+import { LEAST_USERS } from '../eval/analysis/statistics/verdict.ts';
+import { formatNumber } from '../render/table.ts';
+import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/results.ts';
+import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './compared-arms.ts';
+import { lackOfProof, undecidedChecks } from './proof.ts';
+import { metricNamed, primaryMetric, type ShownMetric } from './shown-metric.ts';
 
 /**
- * The verdict of a run: first what K/V injection saves that prefix caching does not, then what both save against reading the
- * text, then quality, then what could not be decided; what failed comes before all, and the last sentence limits its scope.
+ * The verdict of a run in sentences: first what KV injection saves beyond prefix caching, then what both save against text,
+ * then quality, then the undecided checks. Failed checks come before all; the last sentence limits the scope.
  */
 export function verdictSentences(results: RunResults): string[] {
   const { arms, run } = results;
   const lack = lackOfProof(results);
-  const unproven = undecidedChecks(results);
-  const [rag, dki, cached] = [baselineOf(arms), primaryOf(arms), prefixCacheIn(arms)];
-  const measured = rag !== undefined && dki !== undefined && rag.n > 0 && dki.n > 0;
-  const savings = !measured
-    ? []
-    : dki.turns.hit === 0
-      ? ['No cache hits in this run: savings were not measured.']
-      : [
-          ...(cached === undefined || cached.n === 0 ? [] : savingsSentences(dki, cached.arm, results)),
-          ...savingsSentences(dki, rag.arm, results),
-          missSentence(dki),
-          ...hittersSentence(dki),
-        ];
   const { users, name } = run.dataset;
-  const whose = users === 1 ? 'one user, and says nothing of others' : `${users} users`;
+  const scope = users === 1 ? 'one user, and says nothing of others' : `${users} users`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
-    ...savings,
+    ...costSentences(results),
     ...(run.unknownQuality === null
-      ? qualitySentences(results, rag?.arm ?? '')
+      ? qualitySentences(results, baselineArm(arms)?.arm ?? '')
       : [`No quality: ${run.unknownQuality}.`]),
-    ...(unproven === undefined ? [] : [unproven]),
-    `This holds for ${run.model.name}, a model of ${modelSize(run.model)}, on ${name}, ${whose}; ` +
+    ...[undecidedChecks(results)].filter((sentence) => sentence !== undefined),
+    `This holds for ${run.model.name}, a model of ${modelSize(run.model)}, on ${name}, ${scope}; ` +
       'it does not show that larger models or other domains behave alike.',
   ];
+}
+
+/** The size of a model in words. */
+export function modelSize({ parameters }: { readonly parameters: number | null }): string {
+  if (parameters === null) return 'a size that its engine does not show';
+  return `${formatNumber(parameters / 1e6, 1)} million parameters`;
+}
+
+/** The unit of intervals: `over users`, or the questions of a single user. */
+export function intervalUnit({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string {
+  return users === 1 ? 'over the questions of one user' : 'over users';
+}
+
+/** The reason why a run has no verdicts; undefined if it has enough users. */
+export function tooFewUsers({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string | undefined {
+  if (users >= LEAST_USERS) return undefined;
+  return users === 1
+    ? 'one user: intervals are over its questions, and nothing is said beyond it'
+    : `${users} users; fewer than ${LEAST_USERS} do not represent others`;
+}
+
+/** The savings of the primary arm, the price of a cache miss, and the users with cache hits. */
+function costSentences(results: RunResults): string[] {
+  const { arms } = results;
+  const [rag, dki, cached] = [baselineArm(arms), primaryArm(arms), prefixCacheArm(arms)];
+  if (rag === undefined || dki === undefined || rag.n === 0 || dki.n === 0) return [];
+  if (dki.turns.hit === 0) return ['No cache hits in this run: savings were not measured.'];
+  return [
+    ...(cached === undefined || cached.n === 0 ? [] : savingsSentences(dki, cached.arm, results)),
+    ...savingsSentences(dki, rag.arm, results),
+    missSentence(dki),
+    ...cacheHitUsersSentence(dki),
+  ];
+}
+
+/** `A cache miss of dki evaluates 134.3 tokens (171 of 300 turns).` */
+function missSentence({ arm, costMiss, turns }: ArmResults): string {
+  if (costMiss === null) return `${arm} had no cache miss.`;
+  return `A cache miss of ${arm} evaluates ${formatNumber(costMiss.tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`;
+}
+
+/** The share of cache hits by users with all memories retrieved every time. */
+function cacheHitUsersSentence({ arm, byRetrieval = [] }: ArmResults): string[] {
+  const everything = byRetrieval.find(({ kind }) => kind === 'everything')?.hits ?? 0;
+  const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);
+  return hits === 0 ? [] : [`${everything} of ${hits} cache hits of ${arm} are by users with all memories retrieved.`];
+}
+
+/** `turn 3 [2, 5]`, or `never [8, never]` */
+export function breakEvenText({ turn, low, high }: Pick<BreakEven, 'turn' | 'low' | 'high'>): string {
+  const orNever = (value: number | null): string => (value === null ? 'never' : formatNumber(value, 0));
+  return `${turn === null ? 'never' : `turn ${turn}`} [${orNever(low)}, ${orNever(high)}]`;
+}
+
+/**
+ * `dki evaluated 25.2 tokens per turn, rag 128.1 (fewer)`, or `its first token took 0.37 [0.35, 0.40] of the time, 11.2 ms against
+ * 30.1 ms (faster)`; undefined without a comparison.
+ */
+function costText(compared: Comparison | undefined): string | undefined {
+  if (compared?.means === undefined) return undefined;
+  const { a, b, means, metric, verdict } = compared;
+  const [own, other] = [formatNumber(means.a, 1), formatNumber(means.b, 1)];
+  const words = verdict === 'not judged' ? '' : ` (${verdict})`;
+  return metric.startsWith('ttft')
+    ? `its first token took ${ratioText(compared)} of the time, ${own} ms against ${other} ms${words}`
+    : `${a} evaluated ${own} tokens per turn, ${b} ${other}${words}`;
+}
+
+/** Savings of an injecting arm against one of text: over cache hits, over all turns with the hit rate, and the break-even. */
+function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, results: RunResults): string[] {
+  const costs = (...metrics: readonly CostName[]): string =>
+    metrics.flatMap((metric) => costText(findComparison(results, arm, opponent, metric)) ?? []).join('; ');
+  const hits = costs('evaluatedTokens', 'ttftLogRatio');
+  const all = costs('evaluatedTokensAll', 'ttftLogRatioAll');
+  const rate = hitRate === null ? '' : ` (hit rate ${formatNumber(hitRate * 100, 0)} %)`;
+  const breakEven = results.breakEven.find((one) => one.arm === arm && one.against === opponent);
+  return [
+    ...(hits === '' ? [] : [`Against ${opponent}, on cache hits: ${hits}.`]),
+    ...(all === '' ? [] : [`Over all turns${rate}: ${all}.`]),
+    ...(breakEven === undefined ? [] : [`Break-even against ${opponent}: ${breakEvenText(breakEven)}.`]),
+  ];
+}
+
+/** The verdicts on the primary metric and on abstention, a sentence each, and the reason if there are none. */
+function qualitySentences(results: RunResults, baseline: string): string[] {
+  const primary = primaryMetric(results.run);
+  const abstention = primary.name === 'abstention' ? undefined : metricNamed(results.run, 'abstention');
+  const tooFew = tooFewUsers(results.run);
+  const sentences = [primary, abstention]
+    .filter((metric) => metric !== undefined)
+    .flatMap((metric) => {
+      const clauses = verdictClauses(metric, results, baseline);
+      return clauses === '' ? [] : [`${metric.title}: ${clauses}.`];
+    });
+  return sentences.length === 0 || tooFew === undefined ? sentences : [...sentences, `No verdict: ${tooFew}.`];
+}
+
+/** The verdicts of the planned comparisons by one metric; empty without any. */
+function verdictClauses(metric: ShownMetric, { comparisons }: RunResults, baseline: string): string {
+  const planned = comparisons.filter(
+    (one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null,
+  );
+  const shown = (value: number): string => formatNumber(value * metric.scale, metric.digits);
+  const difference = ({ delta, low, high, neededItems }: Comparison): string => {
+    const needs = neededItems === undefined ? '' : `, needs ${neededItems} items`;
+    return `(${shown(delta)} ${metric.differenceUnit} [${shown(low)}, ${shown(high)}]${needs})`;
+  };
+  const groups: readonly (readonly [Comparison['verdict'], words: string])[] = [
+    ['identical', `bit-identical to ${baseline}`],
+    ['kept', `kept ${baseline}'s answers within the margin`],
+    ['lost', 'lost answers'],
+    ['undecided', 'undecided'],
+    ['too few users', 'no verdict'],
+  ];
+  return groups
+    .flatMap(([verdict, words]) => {
+      const having = planned.filter((one) => one.verdict === verdict);
+      const arms = having.map((one) =>
+        verdict === 'identical' ? `${one.a} on ${one.n} of ${one.n} items` : `${one.a} ${difference(one)}`,
+      );
+      return arms.length === 0 ? [] : [`${words}: ${arms.join(', ')}`];
+    })
+    .join('; ');
 }

@@ -3,7 +3,7 @@ import type { ItemPair, ItemSide } from '../store/item-pair-repository.ts';
 import type { TurnListRow } from '../store/schema.ts';
 import { storesTexts, withheldSets } from '../eval/analysis/texts/withheld-texts.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import type { Html } from '../report/html/html-table.ts';
+import type { Html } from '../render/html-table.ts';
 import { printable } from '../render/printable.ts';
 
 /** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */

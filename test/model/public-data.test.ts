@@ -14,7 +14,7 @@ import { turnJson } from '../../src/viewer/turn/turn-json.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
-import { turnLines } from '../../src/report/turns/turn-lines.ts';
+import { turnLines } from '../../src/report/turn-lines.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 /** Questions in the shape of CacheBlend's inputs: of every third, no passage holds the answer. */

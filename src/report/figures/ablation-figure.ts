@@ -1,8 +1,9 @@
+import { type Figure } from '../../render/figure.ts';
 import type { Comparison, RunResults } from '../../store/records/results.ts';
-import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
-import { baselineOf, primaryOf } from '../verdict.ts';
-import { isContender, namedArmEncoding } from './arm-style.ts';
-import { estimateFields, type Figure, figureOf, inlineData, inWords } from './figure.ts';
+import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { baselineArm, primaryArm } from '../compared-arms.ts';
+import { isContender, namedArmEncoding } from './arm-marks.ts';
+import { estimateFields, intervalLayer, inWords, nameAxis } from './figure-parts.ts';
 import { lossText, sortedDifferences } from './finding.ts';
 
 /** Leaves space for the longest name of an arm. */
@@ -36,11 +37,11 @@ function ablationFinding(compared: readonly Comparison[], against: string, quali
  * to `dki` with all parts on if both are identical. Undefined if quality is unknown.
  */
 export function ablationFigure(results: RunResults): Figure | undefined {
-  const [baseline, primary] = [baselineOf(results.arms)?.arm, primaryOf(results.arms)?.arm];
+  const [baseline, primary] = [baselineArm(results.arms)?.arm, primaryArm(results.arms)?.arm];
   const quality = primaryMetric(results.run);
-  const compared = results.comparisons.filter(({ a, b, metric }) => {
-    return metric === quality.name && b === baseline && isContender(results, a);
-  });
+  const compared = results.comparisons.filter(
+    ({ a, b, metric }) => metric === quality.name && b === baseline && isContender(results, a),
+  );
   if (compared.length === 0) return undefined;
   const same = compared.some(({ a, verdict }) => a === primary && verdict === 'identical');
   const against = same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!;
@@ -50,34 +51,26 @@ export function ablationFigure(results: RunResults): Figure | undefined {
   }));
   const unit = quality.differenceUnit;
   const x = {
-    type: 'quantitative' as const,
+    type: 'quantitative',
     // One part may cost eighty points and others one: both must be visible.
-    scale: { type: 'symlog' as const, constant: quality.unit === '%' ? 1 : 0.1 },
+    scale: { type: 'symlog', constant: quality.unit === '%' ? 1 : 0.1 },
     axis: {
       title: `${unit[0]!.toUpperCase()}${unit.slice(1)} of ${quality.label}, logarithmic`,
       grid: true,
       ...(quality.unit === '%' ? { values: TICKS } : {}),
     },
   };
-  const y = {
-    field: 'arm',
-    type: 'nominal' as const,
-    sort: data.map(({ arm }) => arm),
-    axis: { title: null, grid: true, labelLimit: 0 },
-  };
-  const marks = namedArmEncoding(
-    results,
-    data.map(({ arm }) => arm),
-  );
+  const arms = data.map(({ arm }) => arm);
+  const y = nameAxis('arm', arms);
+  const marks = namedArmEncoding(results, arms);
   const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, unit)}`);
-  return figureOf(results, {
+  return {
     id: 'ablation',
     title: `Figure 3. ${ablationFinding(compared, against, quality)}`,
     key: 'Points are differences, lines their 95 % intervals.',
     description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
       width: WIDTH,
       height: HEIGHT_AN_ARM * data.length,
       layer: [
@@ -86,13 +79,9 @@ export function ablationFigure(results: RunResults): Figure | undefined {
           mark: { type: 'rule', color: 'currentColor', strokeDash: [3, 3], opacity: 0.6 },
           encoding: { x: { ...x, field: 'none' } },
         },
-        {
-          transform: [{ filter: 'isValid(datum.low)' }],
-          mark: { type: 'rule' },
-          encoding: { y, x: { ...x, field: 'low' }, x2: { field: 'high' }, color: marks.color },
-        },
+        intervalLayer('x', x, { encoding: { y, color: marks.color }, mark: {} }),
         { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
       ],
     },
-  });
+  };
 }

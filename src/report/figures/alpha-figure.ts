@@ -1,11 +1,11 @@
-import type { Comparison, RunResults } from '../../store/records/results.ts';
-import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { baselineOf } from '../verdict.ts';
-import { armEncoding } from './arm-style.ts';
-import { estimateFields, type Figure, figureOf, inlineData, MEANS } from './figure.ts';
+import type { Comparison, RunResults } from '../../store/records/results.ts';
+import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { baselineArm } from '../compared-arms.ts';
+import { armEncoding } from './arm-marks.ts';
+import { estimateFields, facets, intervalLayer, MEANS } from './figure-parts.ts';
 import { listed, lossText, sortedDifferences } from './finding.ts';
-import { PANEL_WIDTH } from './theme.ts';
 
 const more = [
   { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
@@ -14,12 +14,12 @@ const more = [
 
 /** `against rag, exact match is lower at α = 0 (89.0 [81.7, 93.6] points), 0.2 and 0.4; the same bit by bit at 1; …` */
 function alphaFinding({ arms, comparisons }: RunResults, quality: ShownMetric): string {
-  const baseline = baselineOf(arms)?.arm;
+  const baseline = baselineArm(arms)?.arm;
   const alphas = new Map(arms.map(({ arm, traits }) => [arm, traits.settings.alpha]));
   const compared = comparisons
     .filter(({ a, b, metric }) => metric === quality.name && b === baseline && alphas.get(a) !== undefined)
     .sort((one, other) => alphas.get(one.a)! - alphas.get(other.a)!);
-  if (compared.length === 0) return `${quality.title} by α; none is held against another`;
+  if (compared.length === 0) return `${quality.title} by α; no arms were compared`;
   const { identical, lower, higher, none } = sortedDifferences(compared);
   const at = (some: readonly Comparison[]): string => listed(some.map(({ a }) => String(alphas.get(a)!)));
   const sized = ([first, ...rest]: readonly Comparison[]): string =>
@@ -46,7 +46,7 @@ export function alphaFigure(results: RunResults): Figure | undefined {
       return alpha === undefined ? [] : [{ arm, alpha }];
     })
     .sort((a, b) => a.alpha - b.alpha);
-  const rag = baselineOf(results.arms);
+  const rag = baselineArm(results.arms);
   const shown = panels.filter(({ metric }) => varied.some(({ arm }) => (arm.metrics[metric] ?? null) !== null));
   const data = shown.flatMap(({ metric, panel, scale }) => [
     ...varied.flatMap(({ arm: { traits, metrics }, alpha }) => {
@@ -66,48 +66,46 @@ export function alphaFigure(results: RunResults): Figure | undefined {
   });
   const x = {
     field: 'alpha',
-    type: 'quantitative' as const,
+    type: 'quantitative',
     axis: { title: 'α, which multiplies the values of injected memories', values: varied.map(({ alpha }) => alpha) },
   };
-  const y = { field: 'value', type: 'quantitative' as const, axis: { title: null, tickCount: 4 } };
-  return figureOf(results, {
+  const y = { field: 'value', type: 'quantitative', axis: { title: null, tickCount: 4 } };
+  return {
     id: 'alpha',
     title: `Figure 4. ${alphaFinding(results, primary)}`,
     key: `${MEANS} The dashed line is rag.`,
     description: `By α, with 95 % intervals; the dashed line is rag. ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
-      facet: {
-        ...{ field: 'panel', type: 'nominal', sort: shown.map(({ panel }) => panel), title: null },
-        header: { labelAnchor: 'start' },
-      },
-      columns: 1,
-      spacing: 14,
       resolve: { scale: { y: 'independent' } },
-      spec: {
-        width: PANEL_WIDTH,
-        height: 105,
-        encoding: { color },
-        layer: [
-          {
-            transform: [{ filter: 'isValid(datum.alpha) && isValid(datum.low)' }],
-            mark: { type: 'rule', opacity: 0.55 },
-            encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' } },
-          },
-          { transform: [{ filter: 'isValid(datum.alpha)' }], mark: 'line', encoding: { x, y } },
-          {
-            transform: [{ filter: 'isValid(datum.alpha)' }],
-            mark: 'point',
-            encoding: { x, y, shape },
-          },
-          {
-            transform: [{ filter: '!isValid(datum.alpha)' }],
-            mark: { type: 'rule', strokeDash: [5, 4] },
-            encoding: { y },
-          },
-        ],
-      },
+      ...facets(
+        'panel',
+        shown.map(({ panel }) => panel),
+        1,
+        {
+          // prettier-ignore
+          width: PANEL_WIDTH,
+          height: 105,
+          encoding: { color },
+          layer: [
+            {
+              ...intervalLayer('y', y, { encoding: { x } }),
+              transform: [{ filter: 'isValid(datum.alpha) && isValid(datum.low)' }],
+            },
+            { transform: [{ filter: 'isValid(datum.alpha)' }], mark: 'line', encoding: { x, y } },
+            {
+              transform: [{ filter: 'isValid(datum.alpha)' }],
+              mark: 'point',
+              encoding: { x, y, shape },
+            },
+            {
+              transform: [{ filter: '!isValid(datum.alpha)' }],
+              mark: { type: 'rule', strokeDash: [5, 4] },
+              encoding: { y },
+            },
+          ],
+        },
+      ),
     },
-  });
+  };
 }

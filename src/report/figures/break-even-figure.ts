@@ -1,14 +1,13 @@
-import type { BreakEven, RunResults } from '../../store/records/results.ts';
+import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { breakEvenText } from '../savings-text.ts';
-import { armEncoding } from './arm-style.ts';
-import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
-import { HALF_PANEL_WIDTH } from './theme.ts';
+import type { BreakEven, RunResults } from '../../store/records/results.ts';
+import { breakEvenText } from '../verdict.ts';
+import { armEncoding } from './arm-marks.ts';
+import { facets } from './figure-parts.ts';
+import { NAMED_ARMS } from './finding.ts';
 
 const LEAST_TURNS = 6;
 const MOST_TURNS = 20;
-/** Arms that the title names. */
-const NAMED_ARMS = 2;
 
 /** The number of turns to show, so that the lines cross if they do. */
 function turnsShown(breakEven: readonly BreakEven[]): number {
@@ -51,7 +50,7 @@ function crossingWords(crossing: BreakEven): string {
     : `is not shown to break even against ${against} (${text})`;
 }
 
-/** Figure 5: the time of text and of each arm that keeps K/V, summed over turns with one set of memories; undefined without such. */
+/** Figure 5: the time of text and of each arm that keeps KV, summed over turns with one set of memories; undefined without such. */
 export function breakEvenFigure(results: RunResults): Figure | undefined {
   const { breakEven } = results;
   if (breakEven.length === 0) return undefined;
@@ -61,12 +60,10 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   const panels = [...byArm.keys()];
   const looks = armEncoding(results, [...new Set([...breakEven.map(({ against }) => against), ...panels])]);
   const legend = { ...looks.color.legend, symbolType: 'stroke', symbolStrokeWidth: 2, symbolSize: 500 };
-  const [color, strokeDash] = [
-    { ...looks.color, legend },
-    { ...looks.strokeDash, legend },
-  ];
+  const color = { ...looks.color, legend };
+  const strokeDash = { ...looks.strokeDash, legend };
   const x = {
-    type: 'quantitative' as const,
+    type: 'quantitative',
     scale: { domain: [1, turns], nice: false },
     axis: { title: 'Turn', format: 'd', tickMinStep: 1, tickCount: 5 },
   };
@@ -79,18 +76,14 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
       `${one.arm} against ${one.against}: ${breakEvenText(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms against ` +
       `${formatNumber(one.textMissMs, 1)} ms, a later one ${formatNumber(one.hitMs, 1)} ms against ${formatNumber(one.textHitMs, 1)} ms`,
   );
-  return figureOf(results, {
+  return {
     id: 'break-even',
     title: `Figure 5. Time to first token, summed over turns: ${finding}`,
     key: 'Lines are sums of means; shaded is the 95 % interval of the break-even turn against the first text, dashed upright the turn itself.',
     description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
-      facet: { field: 'panel', type: 'nominal', sort: panels, title: null, header: { labelAnchor: 'start' } },
-      columns: 2,
-      spacing: { row: 14, column: 16 },
-      spec: {
+      ...facets('panel', panels, 2, {
         width: HALF_PANEL_WIDTH,
         height: 120,
         layer: [
@@ -115,7 +108,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
             },
           },
         ],
-      },
+      }),
     },
-  });
+  };
 }

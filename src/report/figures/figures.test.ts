@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
-import { compile } from 'vega-lite';
+import { compile, type TopLevelSpec } from 'vega-lite';
 import { named, of, runs } from '../../../test/fixtures/figure-runs.ts';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import { armEncoding } from './arm-style.ts';
-import { drawnFigures, figureFiles } from './drawn-figures.ts';
-import { methodMarks } from './method-marks.ts';
-import { reportFigures } from './report-figures.ts';
+import { renderSpecification } from '../../render/figure.ts';
+import { armEncoding, methodEncoding } from './arm-marks.ts';
+import { drawnFigures, figureFiles, reportFigures } from './report-figures.ts';
 
 const [rag, dki] = [runResults.arms[0]!, runResults.arms[1]!];
 
@@ -37,7 +36,9 @@ it('compiles without a warning', () => {
     warn: (...args: unknown[]) => (warnings.push(args), logger),
     error: (...args: unknown[]) => (warnings.push(args), logger),
   };
-  for (const run of runs) for (const { spec } of reportFigures(run)) compile(spec, { logger: logger });
+  for (const figure of runs.flatMap(reportFigures)) {
+    compile(JSON.parse(renderSpecification(figure)) as TopLevelSpec, { logger });
+  }
   expect(warnings).toEqual([]);
 });
 
@@ -161,7 +162,7 @@ it('gives every method a mark of its own, and the quality that it keeps of the t
   expect(description).toContain('dki-first:.3 79 % at 1.05 ×');
   const names = Array.from({ length: 20 }, (_, place) => `m${place}`);
   const methods = names.map((method) => ({ ...methodsRun.methods![0]!, method }));
-  const { shape, fill } = methodMarks({ arms: methodsRun.arms, methods }, names);
+  const { shape, fill } = methodEncoding({ arms: methodsRun.arms, methods }, names);
   const marks = names.map((_, place) => `${shape.scale.range[place]!} ${fill.scale.range[place] === 'transparent'}`);
   expect(new Set(marks).size).toBe(names.length);
 });

@@ -1,29 +1,22 @@
+/** Words for the titles of figures, which say no more than the intervals allow. */
+import { type Difference, formatInterval, formatNumber } from '../../render/table.ts';
 import type { Comparison, Estimate } from '../../store/records/results.ts';
-import { intervalText, ratioText } from '../interval-text.ts';
+import { ratioText } from '../compared-arms.ts';
 import type { ShownMetric } from '../shown-metric.ts';
-import { formatNumber } from '../../render/table.ts';
 
-type Bounds = Pick<Estimate, 'low' | 'high'>;
+/** Arms that a title names. */
+export const NAMED_ARMS = 2;
 
-/** A value with its interval, or one that stands for itself. */
-type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };
-
-const isBounded = ({ low, high }: Measured): boolean => Number.isFinite(low) && Number.isFinite(high);
-
-/** True where an interval of a difference holds 0, so that no difference is shown. */
-export function holdsZero({ low, high }: Bounds): boolean {
+/** True where the interval of a difference holds 0, so that no difference is shown. */
+export function holdsZero({ low, high }: Pick<Difference, 'low' | 'high'>): boolean {
   return !(low > 0 || high < 0);
 }
 
-/** `14.7 [7.0, 23.4]`: the size of a difference in a unit, with its interval, of whichever sign. */
-export function sizeText(
-  { delta, low, high }: Bounds & { readonly delta: number },
-  scale: number,
-  digits: number,
-): string {
+/** `14.7 [7.0, 23.4]`: the size of a difference with its interval, without its sign. */
+export function sizeText({ delta, low, high }: Difference, scale: number, digits: number): string {
   const parts = [delta, low, high].map((part) => part * scale) as [number, number, number];
   const [value, from, to] = parts;
-  return intervalText(value < 0 ? [-value, -to, -from] : parts, digits);
+  return formatInterval(value < 0 ? [-value, -to, -from] : parts, digits);
 }
 
 /** `14.7 [7.0, 23.4] points` */
@@ -31,29 +24,31 @@ export function lossText(compared: Comparison, { scale, digits, differenceUnit }
   return `${sizeText(compared, scale, digits)} ${differenceUnit}`;
 }
 
-/** Quality of an arm against the baseline, no more than the interval allows: `loses 14.7 [7.0, 23.4] points of contains`. */
+/** Quality of an arm against the baseline: `loses 14.7 [7.0, 23.4] points of contains`. */
 export function qualityFinding(compared: Comparison, metric: ShownMetric): string {
   const { verdict, delta } = compared;
   if (verdict === 'identical') return 'gives its answers bit by bit';
-  const size = `${lossText(compared, metric)} of ${metric.label}`;
   if (verdict === 'kept') return `keeps its ${metric.label} within the margin`;
   if (holdsZero(compared)) return `shows no difference in ${metric.label}`;
-  const words = `${delta < 0 ? 'loses' : 'gains'} ${size}`;
+  const words = `${delta < 0 ? 'loses' : 'gains'} ${lossText(compared, metric)} of ${metric.label}`;
   return verdict === 'undecided' ? `${words}, which the tests of all arms leave undecided` : words;
 }
 
-/** `in 0.23 [0.22, 0.24] of its time`; of a ratio whose interval holds 1, that no difference is shown. */
+/** `in 0.23 [0.22, 0.24] of its time`; if the interval of the ratio holds 1, that no difference is shown. */
 export function timeFinding(compared: Comparison): string {
   return holdsZero(compared) ? 'with no difference in time shown' : `in ${ratioText(compared)} of its time`;
 }
 
+/** A value with its interval; without bounds it has none. */
+type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };
+
 /**
- * A value under two conditions: `falls from 95.8 [83.4, 99.1] to 60.4 [45.0, 74.0] %`; where the intervals meet, that no change
- * is shown. These are of different questions, whose difference has no interval: intervals that do not meet say less than a test.
+ * A value under two conditions: `falls from 95.8 [83.4, 99.1] to 60.4 [45.0, 74.0] %`; where the intervals overlap, that no change
+ * is shown. These are different questions, whose difference has no interval: disjoint intervals say less than a test.
  */
 export function changeFinding(from: Measured, to: Measured, unit: string): string {
-  const text = ({ mean, low, high }: Measured): string => intervalText([mean, low!, high!], 1);
-  const bounded = isBounded(from) && isBounded(to);
+  const text = ({ mean, low, high }: Measured): string => formatInterval([mean, low!, high!], 1);
+  const bounded = [from.low, from.high, to.low, to.high].every((bound) => Number.isFinite(bound));
   const falls = bounded && to.high! < from.low!;
   if (falls || (bounded && to.low! > from.high!)) {
     return `${falls ? 'falls' : 'rises'} from ${text(from)} to ${text(to)} ${unit}`;
@@ -67,17 +62,8 @@ export function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
 }
 
-/** Differences to the baseline by what their intervals allow to say. */
-export interface SortedDifferences {
-  readonly identical: readonly Comparison[];
-  readonly lower: readonly Comparison[];
-  readonly higher: readonly Comparison[];
-  /** Those whose interval holds 0. */
-  readonly none: readonly Comparison[];
-}
-
-/** Sorts differences by the sign of their intervals. */
-export function sortedDifferences(compared: readonly Comparison[]): SortedDifferences {
+/** Differences to the baseline, sorted by the sign of their intervals; `none` are those that hold 0. */
+export function sortedDifferences(compared: readonly Comparison[]) {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
   return {
     identical: compared.filter(({ verdict }) => verdict === 'identical'),

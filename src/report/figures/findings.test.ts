@@ -47,7 +47,7 @@ it('quality against time tells other arms where no arm injects, and where none i
     'Figure F1. Against rag, rag-cached gives its answers bit by bit',
   );
   expect(titleOf(of('main', { comparisons: [] }), 'frontier')).toBe(
-    'Figure F1. Exact match is 97.2 to 97.2 % by arm; none is held against another',
+    'Figure F1. Exact match is 97.2 to 97.2 % by arm; no arms were compared',
   );
 });
 
@@ -111,7 +111,7 @@ it('retrieval is held against the router', () => {
 
 it('bytes, leaks, methods and loads are told with the numbers of the figure', () => {
   expect(titleOf(runOf('storage'), 'storage')).toBe(
-    'Figure 8. Bytes of a memory token: 2.5 as text; 1,536 as K/V in F16, 614 times the text',
+    'Figure 8. Bytes of a memory token: 2.5 as text; 1,536 as KV in F16, 614 times the text',
   );
   expect(titleOf(runOf('isolation'), 'leaks')).toBe("Figure 9. dki-blocks (2 answers) told users another's secret");
   const tight = runOf('isolation').measured!.leaks!.slice(0, 2);
@@ -126,6 +126,6 @@ it('bytes, leaks, methods and loads are told with the numbers of the figure', ()
   const loads = [[1, false], [4, true]].map(([offered, saturated]) => ({ ...load, arm: 'rag', offered: offered as number, saturated: saturated as boolean, ttftMs: { p50: 9 } })); // prettier-ignore
   const serving = { sessions: 1, conversations: 1, recurrence: 0, capacity: {}, loads };
   expect(titleOf(of('serving', { measured: { serving } }), 'serving')).toBe(
-    'Figure 12. Of the rates of arrival that were tried, arms keep up: rag with 1.00/s',
+    'Figure 12. Highest tested arrival rate that each arm sustains: rag 1.00/s',
   );
 });

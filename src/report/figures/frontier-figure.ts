@@ -1,15 +1,38 @@
-import type { RunResults } from '../../store/records/results.ts';
-import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { armEncoding, isContender } from './arm-style.ts';
-import { estimateFields, type Figure, figureOf, inWords, inlineData, MEANS } from './figure.ts';
-import { frontierFinding } from './frontier-finding.ts';
-import { PANEL_WIDTH } from './theme.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { baselineArm, findComparison, joinedArm, primaryArm } from '../compared-arms.ts';
+import { armEncoding, isContender } from './arm-marks.ts';
+import { estimateFields, intervalLayer, inWords, MEANS } from './figure-parts.ts';
+import { NAMED_ARMS, qualityFinding, timeFinding } from './finding.ts';
 
-/** The finding where no arm was held against another. */
-function uncompared(values: readonly number[], { title, unit, digits }: ShownMetric): string {
+/**
+ * The finding of quality against time in a sentence: the primary arm, and the first planned one that injects, or else those
+ * that were planned, or any others, beside the baseline. Undefined where nothing was compared.
+ */
+function frontierFinding(results: RunResults): string | undefined {
+  const { arms, run } = results;
+  const baseline = baselineArm(arms)?.arm;
+  const metric = primaryMetric(run);
+  const usual = [primaryArm(arms), joinedArm(arms)].filter((arm) => arm !== undefined);
+  const others = arms.filter(({ traits }) => traits.control === null && traits.comparison !== 'baseline');
+  const planned = others.filter(({ traits }) => traits.comparison === 'planned');
+  const named = [usual, planned, others].find(({ length }) => length > 0) ?? [];
+  const clauses = named.slice(0, NAMED_ARMS).flatMap((arm) => {
+    const [quality, time] = [metric.name, 'ttftLogRatio'].map((name) =>
+      findComparison(results, arm.arm, baseline, name),
+    );
+    if (quality === undefined) return [];
+    return [`${arm.arm} ${qualityFinding(quality, metric)}${time === undefined ? '' : ` ${timeFinding(time)}`}`];
+  });
+  return clauses.length === 0 ? undefined : `Against ${baseline!}, ${clauses.join('; ')}`;
+}
+
+/** The finding where no arms were compared. */
+function rangeOfQuality(values: readonly number[], { title, unit, digits }: ShownMetric): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, digits));
-  return `${title} is ${least!} to ${most!} ${unit} by arm; none is held against another`;
+  return `${title} is ${least!} to ${most!} ${unit} by arm; no arms were compared`;
 }
 
 /** The scale and axis of times: decades around them, each of two steps. An interval that reaches 0, which has no place, ends at the edge. */
@@ -21,7 +44,7 @@ function logarithmic(times: readonly number[]) {
   const steps = Array.from({ length: last - first }, (_, step) => [10 ** (first + step), 3 * 10 ** (first + step)]);
   const title = 'Time to first token, ms, logarithmic (further left is better)';
   return {
-    scale: { type: 'log' as const, domain, clamp: true },
+    scale: { type: 'log', domain, clamp: true },
     axis: { title, grid: true, values: [...steps.flat(), 10 ** last] },
   };
 }
@@ -41,65 +64,46 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     ...{ ttftMs: time.value, ttftLow: time.low, ttftHigh: time.high },
   }));
   if (data.length < 2) return undefined;
-  const { color, shape } = armEncoding(
-    results,
-    data.map(({ arm }) => arm),
-  );
+  const values = points.map((point) => point.quality.value);
+  const arms = data.map(({ arm }) => arm);
+  const { color, shape } = armEncoding(results, arms);
   const x = {
-    type: 'quantitative' as const,
+    type: 'quantitative',
     // Arms differ by factors: a linear axis would crowd all but the slowest.
     ...logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value])),
   };
-  const y = { type: 'quantitative' as const, axis: { title: `${primary.title}, ${primary.unit}`, tickCount: 5 } };
+  const y = { type: 'quantitative', axis: { title: `${primary.title}, ${primary.unit}`, tickCount: 5 } };
+  const [time, quality] = [
+    { ...x, field: 'ttftMs' },
+    { ...y, field: name },
+  ];
   const words = points.map(
     ({ arm, quality, time }) => `${arm} ${inWords(quality, primary.unit)} at ${inWords(time, 'ms')}`,
   );
-  return figureOf(results, {
+  return {
     id: 'frontier',
-    title: `Figure F1. ${
-      frontierFinding(results) ??
-      uncompared(
-        points.map(({ quality }) => quality.value),
-        primary,
-      )
-    }`,
+    title: `Figure F1. ${frontierFinding(results) ?? rangeOfQuality(values, primary)}`,
     key: MEANS,
     description: `${primary.title}, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
       width: PANEL_WIDTH,
       height: 230,
       encoding: { color },
       layer: [
-        {
-          transform: [{ filter: `isValid(datum.${low})` }],
-          mark: { type: 'rule', opacity: 0.55 },
-          encoding: {
-            x: { ...x, field: 'ttftMs' },
-            y: { ...y, field: low },
-            y2: { field: high },
-          },
-        },
-        {
-          transform: [{ filter: 'isValid(datum.ttftLow)' }],
-          mark: { type: 'rule', opacity: 0.55 },
-          encoding: { x: { ...x, field: 'ttftLow' }, x2: { field: 'ttftHigh' }, y: { ...y, field: name } },
-        },
-        {
-          mark: { type: 'point', size: 80 },
-          encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, shape },
-        },
+        intervalLayer('y', y, { encoding: { x: time }, bounds: [low, high] }),
+        intervalLayer('x', x, { encoding: { y: quality }, bounds: ['ttftLow', 'ttftHigh'] }),
+        { mark: { type: 'point', size: 80 }, encoding: { x: time, y: quality, shape } },
         // Arms of one family share a colour: the number of dki-link:4 tells them apart at a glance, above or below its mark.
         ...[-11, 12].map((dy, side) => ({
           transform: [
             { calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' },
-            { filter: `indexof(${JSON.stringify(data.map(({ arm }) => arm))}, datum.arm) % 2 == ${side}` },
+            { filter: `indexof(${JSON.stringify(arms)}, datum.arm) % 2 == ${side}` },
           ],
-          mark: { type: 'text' as const, dy, fontSize: 10 },
-          encoding: { x: { ...x, field: 'ttftMs' }, y: { ...y, field: name }, text: { field: 'argument' } },
+          mark: { type: 'text', dy, fontSize: 10 },
+          encoding: { x: time, y: quality, text: { field: 'argument' } },
         })),
       ],
     },
-  });
+  };
 }

@@ -1,8 +1,9 @@
-import type { LeakMatrix, RunResults } from '../../store/records/results.ts';
+import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { type Figure, type FigureRow, figureOf, inlineData } from './figure.ts';
+import type { LeakMatrix, RunResults } from '../../store/records/results.ts';
+import { countLeaks } from '../tables/measured-tables.ts';
+import { facets } from './figure-parts.ts';
 import { listed } from './finding.ts';
-import { HALF_PANEL_WIDTH } from './theme.ts';
 
 const OWN = 'own secret';
 const FOREIGN = "another's secret: a leak";
@@ -10,11 +11,8 @@ const MOST_TICKS = 8;
 /** A row of no user, which spans the grid if no secret came out. */
 const GRID = 'grid';
 
-const leaksOf = ({ said }: LeakMatrix): number =>
-  said.flatMap((row, asker) => row.filter((_count, owner) => owner !== asker)).reduce((sum, count) => sum + count, 0);
-
 const heading = (matrix: LeakMatrix): string => {
-  const leaks = leaksOf(matrix);
+  const leaks = countLeaks(matrix);
   return `${matrix.arm}: ${leaks === 0 ? 'no leak' : leaks === 1 ? '1 leak' : `${leaks} leaks`}`;
 };
 
@@ -32,7 +30,7 @@ function rowsOf(matrix: LeakMatrix): FigureRow[] {
 /** The arms that told secrets, or how often one that told none may tell some at most. */
 function leakFinding(leaks: readonly LeakMatrix[], leaking: readonly LeakMatrix[]): string {
   if (leaking.length > 0) {
-    const counts = leaking.map((matrix) => `${matrix.arm} (${leaksOf(matrix)} answers)`);
+    const counts = leaking.map((matrix) => `${matrix.arm} (${countLeaks(matrix)} answers)`);
     return `${listed(counts)} told users another's secret`;
   }
   const bound = formatNumber(Math.max(...leaks.map(({ upperBound }) => upperBound)) * 100, 1);
@@ -47,37 +45,22 @@ export function leakFigure(results: RunResults): Figure | undefined {
   const users = Math.max(...leaks.map((matrix) => matrix.users.length));
   const few = Array.from({ length: users }, (_, user) => user + 1);
   const ticks = users <= MOST_TICKS ? few : [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))];
-  const axis = (title: string) => ({
-    title,
-    grid: true,
-    values: ticks,
-    format: 'd',
-  });
+  const axis = (title: string) => ({ title, grid: true, values: ticks, format: 'd' });
   const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
-  const leaking = leaks.filter((matrix) => leaksOf(matrix) > 0);
+  const leaking = leaks.filter((matrix) => countLeaks(matrix) > 0);
   const words = leaks.map((matrix) => {
     const heard = matrix.said.filter((row, asker) => row[asker]! > 0).length;
     const bound = `upper 95 % bound ${formatNumber(matrix.upperBound * 100, 1)} % of the answers`;
     return `${heading(matrix)}, ${bound}, ${heard} of ${matrix.users.length} users heard their own`;
   });
-  return figureOf(results, {
+  return {
     id: 'leaks',
     title: `Figure 9. ${leakFinding(leaks, leaking)}`,
     key: 'A cell is filled where a secret of that owner came out to that user.',
     description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
-      facet: {
-        field: 'panel',
-        type: 'nominal',
-        sort: leaks.map(heading),
-        title: null,
-        header: { labelAnchor: 'start' },
-      },
-      columns: 2,
-      spacing: { row: 14, column: 16 },
-      spec: {
+      ...facets('panel', leaks.map(heading), 2, {
         width: HALF_PANEL_WIDTH,
         height: HALF_PANEL_WIDTH,
         transform: [
@@ -103,7 +86,7 @@ export function leakFigure(results: RunResults): Figure | undefined {
             legend: { symbolType: 'square', values: [OWN, FOREIGN] },
           },
         },
-      },
+      }),
     },
-  });
+  };
 }

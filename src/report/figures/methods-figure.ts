@@ -1,13 +1,13 @@
+import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
+import type { Difference } from '../../render/table.ts';
 import type { ArmResults, MethodResults, RunResults } from '../../store/records/results.ts';
 import { evidenceRanks } from '../../store/records/results/method-results.ts';
-import { comparisonOf } from '../comparison-of.ts';
-import { primaryMetric, type ShownMetric } from '../shown-metric.ts';
-import { rankTitles } from '../tables/methods-by-rank-table.ts';
-import { baselineOf } from '../verdict.ts';
-import { type Figure, type FigureRow, figureOf, inlineData, MEANS } from './figure.ts';
-import { methodsFinding } from './methods-finding.ts';
-import { methodMarks } from './method-marks.ts';
-import { PANEL_WIDTH } from './theme.ts';
+import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { rankTitles } from '../tables/methods-tables.ts';
+import { baselineArm, findComparison } from '../compared-arms.ts';
+import { methodEncoding } from './arm-marks.ts';
+import { distinct, facets, intervalLayer, MEANS } from './figure-parts.ts';
+import { capitalised, listed, lossText, sortedDifferences } from './finding.ts';
 
 const ALL = 'All questions';
 
@@ -23,24 +23,14 @@ interface Point extends FigureRow {
   readonly high: number | null;
 }
 
-interface Difference {
-  readonly delta: number;
-  readonly low: number;
-  readonly high: number;
+/** The quality of an arm in % of the text's, from its difference to it. */
+function keptFields(text: number, { delta, low, high }: Difference): Pick<Point, 'kept' | 'low' | 'high'> {
+  const share = (difference: number): number => 100 * (1 + difference / text);
+  const bounded = Number.isFinite(low) && Number.isFinite(high);
+  return { kept: share(delta), low: bounded ? share(low) : null, high: bounded ? share(high) : null };
 }
 
-/** The quality of the text, and what the other has more or less than it. */
-function keptOf(text: number, difference: Difference): Pick<Point, 'kept' | 'low' | 'high'> {
-  const share = (delta: number): number => 100 * (1 + delta / text);
-  const bounded = Number.isFinite(difference.low) && Number.isFinite(difference.high);
-  return {
-    kept: share(difference.delta),
-    low: bounded ? share(difference.low) : null,
-    high: bounded ? share(difference.high) : null,
-  };
-}
-
-function pointsOf(results: RunResults, { arm: text, metrics }: ArmResults, primary: ShownMetric): Point[] {
+function methodPoints(results: RunResults, { arm: text, metrics }: ArmResults, primary: ShownMetric): Point[] {
   const { methods = [] } = results;
   const whole = primary.of(metrics)?.mean ?? 0;
   const ranksOfText = methods.find(({ arm }) => arm === text)?.byRank ?? [];
@@ -49,12 +39,13 @@ function pointsOf(results: RunResults, { arm: text, metrics }: ArmResults, prima
   const of = ({ arm, method, budget, timesQueryOnly, byRank }: MethodResults): Point[] => {
     if (timesQueryOnly === null) return [];
     const point = { method, arm, budget, times: timesQueryOnly.mean };
-    const compared = arm === text ? same : comparisonOf(results, arm, text, primary.name);
-    const ofAll = compared === undefined || whole === 0 ? [] : [{ panel: ALL, ...point, ...keptOf(whole, compared) }];
+    const compared = arm === text ? same : findComparison(results, arm, text, primary.name);
+    const ofAll =
+      compared === undefined || whole === 0 ? [] : [{ panel: ALL, ...point, ...keptFields(whole, compared) }];
     const byPlace = byRank.flatMap(({ rank, difference }) => {
       const there = ranksOfText.find((part) => part.rank === rank)?.quality.mean ?? 0;
       const found = arm === text ? same : difference;
-      return there === 0 || found === null ? [] : [{ panel: rankTitles[rank], ...point, ...keptOf(there, found) }];
+      return there === 0 || found === null ? [] : [{ panel: rankTitles[rank], ...point, ...keptFields(there, found) }];
     });
     return [...ofAll, ...byPlace];
   };
@@ -62,21 +53,52 @@ function pointsOf(results: RunResults, { arm: text, metrics }: ArmResults, prima
   return panels.flatMap((panel) => points.filter((one) => one.panel === panel));
 }
 
+/** Methods that a title names. */
+const NAMED = 3;
+
+function againstRandom(methods: readonly MethodResults[]): string {
+  const tested = methods.filter(({ againstRandom: difference }) => (difference?.pAdjusted ?? null) !== null);
+  if (tested.length === 0) return 'none was tested against tokens drawn at random';
+  const better = tested.filter(({ againstRandom: difference }) => difference!.outcome === 'better');
+  if (better.length === 0) return `none of ${tested.length} is shown to be better than tokens drawn at random`;
+  const more = better.length > NAMED ? [`${better.length - NAMED} more`] : [];
+  const named = listed([...better.slice(0, NAMED).map(({ arm }) => arm), ...more]);
+  return `${better.length} of ${tested.length} ${better.length === 1 ? 'is' : 'are'} better than tokens drawn at random: ${named}`;
+}
+
+/**
+ * The finding of many methods: how many lose quality against the text, by their intervals, and which of them do better than tokens
+ * drawn at random, by the test of all.
+ */
+function methodsFinding(results: RunResults, text: string, metric: ShownMetric): string {
+  const { comparisons, methods = [] } = results;
+  const own = methods.filter(({ kind }) => kind !== 'reference');
+  const names = new Set(own.map(({ arm }) => arm));
+  const compared = comparisons.filter((one) => one.metric === metric.name && one.b === text && names.has(one.a));
+  const { lower } = sortedDifferences(compared);
+  const most = lower.toSorted((a, b) => a.delta - b.delta)[0];
+  const losing =
+    most === undefined
+      ? `none of ${compared.length} methods is shown to lose ${metric.label} against ${text}`
+      : `${lower.length} of ${compared.length} methods lose ${metric.label} against ${text} by their 95 % intervals, most ${most.a}, ${lossText(most, metric)}`;
+  return `${capitalised(losing)}; ${againstRandom(own)}`;
+}
+
 /**
  * Figure 11: quality kept against time to first token, one mark a method, a line through its budgets; all questions, and by the
  * retriever's rank of the evidence. Undefined where either is unknown, or where quality is no share.
  */
 export function methodsFigure(results: RunResults): Figure | undefined {
-  const [primary, text] = [primaryMetric(results.run), baselineOf(results.arms)];
+  const [primary, text] = [primaryMetric(results.run), baselineArm(results.arms)];
   if (results.methods === undefined || text === undefined || primary.unit !== '%') return undefined;
-  const data = pointsOf(results, text, primary);
+  const data = methodPoints(results, text, primary);
   if (data.length < 2) return undefined;
-  const panels = [...new Set(data.map(({ panel }) => panel))];
-  const { stroke, shape, fill } = methodMarks(results, [...new Set(data.map(({ method }) => method))]);
+  const panels = distinct(data.map(({ panel }) => panel));
+  const { stroke, shape, fill } = methodEncoding(results, distinct(data.map(({ method }) => method)));
   const x = {
     field: 'times',
-    type: 'quantitative' as const,
-    scale: { type: 'log' as const, nice: false, padding: 12 },
+    type: 'quantitative',
+    scale: { type: 'log', nice: false, padding: 12 },
     axis: {
       title: 'Time to first token × that of the question alone',
       grid: true,
@@ -84,34 +106,26 @@ export function methodsFigure(results: RunResults): Figure | undefined {
     },
   };
   const y = {
-    type: 'quantitative' as const,
+    type: 'quantitative',
     scale: { zero: false },
     axis: { title: `${primary.title} kept of ${text.arm}, %`, tickCount: 5 },
   };
   const words = data
     .filter(({ panel }) => panel === ALL)
     .map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);
-  return figureOf(results, {
+  return {
     id: 'methods',
     title: `Figure 11. ${methodsFinding(results, text.arm, primary)}`,
     key: `${MEANS} A thin line joins the budgets of a method.`,
     description: `Shares of the text's ${primary.label}, and time to first token over cache hits beside the question alone: ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
-      facet: { field: 'panel', type: 'nominal', sort: panels, title: null, header: { labelAnchor: 'start' } },
-      columns: 1,
-      spacing: 14,
-      spec: {
+      ...facets('panel', panels, 1, {
         width: PANEL_WIDTH,
         height: 210,
         encoding: { x, stroke },
         layer: [
-          {
-            transform: [{ filter: 'isValid(datum.low)' }],
-            mark: { type: 'rule', opacity: 0.25 },
-            encoding: { y: { ...y, field: 'low' }, y2: { field: 'high' } },
-          },
+          intervalLayer('y', y, { mark: { opacity: 0.25 } }),
           {
             mark: { type: 'line', opacity: 0.5, strokeWidth: 1 },
             encoding: { y: { ...y, field: 'kept' }, order: { field: 'times' } },
@@ -121,7 +135,7 @@ export function methodsFigure(results: RunResults): Figure | undefined {
             encoding: { y: { ...y, field: 'kept' }, shape, fill },
           },
         ],
-      },
+      }),
     },
-  });
+  };
 }

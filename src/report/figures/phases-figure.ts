@@ -1,18 +1,17 @@
-import type { ConditionResults, PhaseMeans, RunResults } from '../../store/records/results.ts';
+import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { baselineOf, primaryOf } from '../verdict.ts';
-import { isContender } from './arm-style.ts';
+import type { ConditionResults, PhaseMeans, RunResults } from '../../store/records/results.ts';
+import { baselineArm, joinedArm, primaryArm } from '../compared-arms.ts';
+import { isContender } from './arm-marks.ts';
+import { estimateFields, facets } from './figure-parts.ts';
 import { capitalised, changeFinding } from './finding.ts';
-import { estimateFields, type Figure, figureOf, inlineData } from './figure.ts';
-import { joinedOf } from './frontier-finding.ts';
-import { HALF_PANEL_WIDTH } from './theme.ts';
 
 /** The phases of the time, from the axis upwards; light and dark alternate, for print. */
 const phases: readonly { readonly name: string; readonly colour: string; readonly ms: (of: PhaseMeans) => number }[] = [
   { name: 'retrieval, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
   { name: 'gate', colour: '#b8860b', ms: ({ gate }) => gate },
-  { name: 'load K/V', colour: '#56a0d3', ms: ({ kvLoad }) => kvLoad },
-  { name: 'build K/V', colour: '#c2571a', ms: ({ kvCompute }) => kvCompute },
+  { name: 'load KV', colour: '#56a0d3', ms: ({ kvLoad }) => kvLoad },
+  { name: 'build KV', colour: '#c2571a', ms: ({ kvCompute }) => kvCompute },
   { name: 'evaluate', colour: '#3d5a9e', ms: ({ prefill }) => prefill },
   {
     name: 'rest',
@@ -29,7 +28,7 @@ function tokensLabel(conditions: readonly ConditionResults[], condition: number)
 
 /** Growth of the time with the memories: of the baseline, the primary arm, and the first planned one that injects. */
 function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResults[]): string {
-  const usual = [baselineOf(arms), primaryOf(arms), joinedOf(arms)].flatMap((arm) => arm?.arm ?? []);
+  const usual = [baselineArm(arms), primaryArm(arms), joinedArm(arms)].flatMap((arm) => arm?.arm ?? []);
   const drawn = [...new Set(conditions.map(({ arm }) => arm))];
   const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, 1);
   const steps = conditions.map(({ condition }) => condition);
@@ -71,7 +70,7 @@ export function phasesFigure(results: RunResults): Figure | undefined {
       1,
     );
   const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
-  return figureOf(results, {
+  return {
     id: 'phases',
     title: `Figure F2. ${phasesFinding(results, conditions)}`,
     key: 'Bars are means over all turns, the line the 95 % interval of the whole.',
@@ -79,44 +78,38 @@ export function phasesFigure(results: RunResults): Figure | undefined {
       `Means over all turns, cache hits and misses, from ${tokensLabel(conditions, first)} to ` +
       `${tokensLabel(conditions, last)} memory tokens: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
     data,
-    spec: {
-      data: inlineData(data),
-      facet: { field: 'arm', type: 'nominal', sort: arms, title: null, header: { labelAnchor: 'start' } },
-      columns: 2,
-      spacing: { row: 12, column: 16 },
-      spec: {
-        width: HALF_PANEL_WIDTH,
-        height: 110,
-        encoding: {
-          x: {
-            field: 'memoryTokens',
-            type: 'ordinal',
-            sort: steps.map((step) => tokensLabel(conditions, step)),
-            axis: { title: 'Memory tokens', labelAngle: 0, labelSeparation: 1 },
+    spec: facets('arm', arms, 2, {
+      width: HALF_PANEL_WIDTH,
+      height: 110,
+      encoding: {
+        x: {
+          field: 'memoryTokens',
+          type: 'ordinal',
+          sort: steps.map((step) => tokensLabel(conditions, step)),
+          axis: { title: 'Memory tokens', labelAngle: 0, labelSeparation: 1 },
+        },
+      },
+      layer: [
+        {
+          mark: { type: 'bar', stroke: 'currentColor', strokeWidth: 0.3 },
+          encoding: {
+            y: { field: 'ms', type: 'quantitative', axis: { title: 'Time, ms', tickCount: 4 } },
+            color: {
+              field: 'phase',
+              type: 'nominal',
+              title: null,
+              scale: { domain: used.map(({ name }) => name), range: used.map(({ colour }) => colour) },
+              legend: { symbolType: 'square', columns: 3 },
+            },
+            order: { field: 'order' },
           },
         },
-        layer: [
-          {
-            mark: { type: 'bar', stroke: 'currentColor', strokeWidth: 0.3 },
-            encoding: {
-              y: { field: 'ms', type: 'quantitative', axis: { title: 'Time, ms', tickCount: 4 } },
-              color: {
-                field: 'phase',
-                type: 'nominal',
-                title: null,
-                scale: { domain: used.map(({ name }) => name), range: used.map(({ colour }) => colour) },
-                legend: { symbolType: 'square', columns: 3 },
-              },
-              order: { field: 'order' },
-            },
-          },
-          {
-            transform: [{ filter: 'isValid(datum.ttftLow) && datum.order == 0' }],
-            mark: { type: 'rule', color: 'currentColor' },
-            encoding: { y: { field: 'ttftLow', type: 'quantitative' }, y2: { field: 'ttftHigh' } },
-          },
-        ],
-      },
-    },
-  });
+        {
+          transform: [{ filter: 'isValid(datum.ttftLow) && datum.order == 0' }],
+          mark: { type: 'rule', color: 'currentColor' },
+          encoding: { y: { field: 'ttftLow', type: 'quantitative' }, y2: { field: 'ttftHigh' } },
+        },
+      ],
+    }),
+  };
 }

@@ -1,16 +1,15 @@
+import { onceFor } from '../../base/once-for.ts';
+import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../../render/figure.ts';
 import type { RunResults } from '../../store/records/results.ts';
+import { titleWithProof } from '../proof.ts';
 import { ablationFigure } from './ablation-figure.ts';
 import { alphaFigure } from './alpha-figure.ts';
 import { breakEvenFigure } from './break-even-figure.ts';
-import { coherenceFigure } from './coherence-figure.ts';
-import { contextFigure } from './context-figure.ts';
-import { coreferenceFigure } from './coreference-figure.ts';
-import type { Figure } from './figure.ts';
+import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './curve-figures.ts';
 import { frontierFigure } from './frontier-figure.ts';
 import { leakFigure } from './leak-figure.ts';
 import { methodsFigure } from './methods-figure.ts';
 import { phasesFigure } from './phases-figure.ts';
-import { recallFigure } from './recall-figure.ts';
 import { retrievalFigure } from './retrieval-figure.ts';
 import { servingFigure } from './serving-figure.ts';
 import { storageFigure } from './storage-figure.ts';
@@ -32,9 +31,33 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 
-/** The figures of a run: those of its suite for which it has data, and of methods where it compares some. */
+/** The figures of a run: those of its suite for which it has data, and of methods if it compares some. */
 export function reportFigures(results: RunResults): Figure[] {
   const ofSuite = figuresBySuite[results.run.suite] ?? [];
   const ofMethods = results.methods === undefined || ofSuite.includes(methodsFigure) ? [] : [methodsFigure];
-  return [...ofSuite, ...ofMethods].flatMap((of) => of(results) ?? []);
+  return [...ofSuite, ...ofMethods]
+    .flatMap((draw) => draw(results) ?? [])
+    .map((figure) => ({ ...figure, title: titleWithProof(figure.title, results) }));
+}
+
+/** A figure with its picture, in the colour of the text around it. */
+export interface DrawnFigure {
+  readonly figure: Figure;
+  readonly svg: string;
+}
+
+/** Draws the figures of a run, once for the same results: they are in their own files, in the page of the run and in that of its group. */
+export const drawnFigures = onceFor(async (results: RunResults): Promise<readonly DrawnFigure[]> => {
+  const figures: DrawnFigure[] = [];
+  for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });
+  return figures;
+});
+
+/** The files of a run's figures: the picture, its Vega-Lite specification and its data, by path within the report. */
+export async function figureFiles(results: RunResults): Promise<(readonly [path: string, content: string])[]> {
+  return (await drawnFigures(results)).flatMap(({ figure, svg }) => [
+    [`figures/${figure.id}.svg`, pictureFile(svg)] as const,
+    [`figures/${figure.id}.vl.json`, renderSpecification(figure)] as const,
+    [`figures/${figure.id}.csv`, renderFigureData(figure)] as const,
+  ]);
 }

@@ -1,8 +1,8 @@
-import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { estimateFields, type Figure, figureOf, inlineData, inWords, MEANS } from './figure.ts';
+import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
+import { estimateFields, intervalLayer, inWords, MEANS, nameAxis } from './figure-parts.ts';
 import { holdsZero, listed, sizeText } from './finding.ts';
-import { PANEL_WIDTH } from './theme.ts';
 
 const HEIGHT_A_STRATEGY = 26;
 /** Recall gets most of the width, since its intervals are short. */
@@ -13,7 +13,7 @@ const TIME_WIDTH = 0.3 * PANEL_WIDTH;
 function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
   const base = rows.find(({ againstRouter }) => againstRouter === null);
   const recall = base?.metrics.recallAt5 ?? null;
-  if (base === undefined || recall === null) return 'Recall@5 by strategy; none was held against another';
+  if (base === undefined || recall === null) return 'Recall@5 by strategy; none were compared';
   const part = (words: string, matches: (delta: number, low: number, high: number) => boolean): string[] => {
     const some = rows.flatMap(({ strategy, againstRouter: difference }) => {
       if (difference === null || !matches(difference.delta, difference.low, difference.high)) return [];
@@ -41,39 +41,29 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
     recallAt5 === null ? [] : [{ strategy, ...estimateFields(recallAt5, 100), ms: timingsMs.total }],
   );
   if (data.length === 0) return undefined;
-  const y = {
-    field: 'strategy',
-    type: 'nominal' as const,
-    sort: data.map(({ strategy }) => strategy),
-  };
-  const labels = { title: null, grid: true, labelLimit: 0 };
+  const y = nameAxis('strategy', data.map(({ strategy }) => strategy)); // prettier-ignore
   const height = HEIGHT_A_STRATEGY * data.length;
   const recall = {
-    type: 'quantitative' as const,
+    type: 'quantitative',
     scale: { domain: [0, 100] },
     axis: { title: 'Recall@5, %', grid: true, tickCount: 3 },
   };
   const words = data.map(({ strategy, ms, ...value }) => `${strategy} ${inWords(value, '%')} in ${ms.toFixed(2)} ms`);
-  return figureOf(results, {
+  return {
     id: 'retrieval',
     title: `Figure 7. ${retrievalFinding(shown)}`,
     key: `${MEANS} Bars are mean times a question.`,
     description: `Recall@5 over all questions with 95 % intervals, and mean time a question: ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
       spacing: 14,
       hconcat: [
         {
           width: RECALL_WIDTH,
           height,
-          encoding: { y: { ...y, axis: labels } },
+          encoding: { y },
           layer: [
-            {
-              transform: [{ filter: 'isValid(datum.low)' }],
-              mark: { type: 'rule', color: 'currentColor', strokeWidth: 3, opacity: 0.45 },
-              encoding: { x: { ...recall, field: 'low' }, x2: { field: 'high' } },
-            },
+            intervalLayer('x', recall, { mark: { color: 'currentColor', strokeWidth: 3, opacity: 0.45 } }),
             {
               mark: { type: 'point', color: 'currentColor', size: 16 },
               encoding: { x: { ...recall, field: 'value' } },
@@ -85,11 +75,11 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
           height,
           mark: { type: 'bar', color: 'currentColor', opacity: 0.6, size: 10 },
           encoding: {
-            y: { ...y, axis: { ...labels, labels: false } },
+            y: { ...y, axis: { title: null, grid: true, labels: false } },
             x: { field: 'ms', type: 'quantitative', axis: { title: 'ms a question', grid: true, tickCount: 3 } },
           },
         },
       ],
     },
-  });
+  };
 }

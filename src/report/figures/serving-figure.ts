@@ -1,15 +1,15 @@
-import type { RunResults, ServedLoad } from '../../store/records/results.ts';
+import { type Figure } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { asLines, curveEncoding } from './arm-style.ts';
-import { type Figure, figureOf, inlineData } from './figure.ts';
+import type { RunResults, ServedLoad } from '../../store/records/results.ts';
+import { asLines, curveEncoding } from './arm-marks.ts';
 
-/** The highest of the rates that each arm kept up with. */
+/** The highest tested rate that each arm sustains. */
 function servingFinding(loads: readonly ServedLoad[]): string {
   const clauses = [...Map.groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
     const served = ofArm.filter(({ saturated }) => !saturated).map(({ offered }) => offered);
-    return `${arm} with ${served.length === 0 ? 'none' : `${formatNumber(Math.max(...served), 2)}/s`}`;
+    return `${arm} ${served.length === 0 ? 'none' : `${formatNumber(Math.max(...served), 2)}/s`}`;
   });
-  return `Of the rates of arrival that were tried, arms keep up: ${clauses.join(', ')}`;
+  return `Highest tested arrival rate that each arm sustains: ${clauses.join(', ')}`;
 }
 
 /** Figure 12: the median time to first token over the rate of arrival, both on logarithmic scales; undefined if not measured. */
@@ -30,24 +30,23 @@ export function servingFigure(results: RunResults): Figure | undefined {
   );
   const x = {
     field: 'offered',
-    type: 'quantitative' as const,
-    scale: { type: 'log' as const, nice: false },
+    type: 'quantitative',
+    scale: { type: 'log', nice: false },
     axis: { title: 'Turns that arrive, 1/s', grid: true, tickCount: 5, format: '.2~r' },
   };
   const y = {
     field: 'p50',
-    type: 'quantitative' as const,
-    scale: { type: 'log' as const, nice: true },
+    type: 'quantitative',
+    scale: { type: 'log', nice: true },
     axis: { title: 'Time to first token, ms', grid: true, tickCount: 5, format: ',.2~r' },
   };
-  return figureOf(results, {
+  return {
     id: 'serving',
     title: `Figure 12. ${servingFinding(loads)}`,
     key: 'Points are medians from the planned arrival of a turn; hollow where the queue still grew.',
     description: `Medians from the planned arrival; hollow where the queue still grew. ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
       width: 320,
       height: 200,
       encoding: { x, y },
@@ -65,5 +64,5 @@ export function servingFigure(results: RunResults): Figure | undefined {
         },
       ],
     },
-  });
+  };
 }

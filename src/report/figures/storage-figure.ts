@@ -1,18 +1,18 @@
-import type { RunResults, StorageMeasurement } from '../../store/records/results.ts';
+import { type Figure } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import { type Figure, figureOf, inlineData } from './figure.ts';
+import type { RunResults, StorageMeasurement } from '../../store/records/results.ts';
+import { distinct, nameAxis } from './figure-parts.ts';
 
 const tiers = ['text', 'memory', 'disk'] as const;
 
 /** Ticks of the scale. */
 const POWERS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 
-const label = ({ tier, kvType }: StorageMeasurement): string =>
-  tier === 'text' ? `text, ${kvType}` : `K/V, ${kvType}`;
+const label = ({ tier, kvType }: StorageMeasurement): string => (tier === 'text' ? `text, ${kvType}` : `KV, ${kvType}`);
 
 const grouped = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 
-/** `a memory token takes 2.3 bytes as text; K/V in F16 takes 2,048 in memory, 893 times as many; …` */
+/** `a memory token takes 2.3 bytes as text; KV in F16 takes 2,048 in memory, 893 times as many; …` */
 function storageFinding(storage: readonly StorageMeasurement[], tokens: number): string {
   const longest = storage.filter((row) => row.tokens === tokens);
   const text = longest.find(({ tier }) => tier === 'text')?.bytesPerToken;
@@ -20,13 +20,13 @@ function storageFinding(storage: readonly StorageMeasurement[], tokens: number):
     .filter(({ tier }) => tier === 'memory')
     .map(({ kvType, bytesPerToken }) => {
       const times = text === undefined ? '' : `, ${grouped(bytesPerToken / text)} times the text`;
-      return `${grouped(bytesPerToken)} as K/V in ${kvType}${times}`;
+      return `${grouped(bytesPerToken)} as KV in ${kvType}${times}`;
     });
   const asText = text === undefined ? [] : [`${formatNumber(text, 1)} as text`];
   return `Bytes of a memory token: ${[...asText, ...kept].join('; ')}`;
 }
 
-/** Figure 8: bytes a token by tier and type of K/V, on a logarithmic scale; undefined if not measured. */
+/** Figure 8: bytes a token by tier and type of KV, on a logarithmic scale; undefined if not measured. */
 export function storageFigure(results: RunResults): Figure | undefined {
   const storage = results.measured?.storage;
   if (storage === undefined || storage.length === 0) return undefined;
@@ -42,23 +42,17 @@ export function storageFigure(results: RunResults): Figure | undefined {
     .map(({ keptAs, tier, bytesPerToken }) => {
       return `${keptAs}${tier === 'text' ? '' : ` on ${tier}`} ${formatNumber(bytesPerToken, 1)}`;
     });
-  return figureOf(results, {
+  return {
     id: 'storage',
     title: `Figure 8. ${storageFinding(storage, largest)}`,
     key: 'A mark for each length of memory; the number is that of the longest.',
     description: `Bytes a token, logarithmic, one mark a length of memory; at ${largest} tokens: ${words.join('; ')}.`,
     data,
     spec: {
-      data: inlineData(data),
       width: 270,
       height: 150,
       encoding: {
-        y: {
-          field: 'keptAs',
-          type: 'nominal',
-          sort: [...new Set(data.map(({ keptAs }) => keptAs))],
-          axis: { title: null, grid: true, labelLimit: 0 },
-        },
+        y: nameAxis('keptAs', distinct(data.map(({ keptAs }) => keptAs))),
         yOffset: { field: 'tier', type: 'nominal', sort: [...tiers] },
         x: {
           field: 'bytesPerToken',
@@ -88,5 +82,5 @@ export function storageFigure(results: RunResults): Figure | undefined {
         },
       ],
     },
-  });
+  };
 }

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { placeOfCompute } from '../../eval/analysis/place-of-compute.ts';
 import type { DatasetPart, RunResults } from '../../store/records/results.ts';
-import { formatNumber, modelSize } from '../../render/table.ts';
+import { formatNumber } from '../../render/table.ts';
+import { modelSize } from '../verdict.ts';
 
 /** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
 export interface Fact {
@@ -31,7 +32,7 @@ const names: Readonly<Record<string, string>> = {
   llm: 'engine',
   gitDirty: 'uncommitted changes',
   memoryBytes: 'memory',
-  kvBytes: 'K/V kept for a user',
+  kvBytes: 'stored KV per user',
 };
 
 /** Splits a key into words: `contextTokens` as `context tokens`. */

@@ -29,7 +29,7 @@ const first: RunResults = { ...runResults, run: { ...runResults.run, name: 'main
 it('opens with the verdict in words', async () => {
   const page = await renderReport([first, second]);
   expect(page).toContain(
-    'K/V injection (dki) kept all of RAG&#39;s answers (bit by bit, on 320 of 320 items), ' +
+    'KV injection (dki) kept all of RAG&#39;s answers (bit by bit, on 320 of 320 items), ' +
       'evaluated 83 % fewer tokens than RAG on cache hits and as many over all turns, broke even against rag: turn 3 [2, never].',
   );
   expect(page).toContain('All 4 checks that could be decided passed.');
@@ -71,7 +71,7 @@ it('puts a failed check first, in red', async () => {
   const page = await renderReport([failed]);
   const warning = page.indexOf('NOT PROVEN: check token identity failed. Do not quote these numbers.');
   expect(warning).toBeGreaterThan(page.indexOf('class="verdict failed"'));
-  expect(warning).toBeLessThan(page.indexOf('K/V injection (dki)'));
+  expect(warning).toBeLessThan(page.indexOf('KV injection (dki)'));
   expect(page).toContain('<b class="failed">✗ failed</b>');
 });
 

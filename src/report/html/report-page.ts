@@ -1,15 +1,15 @@
 import { html, raw } from 'hono/html';
 import type { RunResults } from '../../store/records/results.ts';
 import { groupOf } from '../../store/run-name.ts';
-import { type DrawnFigure, drawnFigures } from '../figures/drawn-figures.ts';
+import { type Html, htmlTable } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { type Table, textCell } from '../../render/table.ts';
+import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
 import { comparisonsTables } from '../tables/comparisons-table.ts';
 import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { reportTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict.ts';
 import { environmentFacts, type Fact, settingsFacts } from './facts.ts';
-import { type Html, htmlTable } from './html-table.ts';
 import { reportPolicy, reportScript } from './report-script.ts';
 import { reproduceCommands } from './reproduce.ts';
 import { rowLinks } from './row-links.ts';
@@ -26,7 +26,7 @@ function checksBySuite(runs: readonly RunResults[]): Table {
     id: 'checks-by-suite',
     caption: 'Checks by suite',
     rowHeading: 'suite',
-    blocks: [{ columns: names.map((name) => ({ key: name, heading: name, align: 'left' })) }],
+    blocks: [{ columns: names.map((name) => ({ key: name, heading: name, kind: 'text' })) }],
     rows: runs.map(({ run, checks }) => ({
       label: run.suite,
       cells: Object.fromEntries(checks.map(({ check, status }) => [check, textCell(checkMarks[status])])),
@@ -55,7 +55,7 @@ async function figures(results: RunResults, lead: DrawnFigure | undefined): Prom
   return drawn.length === 0 ? '' : html`<div class="figures">${drawn.map(drawing)}</div>`;
 }
 
-/** All other tables of a suite, collapsed; of several suites in one page, which they would make too large, a link to its own. */
+/** All other tables of a suite, collapsed; in a page of several suites, which they would make too large, a link to its own page. */
 function otherTables({ run }: RunResults, others: readonly Html[], several: boolean): Html {
   if (!several) {
     return html`<details>
@@ -128,8 +128,8 @@ function contents(runs: readonly RunResults[]): Html {
 }
 
 /**
- * Renders the report of a run, or of the suites that were made under one name, as one HTML document that needs no
- * network and no font; its script sorts and filters tables, and nothing is lost without it. Every text from data is escaped.
+ * Renders the report of a run, or of the suites of one name, as one HTML document that needs no network and no font; its
+ * script sorts and filters tables, which are complete without it. Every text from data is escaped.
  */
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
@@ -145,7 +145,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
         <meta charset="utf-8" />
         <meta http-equiv="Content-Security-Policy" content="${reportPolicy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${name}: K/V injection against RAG</title>
+        <title>${name}: KV injection against RAG</title>
         <style>
           ${raw(style)}
         </style>
@@ -153,12 +153,12 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
       <body>
         <a class="skip" href="#verdict">Skip to the verdict</a>
         <header>
-          <h1>${name}: K/V injection against RAG</h1>
+          <h1>${name}: KV injection against RAG</h1>
           <p class="lead">
             ${several ? `${runs.length} suites` : `Suite ${run.suite}`} on ${printable(run.model.name)}, seed
-            ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives retrieved memories as text; K/V injection (DKI) gives
-            their attention keys and values. All numbers are computed from stored turns; names of rows open the turns in
-            the viewer, where <code>npm run inspect</code> runs.
+            ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives the model retrieved memories as text; KV injection
+            (DKI) gives it their attention keys and values. All numbers are computed from stored turns; names of rows
+            open the turns in the viewer, if <code>npm run inspect</code> is running.
           </p>
           ${contents(runs)}
         </header>

@@ -1,13 +1,7 @@
+import type { RowLink } from '../../render/html-table.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
 import { checkNames } from '../../store/records/results/check-result.ts';
-
-/** A row of a table in the viewer: the turns that it is about. */
-export interface RowLink {
-  readonly href: string;
-  /** For who points at the row. */
-  readonly words: string;
-}
 
 /** Filter of the turns that a row is about, as the viewer's addresses have it. */
 export type RowFilter = Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>;

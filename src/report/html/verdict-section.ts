@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import type { RunResults } from '../../store/records/results.ts';
 import { headline } from '../headline.ts';
 import { printable } from '../../render/printable.ts';
-import { lackOfProof } from '../../render/table.ts';
+import type { Html } from '../../render/html-table.ts';
+import { lackOfProof } from '../proof.ts';
 import { verdictSentences } from '../verdict.ts';
-import type { Html } from './html-table.ts';
 
 /** Texts from data as a list; nothing if there are none. */
 export const list = (texts: readonly string[]): Html | string =>

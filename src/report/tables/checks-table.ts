@@ -1,5 +1,6 @@
 import type { CheckResult, RunResults } from '../../store/records/results.ts';
-import { captionOf, type Table, textCell } from '../../render/table.ts';
+import { itemRows, sentenceColumn, type Table, textCell, textColumn } from '../../render/table.ts';
+import { titleWithProof } from '../proof.ts';
 
 /** Marks of the statuses in tables. */
 export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };
@@ -8,23 +9,18 @@ export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { pas
 export function checksTable(results: RunResults): Table {
   return {
     id: 'checks',
-    caption: captionOf('Checks', results),
+    caption: titleWithProof('Checks', results),
     rowHeading: 'check',
-    blocks: [
+    ...itemRows(results.checks, ({ check }) => check, [
       {
         columns: [
-          { key: 'status', heading: 'passed', align: 'left' },
-          { key: 'evidence', heading: 'evidence', align: 'left', sentence: true },
+          textColumn('status', 'passed', ({ status }) => textCell(checkMarks[status])),
+          sentenceColumn('evidence', 'evidence', ({ status, evidence }) =>
+            textCell(status === 'undecided' ? `undecided: ${evidence}` : evidence),
+          ),
         ],
       },
-    ],
-    rows: results.checks.map(({ check, status, evidence }) => ({
-      label: check,
-      cells: {
-        status: textCell(checkMarks[status]),
-        evidence: textCell(status === 'undecided' ? `undecided: ${evidence}` : evidence),
-      },
-    })),
+    ]),
     notes: [],
   };
 }

@@ -1,79 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import type { RunResults } from '../../store/records/results.ts';
-import { type Claim, claims } from '../claims.ts';
-import { comparisonOf } from '../comparison-of.ts';
+import { formatCell, formatNumber, itemRows, sentenceColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { baselineArm, findComparison, ratioText } from '../compared-arms.ts';
+import { titleWithProof } from '../proof.ts';
 import { primaryMetric } from '../shown-metric.ts';
-import { captionOf, estimateCell, formatCell, formatNumber, none, type Table, textCell } from '../../render/table.ts';
-import { baselineOf } from '../verdict.ts';
-import { keptOf } from './methods-table.ts';
+import { keptShare } from './methods-tables.ts';
 
-type Measured = Claim['measured'][number];
+/** A number that a paper claims, its source, and the arms of this bench that come closest. */
+const claim = z.strictObject({
+  paper: z.string(),
+  /** Where the number was read. */
+  address: z.url(),
+  claim: z.string(),
+  /** Null where our notes of the paper do not say. */
+  model: z.string().nullable(),
+  data: z.string().nullable(),
+  measured: z
+    .array(
+      z.strictObject({
+        arm: z.string(),
+        /** The primary metric in % of the text's, or less that of the text; time to first token beside that of the text. */
+        as: z.enum(['kept', 'difference', 'time']),
+      }),
+    )
+    .min(1)
+    .readonly(),
+  /** Why the number here may be another. */
+  differs: z.string(),
+});
+
+type Claim = Readonly<z.output<typeof claim>>;
+
+/** Claims of papers, each with its source: `datasets/claims.json`. */
+export const claims: readonly Claim[] = z
+  .array(claim)
+  .parse(JSON.parse(readFileSync(new URL('../../../datasets/claims.json', import.meta.url), 'utf8')));
 
 /** `dki-blocks: −12.3 [−20.1, −4.5] points of exact match`; undefined where that arm did not run, or shows nothing. */
-function measuredText(results: RunResults, { arm, as }: Measured): string | undefined {
+function measuredText(results: RunResults, { arm, as }: Claim['measured'][number]): string | undefined {
   const primary = primaryMetric(results.run);
   const found = results.arms.find((one) => one.arm === arm);
-  const text = baselineOf(results.arms)?.arm;
+  const text = baselineArm(results.arms)?.arm;
   if (found === undefined || text === undefined) return undefined;
   if (as === 'kept') {
-    const kept = keptOf(results, found);
+    const kept = keptShare(results, found);
     return kept === undefined ? undefined : `${arm}: ${formatNumber(kept, 1)} % of the ${primary.label} of ${text}`;
   }
-  const metric = as === 'time' ? 'ttftLogRatio' : primary.name;
-  const compared = comparisonOf(results, arm, text, metric);
+  const compared = findComparison(results, arm, text, as === 'time' ? 'ttftLogRatio' : primary.name);
   if (compared === undefined) return undefined;
-  const { delta, low, high, verdict } = compared;
-  if (as === 'time') {
-    const [mean, least, most] = [delta, low, high].map(Math.exp) as [number, number, number];
-    return `${arm}: first token ${formatCell(estimateCell({ mean, low: least, high: most }, 1, 2))} × that of ${text}`;
-  }
-  if (verdict === 'identical') return `${arm}: identical to ${text} on ${compared.n} of ${compared.n}`;
-  const difference = formatCell(primary.difference({ mean: delta, low, high }));
-  return `${arm}: ${difference} ${primary.differenceUnit} of ${primary.label}`;
+  if (as === 'time') return `${arm}: first token ${ratioText(compared)} × that of ${text}`;
+  if (compared.verdict === 'identical') return `${arm}: identical to ${text} on ${compared.n} of ${compared.n}`;
+  return `${arm}: ${formatCell(primary.difference(compared))} ${primary.differenceUnit} of ${primary.label}`;
 }
 
-/** This run's own figure for a claim, in words. */
-function measuredHere(results: RunResults, { measured }: Claim): string {
-  const texts = measured.flatMap((one) => measuredText(results, one) ?? []);
-  return texts.length > 0 ? texts.join('; ') : 'not measured in this run';
-}
-
-/** Table 13: what papers claim, beside what is measured here; undefined for a run of another suite. */
+/** Table 13: claims of papers beside what this run measured; undefined for a run that compares no methods. */
 export function claimsTable(results: RunResults): Table | undefined {
   const { run, methods } = results;
   if (methods === undefined) return undefined;
+  const measuredHere = ({ measured }: Claim): string =>
+    measured.flatMap((one) => measuredText(results, one) ?? []).join('; ') || 'not measured in this run';
   return {
     id: 'table-13',
-    caption: captionOf(
-      `Table 13. What papers claim, and what is measured on ${run.dataset.name}, ${run.model.name}`,
+    caption: titleWithProof(
+      `Table 13. Claims of papers beside measurements on ${run.dataset.name}, ${run.model.name}`,
       results,
     ),
     rowHeading: 'paper',
-    blocks: [
+    ...itemRows(claims, ({ paper }) => paper, [
       {
         columns: [
-          { align: 'left', key: 'claim', heading: 'claim', sentence: true },
-          { align: 'left', key: 'model', heading: 'model' },
-          { align: 'left', key: 'data', heading: 'data' },
-          { align: 'left', key: 'here', heading: 'here', sentence: true },
-          { align: 'left', key: 'differs', heading: 'why it may differ', sentence: true },
-          { align: 'left', key: 'source', heading: 'source' },
+          sentenceColumn('claim', 'claim', (one) => textCell(one.claim)),
+          textColumn('model', 'model', ({ model }) => textCell(model)),
+          textColumn('data', 'data', ({ data }) => textCell(data)),
+          sentenceColumn('here', 'measured here', (one) => textCell(measuredHere(one))),
+          sentenceColumn('differs', 'why it may differ', ({ differs }) => textCell(differs)),
+          textColumn('source', 'source', ({ address }) => textCell(address)),
         ],
       },
-    ],
-    rows: claims.map((claim) => ({
-      label: claim.paper,
-      cells: {
-        claim: textCell(claim.claim),
-        model: claim.model === null ? none : textCell(claim.model),
-        data: claim.data === null ? none : textCell(claim.data),
-        here: textCell(measuredHere(results, claim)),
-        differs: textCell(claim.differs),
-        source: textCell(claim.address),
-      },
-    })),
+    ]),
     notes: [
       "Claims are the authors' numbers, against a baseline of their choice; a claim without a source has no row. – where our notes of the paper do not say.",
-      'Here: the arm that comes nearest, against the text of the same memories; times over cache hits. No claim is refuted or confirmed by another model on other data.',
+      'Measured here: the closest arm, against the text of the same memories; times over cache hits. No claim is refuted or confirmed by another model on other data.',
     ],
   };
 }

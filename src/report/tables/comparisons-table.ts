@@ -1,44 +1,32 @@
 import type { Comparison, CostName, RunResults } from '../../store/records/results.ts';
 import { costNames } from '../../store/records/results/comparison.ts';
-import { metricNamed, type ShownMetric } from '../shown-metric.ts';
+import { type Cell, countCell, differenceCell, estimateCell, intervalColumn, type ItemColumn, itemRows, none, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
-import {
-  captionOf,
-  type Cell,
-  type Column,
-  countCell,
-  estimateCell,
-  none,
-  type Table,
-  textCell,
-} from '../../render/table.ts';
-import { intervalsOver, tooFewUsers } from '../users-text.ts';
-import { primaryOf } from '../verdict.ts';
+import { titleWithProof } from '../proof.ts';
+import { metricNamed, type ShownMetric } from '../shown-metric.ts';
+import { intervalUnit, tooFewUsers } from '../verdict.ts';
 
 interface ShownCost {
   readonly title: string;
   readonly over: string;
+  /** Of differences, and of the means beside them. */
   readonly unit: string;
-  /** Of the means beside a ratio. */
-  readonly meanUnit?: string;
+  readonly meanUnit: string;
+  /** Compared as a ratio `a ÷ b` instead of a difference. */
+  readonly isRatio: boolean;
 }
 
-/** Costs, which are no metric of quality. */
+const ttft = { title: 'Time to first token', unit: '% of b', meanUnit: ' (ms)', isRatio: true };
+const tokens = { title: 'Tokens evaluated per turn', unit: 'tokens', meanUnit: '', isRatio: false };
+
+/** Costs, which are no metrics of quality. */
 const costs: Readonly<Record<CostName, ShownCost>> = {
-  ttftLogRatio: { title: 'Time to first token', over: 'cache hits', unit: '% of b', meanUnit: 'ms' },
-  evaluatedTokens: { title: 'Evaluated tokens a turn', over: 'cache hits', unit: 'tokens' },
-  ttftLogRatioAll: { title: 'Time to first token', over: 'all turns', unit: '% of b', meanUnit: 'ms' },
-  evaluatedTokensAll: { title: 'Evaluated tokens a turn', over: 'all turns', unit: 'tokens' },
+  ttftLogRatio: { ...ttft, over: 'cache hits' },
+  evaluatedTokens: { ...tokens, over: 'cache hits' },
+  ttftLogRatioAll: { ...ttft, over: 'all turns' },
+  evaluatedTokensAll: { ...tokens, over: 'all turns' },
 };
-
-function costOf(metric: string): ShownCost | undefined {
-  const name = costNames.find((one) => one === metric);
-  return name === undefined ? undefined : costs[name];
-}
-
-function isRatio(metric: string): boolean {
-  return costOf(metric)?.meanUnit !== undefined;
-}
 
 /** A probability as `.032` or `<.001`. */
 export function formatProbability(p: number): string {
@@ -56,103 +44,99 @@ export function verdictText({ verdict, n, neededItems }: Pick<Comparison, 'verdi
   return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems} items)`;
 }
 
-/** The difference in the unit of its metric; a log-ratio becomes a percentage of b. */
-function differenceOf({ metric, delta, low, high }: Comparison, quality: ShownMetric | undefined): Cell {
-  if (isRatio(metric)) {
-    return estimateCell({ mean: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) }, 100);
-  }
-  const difference = { mean: delta, low, high };
-  return quality === undefined ? estimateCell(difference) : quality.difference(difference);
+/** A comparison of logarithms as the ratio `a ÷ b` with its interval; `scale` 100 makes it a percentage. */
+export function ratioCell(
+  compared: Pick<Comparison, 'delta' | 'low' | 'high'> | undefined,
+  scale = 1,
+  digits = 1,
+): Cell {
+  if (compared === undefined) return none;
+  const [mean, low, high] = [compared.delta, compared.low, compared.high].map(Math.exp) as [number, number, number];
+  return estimateCell({ mean, low, high }, scale, digits);
 }
 
-function columnsOf(metric: string, unit: string): readonly Column[] {
-  const meanUnit = costOf(metric)?.meanUnit;
-  const mean = (key: string, heading: string): Column => ({
-    key,
-    heading,
-    align: 'right',
-    ...(meanUnit === undefined ? {} : { unit: meanUnit }),
-  });
-  const judged: Column[] = [
-    { key: 'difference', heading: isRatio(metric) ? 'a ÷ b' : 'a − b', unit, align: 'right', interval: true },
-    { key: 'verdict', heading: 'verdict', align: 'left' },
-  ];
-  return costOf(metric) === undefined ? judged : [mean('meanA', 'a'), mean('meanB', 'b'), ...judged];
-}
+/** The columns of a pair's counts. */
+export const countColumns: readonly ItemColumn<Pick<Comparison, 'n' | 'users' | 'wins' | 'losses' | 'ties'>>[] = (
+  ['n', 'users', 'wins', 'losses', 'ties'] as const
+).map((key) => numberColumn(key, key, (compared) => countCell(compared[key])));
 
-function notesOf(metric: string, tested: boolean, results: RunResults): string[] {
-  const tooFew = tooFewUsers(results.run);
+/** The columns of p values, of a metric of quality with the test of a loss within the margin. */
+export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p' | 'pAdjusted' | 'pKept'>>[] {
   return [
-    ...(isRatio(metric)
-      ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...loadNotes(results.run)]
+    numberColumn('p', 'p', ({ p }) => probabilityCell(p)),
+    numberColumn('pAdjusted', 'p (Holm)', ({ pAdjusted }) => probabilityCell(pAdjusted)),
+    ...(isQuality
+      ? [numberColumn('pKept', 'p (kept)', ({ pKept }: Pick<Comparison, 'pKept'>) => probabilityCell(pKept))]
       : []),
-    ...(tested
-      ? [
-          `Intervals ${intervalsOver(results.run)}; p by sign-flip, Holm: adjusted over the planned comparisons of this table.`,
-        ]
+  ];
+}
+
+function detectableColumn({ differenceHeading, scale, digits }: ShownMetric): ItemColumn<Comparison> {
+  return numberColumn('detectable', `detectable (${differenceHeading})`, ({ detectable }) =>
+    numberCell(detectable === null ? null : detectable * scale, digits),
+  );
+}
+
+function judgedColumns(cost: ShownCost | undefined, quality: ShownMetric | undefined): ItemColumn<Comparison>[] {
+  const verdict = textColumn('verdict', 'verdict', (compared: Comparison) => textCell(verdictText(compared)));
+  if (cost === undefined) {
+    const difference = (compared: Comparison) => quality?.difference(compared) ?? differenceCell(compared);
+    return [intervalColumn('difference', `a − b (${quality?.differenceHeading ?? ''})`, difference), verdict];
+  }
+  const { unit, meanUnit, isRatio } = cost;
+  const mean = (key: string, arm: 'a' | 'b') =>
+    numberColumn(key, `${arm}${meanUnit}`, ({ means }: Comparison) => numberCell(means?.[arm], isRatio ? 2 : 1));
+  return [
+    mean('meanA', 'a'),
+    mean('meanB', 'b'),
+    intervalColumn('difference', `${isRatio ? 'a ÷ b' : 'a − b'} (${unit})`, (compared) =>
+      isRatio ? ratioCell(compared, 100) : differenceCell(compared),
+    ),
+    verdict,
+  ];
+}
+
+function notes(cost: ShownCost | undefined, isTested: boolean, { run }: RunResults): string[] {
+  const tooFew = tooFewUsers(run);
+  return [
+    ...(cost?.isRatio
+      ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...loadNotes(run)]
       : []),
-    ...(tested && costOf(metric) === undefined
+    ...(isTested
+      ? [`Intervals ${intervalUnit(run)}; p by sign-flip, adjusted (Holm) over the planned comparisons of this table.`]
+      : []),
+    ...(isTested && cost === undefined
       ? [
-          'p(kept): of "the loss is the margin or more", one-sided, adjusted likewise; kept below .025. Detectable: the smallest',
+          'p (kept): one-sided, of a loss of the margin or more, adjusted likewise; kept below .025. Detectable: the smallest',
           'true difference that these items would show four times in five. Needs: items with which arms that do not differ',
           'would be called kept as often.',
         ]
       : []),
-    ...(tested && tooFew !== undefined ? [`No verdict: ${tooFew}.`] : []),
+    ...(isTested && tooFew !== undefined ? [`No verdict: ${tooFew}.`] : []),
   ];
 }
 
 /** One table of paired comparisons: difference, interval, verdict and counts. */
 function comparisonsTable(metric: string, results: RunResults): Table {
   const quality = metricNamed(results.run, metric);
-  const cost = costOf(metric);
+  const costName = costNames.find((one) => one === metric);
+  const cost = costName && costs[costName];
   // Without a primary arm nothing tells hits from other turns.
-  const over = cost === undefined || primaryOf(results.arms) === undefined ? '' : `, ${cost.over}`;
-  const title = `${cost?.title ?? quality?.title ?? metric}${over}`;
-  const unit = cost?.unit ?? quality?.differenceUnit ?? '';
+  const over = cost === undefined || primaryArm(results.arms) === undefined ? '' : `, ${cost.over}`;
   const compared = results.comparisons.filter((comparison) => comparison.metric === metric);
-  const tested = compared.some(({ p }) => p !== null);
-  const count = (key: string): Column => ({ key, heading: key, align: 'right' });
-  const counts = ['n', 'users', 'wins', 'losses', 'ties'].map(count);
-  const tests: Column[] = [
-    count('p'),
-    { key: 'pAdjusted', heading: 'Holm', align: 'right' },
-    ...(quality === undefined ? [] : [{ key: 'pKept', heading: 'p(kept)', align: 'right' } as const]),
-  ];
-  const detectable: Column = { key: 'detectable', heading: 'detectable', unit, align: 'right' };
-  const judged = columnsOf(metric, unit);
-  const mean = (value: number | undefined): Cell =>
-    value === undefined ? none : { kind: 'number', value, digits: cost?.meanUnit === undefined ? 1 : 2 };
+  const isTested = compared.some(({ p }) => p !== null);
   return {
     id: `comparisons-${metric.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    caption: captionOf(`Paired by item: ${title}`, results),
-    rowHeading: 'a against b',
-    blocks: [
-      { columns: tested ? [...judged, ...tests] : judged },
-      { title: 'Items by a against b', columns: tested && quality !== undefined ? [...counts, detectable] : counts },
-    ],
-    rows: compared.map((comparison) => ({
-      label: `${comparison.a} : ${comparison.b}`,
-      cells: {
-        meanA: mean(comparison.means?.a),
-        meanB: mean(comparison.means?.b),
-        difference: differenceOf(comparison, quality),
-        verdict: textCell(verdictText(comparison)),
-        p: probabilityCell(comparison.p),
-        pAdjusted: probabilityCell(comparison.pAdjusted),
-        pKept: probabilityCell(comparison.pKept),
-        n: countCell(comparison.n),
-        users: countCell(comparison.users),
-        detectable:
-          comparison.detectable === null
-            ? none
-            : { kind: 'number', value: comparison.detectable * (quality?.scale ?? 1), digits: quality?.digits ?? 1 },
-        wins: countCell(comparison.wins),
-        losses: countCell(comparison.losses),
-        ties: countCell(comparison.ties),
+    caption: titleWithProof(`Paired by item: ${cost?.title ?? quality?.title ?? metric}${over}`, results),
+    rowHeading: 'a vs b',
+    ...itemRows(compared, ({ a, b }) => `${a} : ${b}`, [
+      { columns: [...judgedColumns(cost, quality), ...(isTested ? testColumns(quality !== undefined) : [])] },
+      {
+        title: 'Items by a vs b',
+        columns: isTested && quality !== undefined ? [...countColumns, detectableColumn(quality)] : countColumns,
       },
-    })),
-    notes: notesOf(metric, tested, results),
+    ]),
+    notes: notes(cost, isTested, results),
   };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { BreakdownPart, Estimate, RunResults } from '../../store/records/results.ts';
 import { formatCell } from '../../render/table.ts';
-import { tableBreakdown } from './breakdown-table.ts';
+import { breakdownTable } from './breakdown-tables.ts';
 import { tableOne } from './table-one.ts';
 
 const share = (mean: number): Estimate => ({ mean, low: mean - 0.1, high: mean + 0.1, n: 160, users: 20 });
@@ -24,7 +24,7 @@ test('table 1 has the quality of each language beside that of all, with interval
     'Quality',
     'Quality, English',
     'Quality, Chinese',
-    'Tokens a turn, mean',
+    'Tokens per turn (mean)',
   ]);
   expect(blocks[2]!.columns.map(({ key }) => key)).toEqual(['zh:exactMatch', 'zh:abstention', 'zh:taskSuccess']);
   const cells = rows.find(({ label }) => label === 'dki')!.cells;
@@ -32,7 +32,7 @@ test('table 1 has the quality of each language beside that of all, with interval
   expect(formatCell(cells['en:taskSuccess'])).toBe('80.0 [70.0, 90.0]');
   expect(formatCell(cells['zh:abstention'])).toBe('–');
   expect(
-    tableBreakdown(bilingual)
+    breakdownTable(bilingual)
       .blocks.at(-1)!
       .columns.map(({ key }) => key),
   ).toEqual(['language:en', 'language:zh']);
@@ -46,5 +46,5 @@ test('random weights have no quality in any language', () => {
 test('a run with one language says nothing of it', () => {
   const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, part('en', 0.8)] }));
   expect(tableOne({ ...runResults, arms }).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
-  expect(tableBreakdown({ ...runResults, arms }).blocks.map(({ title }) => title)).not.toContain('By language');
+  expect(breakdownTable({ ...runResults, arms }).blocks.map(({ title }) => title)).not.toContain('By language');
 });

@@ -1,112 +1,81 @@
 import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../store/records/results.ts';
-import {
-  captionOf,
-  estimateCell,
-  formatNumber,
-  meanCell,
-  type Block,
-  type Cell,
-  type Table,
-  textCell,
-} from '../../render/table.ts';
+import { formatNumber, type ItemBlock, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
+import { armTable, timeColumn } from './arm-table.ts';
 
-const PHASES: readonly (readonly [keyof PhaseMeans, string])[] = [
+const phases: readonly (readonly [keyof PhaseMeans, heading: string])[] = [
   ['retrieve', 'retrieve'],
   ['assemble', 'assemble'],
-  ['kvLoad', 'load K/V'],
-  ['kvCompute', 'build K/V'],
+  ['kvLoad', 'load KV'],
+  ['kvCompute', 'build KV'],
   ['prefill', 'evaluate'],
 ];
 
-const ms = { align: 'right', unit: 'ms' } as const;
-
-function phaseBlock(title: string, kind: 'Hit' | 'Miss'): Block {
+function phaseBlock(title: string, kind: 'Hit' | 'Miss'): ItemBlock<ArmResults> {
+  const cost = (arm: ArmResults) => arm[`cost${kind}`];
   return {
     title,
     columns: [
-      { ...ms, key: `ttft${kind}`, heading: 'first token', interval: true },
-      ...PHASES.map(([phase, heading]) => ({ ...ms, key: `${phase}${kind}`, heading })),
+      timeColumn(`ttft${kind}`, 'TTFT', (arm) => cost(arm)?.ttftMs),
+      ...phases.map(([phase, heading]) =>
+        numberColumn<ArmResults>(`${phase}${kind}`, `${heading} (ms)`, (arm) => numberCell(cost(arm)?.phasesMs[phase])),
+      ),
     ],
   };
 }
 
-const blocks: readonly Block[] = [phaseBlock('Cache hits', 'Hit'), phaseBlock('Cache misses', 'Miss')];
-
-/** @param against the arm of text */
-function breakEvenBlock(against: string): Block {
+/** @param against the text arm */
+function breakEvenBlock(against: string, breakEven: readonly BreakEven[]): ItemBlock<ArmResults> {
+  const find = ({ arm }: ArmResults) => breakEven.find((one) => one.arm === arm && one.against === against);
+  const turn = (value: number | null) => (value === null ? 'never' : formatNumber(value, 0));
+  const mean = (key: 'missMs' | 'hitMs' | 'textMissMs' | 'textHitMs', heading: string) =>
+    numberColumn<ArmResults>(`${key}:${against}`, `${heading} (ms)`, (arm) => numberCell(find(arm)?.[key]));
+  const text = (key: string, heading: string, words: (found: BreakEven) => string) =>
+    numberColumn<ArmResults>(`${key}:${against}`, heading, (arm) => {
+      const found = find(arm);
+      return textCell(found && words(found));
+    });
   return {
     title: `Break-even against ${against}`,
     columns: [
-      { align: 'right', key: `turn:${against}`, heading: 'at turn' },
-      { align: 'right', key: `interval:${against}`, heading: '95 % interval' },
-      { ...ms, key: `missMs:${against}`, heading: 'own miss' },
-      { ...ms, key: `hitMs:${against}`, heading: 'own hit' },
-      { ...ms, key: `textMissMs:${against}`, heading: `${against}, same misses` },
-      { ...ms, key: `textHitMs:${against}`, heading: `${against}, same hits` },
+      text('turn', 'at turn', (found) => turn(found.turn)),
+      text('interval', '95 % interval', ({ low, high }) => `${turn(low)} to ${turn(high)}`),
+      mean('missMs', 'own miss'),
+      mean('hitMs', 'own hit'),
+      mean('textMissMs', `${against}, same misses`),
+      mean('textHitMs', `${against}, same hits`),
     ],
   };
 }
 
-/** Drawn if an arm did anything ahead. */
-const aheadBlock: Block = {
-  title: 'Built before the turns, a turn',
-  columns: [
-    { align: 'right', key: 'aheadTokens', heading: 'tokens' },
-    { ...ms, key: 'aheadMs', heading: 'build K/V' },
-  ],
-};
-
-const orNever = (turn: number | null): string => (turn === null ? 'never' : formatNumber(turn, 0));
-
-function phaseCells(cost: ArmResults['costMiss'], kind: 'Hit' | 'Miss'): Record<string, Cell> {
-  if (cost === null) return {};
-  return {
-    [`ttft${kind}`]: estimateCell(cost.ttftMs),
-    ...Object.fromEntries(PHASES.map(([phase]) => [`${phase}${kind}`, meanCell(cost.phasesMs[phase])])),
-  };
-}
-
-function breakEvenCells({ against, turn, low, high, ...means }: BreakEven): (readonly [string, Cell])[] {
-  return [
-    [`turn:${against}`, textCell(orNever(turn))],
-    [`interval:${against}`, textCell(`${orNever(low)} to ${orNever(high)}`)],
-    ...(['missMs', 'hitMs', 'textMissMs', 'textHitMs'] as const).map(
-      (key) => [`${key}:${against}`, meanCell(means[key])] as const,
-    ),
-  ];
-}
-
-/** Table 5: cache hits against misses, the phases of the time to the first token, and the break-even. */
+/** Table 5: cache hits against misses, the phases of the time to first token, and the break-even. */
 export function latencyTable(results: RunResults): Table {
   const ahead = results.arms.filter((arm) => arm.ahead !== undefined).map(({ arm }) => arm);
   const opponents = [...new Set(results.breakEven.map(({ against }) => against))];
-  return {
+  const aheadBlock: ItemBlock<ArmResults> = {
+    title: 'Built before the turns, per turn',
+    columns: [
+      numberColumn('aheadTokens', 'tokens', (arm) => numberCell(arm.ahead?.tokens)),
+      numberColumn('aheadMs', 'build KV (ms)', (arm) => numberCell(arm.ahead?.ms)),
+    ],
+  };
+  return armTable(results, {
     id: 'table-5',
-    caption: captionOf('Table 5. Time to the first token, and break-even', results),
-    rowHeading: 'arm',
-    blocks: [...blocks, ...opponents.map(breakEvenBlock), ...(ahead.length === 0 ? [] : [aheadBlock])],
-    rows: results.arms.map((arm) => ({
-      label: arm.arm,
-      cells: {
-        ...phaseCells(arm.costHit, 'Hit'),
-        ...phaseCells(arm.costMiss, 'Miss'),
-        ...(arm.ahead === undefined
-          ? {}
-          : { aheadTokens: meanCell(arm.ahead.tokens), aheadMs: meanCell(arm.ahead.ms) }),
-        ...Object.fromEntries(
-          results.breakEven.filter((one) => one.arm === arm.arm).flatMap((one) => breakEvenCells(one)),
-        ),
-      },
-    })),
+    title: 'Table 5. Time to first token (TTFT), and break-even',
+    blocks: [
+      phaseBlock('Cache hits', 'Hit'),
+      phaseBlock('Cache misses', 'Miss'),
+      ...opponents.map((against) => breakEvenBlock(against, results.breakEven)),
+      ...(ahead.length === 0 ? [] : [aheadBlock]),
+    ],
     notes: [
       'Hits and misses are those of dki, the same turns for every arm.',
       'Break-even: the first turn with one set of memories after which an arm has taken no longer in total than the text, each at',
-      'its mean over the same turns: first one of the misses, then hits; it may be never.',
+      'its mean over the same turns: one miss, then hits; it may never come.',
       ...(ahead.length === 0
         ? []
         : [
-            `K/V that ${ahead.join(', ')} built when memories were added is in the last columns and in no other number.`,
+            `KV that ${ahead.join(', ')} built when memories were added is in the last columns and in no other number.`,
           ]),
     ],
-  };
+  });
 }

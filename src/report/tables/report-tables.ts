@@ -1,129 +1,103 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { RunResults } from '../../store/records/results.ts';
-import { namesItsMetric } from '../shown-metric.ts';
 import type { Table } from '../../render/table.ts';
-import { ablationTable } from './ablation-table.ts';
+import { namesItsMetric } from '../shown-metric.ts';
 import { alphaTable } from './alpha-table.ts';
-import { tableBreakdown } from './breakdown-table.ts';
-import { byRetrievalTable } from './by-retrieval-table.ts';
-import { categoryTable } from './category-table.ts';
+import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { claimsTable } from './claims-table.ts';
-import { coherenceTable } from './coherence-table.ts';
-import { contextTable } from './context-table.ts';
-import { coreferenceTable } from './coreference-table.ts';
+import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
-import { leakTable } from './leak-table.ts';
-import { recallScalingTable, latencyScalingTable } from './scaling-tables.ts';
-import { methodsByRankTable } from './methods-by-rank-table.ts';
-import { methodsTable } from './methods-table.ts';
-import { placementTable } from './placement-table.ts';
+import { leakTable, servingTable, storageTable } from './measured-tables.ts';
+import { methodsByRankTable, methodsTable } from './methods-tables.ts';
+import { ablationTable, placementTable } from './parts-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
-import { servingTable } from './serving-table.ts';
-import { storageTable } from './storage-table.ts';
 import { tableOne } from './table-one.ts';
-import { tableOneB } from './table-one-b.ts';
+import { wrongAnswersTable } from './wrong-answers-table.ts';
 
-/** A table of the paper: the name that `--table` takes, the suite that makes it, and how it is drawn. */
+type Measured = NonNullable<RunResults['measured']>;
+
+/** A table of the paper. */
 interface PaperTable {
+  /** As `--table` takes it. */
   readonly name: string;
-  /** Undefined for a table that every run with arms has. */
+  /** The suite that makes it; undefined for a table that every run with arms has. */
   readonly suite?: string;
-  /** Shown if no table is named. */
-  readonly shown: boolean | ((run: RunResults['run']) => boolean);
+  /** Whether it is shown if no table is named; by default it is. */
+  readonly isShown?: (run: RunResults['run']) => boolean;
   /** Undefined if the run has no data for it. */
-  readonly of: (results: RunResults) => Table | undefined;
+  readonly draw: (results: RunResults) => Table | undefined;
 }
 
+/** Draws a table of what a suite measured beside its turns. */
+const measured =
+  <Part extends keyof Measured>(
+    part: Part,
+    draw: (results: RunResults, measured: NonNullable<Measured[Part]>) => Table | undefined,
+  ) =>
+  (results: RunResults): Table | undefined => {
+    const found = results.measured?.[part];
+    return found === undefined ? undefined : draw(results, found);
+  };
+
 const paperTables: readonly PaperTable[] = [
-  { name: '1', shown: true, of: tableOne },
-  { name: '1b', shown: true, of: tableOneB },
-  { name: '1c', shown: namesItsMetric, of: categoryTable },
-  { name: '1d', shown: true, of: byRetrievalTable },
-  { name: 'judge', shown: true, of: judgeTable },
-  { name: 'breakdown', shown: false, of: tableBreakdown },
-  { name: '2', suite: 'context', shown: true, of: contextTable },
-  { name: '3', suite: 'ablation', shown: true, of: ablationTable },
-  { name: '3b', suite: 'placement', shown: true, of: placementTable },
-  { name: '4', suite: 'alpha', shown: true, of: alphaTable },
-  { name: '5', suite: 'latency', shown: true, of: latencyTable },
-  { name: '6', suite: 'coherence', shown: true, of: coherenceTable },
-  {
-    name: '7',
-    suite: 'retrieval',
-    shown: true,
-    of: (results) => results.measured?.retrieval && retrievalTable(results, results.measured.retrieval),
-  },
-  {
-    name: '7b',
-    suite: 'retrieval',
-    shown: true,
-    of: (results) => results.measured?.retrieval && datasetRetrievalTable(results, results.measured.retrieval),
-  },
-  {
-    name: '8',
-    suite: 'storage',
-    shown: true,
-    of: (results) => results.measured?.storage && storageTable(results, results.measured.storage),
-  },
-  {
-    name: '9',
-    suite: 'isolation',
-    shown: true,
-    of: (results) => results.measured?.leaks && leakTable(results, results.measured.leaks),
-  },
-  { name: '10', suite: 'coreference', shown: true, of: coreferenceTable },
-  { name: '11', suite: 'methods', shown: true, of: methodsTable },
-  { name: '11b', suite: 'methods', shown: true, of: methodsByRankTable },
-  {
-    name: '12',
-    suite: 'serving',
-    shown: true,
-    of: (results) => results.measured?.serving && servingTable(results, results.measured.serving),
-  },
-  { name: '13', suite: 'methods', shown: true, of: claimsTable },
-  { name: 'F2', suite: 'scaling', shown: true, of: latencyScalingTable },
-  { name: 'F3', suite: 'scaling', shown: true, of: recallScalingTable },
+  { name: '1', draw: tableOne },
+  { name: '1b', draw: wrongAnswersTable },
+  { name: '1c', isShown: namesItsMetric, draw: categoryTable },
+  { name: '1d', draw: byRetrievalTable },
+  { name: 'judge', draw: judgeTable },
+  { name: 'breakdown', isShown: () => false, draw: (results) => breakdownTable(results) },
+  { name: '2', suite: 'context', draw: contextTable },
+  { name: '3', suite: 'ablation', draw: ablationTable },
+  { name: '3b', suite: 'placement', draw: placementTable },
+  { name: '4', suite: 'alpha', draw: alphaTable },
+  { name: '5', suite: 'latency', draw: latencyTable },
+  { name: '6', suite: 'coherence', draw: coherenceTable },
+  { name: '7', suite: 'retrieval', draw: measured('retrieval', retrievalTable) },
+  { name: '7b', suite: 'retrieval', draw: measured('retrieval', datasetRetrievalTable) },
+  { name: '8', suite: 'storage', draw: measured('storage', storageTable) },
+  { name: '9', suite: 'isolation', draw: measured('leaks', leakTable) },
+  { name: '10', suite: 'coreference', draw: coreferenceTable },
+  { name: '11', suite: 'methods', draw: methodsTable },
+  { name: '11b', suite: 'methods', draw: methodsByRankTable },
+  { name: '12', suite: 'serving', draw: measured('serving', servingTable) },
+  { name: '13', suite: 'methods', draw: claimsTable },
+  { name: 'F2', suite: 'scaling', draw: latencyScalingTable },
+  { name: 'F3', suite: 'scaling', draw: recallScalingTable },
 ];
 
 /** The names that `--table` takes. */
 export const tableNames: readonly string[] = paperTables.map(({ name }) => name);
 
-/** Tables of methods are those of any run that compares some. */
-function isOfSuite({ suite }: PaperTable, { run, methods }: RunResults): boolean {
+/** Tables of methods belong to any run that compares methods. */
+function belongsTo({ suite }: PaperTable, { run, methods }: RunResults): boolean {
   return suite === run.suite || (suite === 'methods' && methods !== undefined);
-}
-
-function isOf(table: PaperTable, results: RunResults): boolean {
-  return table.suite === undefined || isOfSuite(table, results);
 }
 
 /** The tables of a run by name, those of its suite first. */
 export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
-  const own = paperTables.filter((table) => isOf(table, results));
-  const ordered = [
-    ...own.filter(({ suite }) => suite !== undefined),
-    ...own.filter(({ suite }) => suite === undefined),
-  ];
+  const ofSuite = paperTables.filter((table) => belongsTo(table, results));
+  const ofEveryRun = paperTables.filter(({ suite }) => suite === undefined);
   return new Map(
-    ordered.flatMap((entry) => {
-      const table = entry.of(results);
-      return table === undefined ? [] : [[entry.name, table] as const];
+    [...ofSuite, ...ofEveryRun].flatMap(({ name, draw }) => {
+      const table = draw(results);
+      return table === undefined ? [] : [[name, table] as const];
     }),
   );
 }
 
 /**
- * The tables that are shown first: those of the suite, or tables 1 and 1b, and 1c of data that name their metric; then those of
- * methods where the run compares some.
+ * The tables that are shown first: those of the suite, or tables 1 and 1b, and 1c for data that name their metric; then those of
+ * methods if the run compares some.
  */
 export function shownTables(results: RunResults): Table[] {
-  const isShown = ({ shown }: PaperTable): boolean => (typeof shown === 'boolean' ? shown : shown(results.run));
-  const ofSuite = paperTables.filter((table) => table.suite === results.run.suite);
-  const ofEveryRun = paperTables.filter((table) => table.suite === undefined && isShown(table));
+  const ofSuite = paperTables.filter(({ suite }) => suite === results.run.suite);
+  const ofEveryRun = paperTables.filter(
+    ({ suite, isShown }) => suite === undefined && (isShown?.(results.run) ?? true),
+  );
   const first = ofSuite.length > 0 ? ofSuite : ofEveryRun;
-  const others = paperTables.filter((table) => isOfSuite(table, results) && !first.includes(table));
-  return [...first, ...others].flatMap((entry) => entry.of(results) ?? []);
+  const others = paperTables.filter((table) => belongsTo(table, results) && !first.includes(table));
+  return [...first, ...others].flatMap(({ draw }) => draw(results) ?? []);
 }
 
 /**
@@ -132,11 +106,14 @@ export function shownTables(results: RunResults): Table[] {
  */
 export function namedTable(runs: readonly RunResults[], name: string): Table {
   const entry = paperTables.find((table) => table.name === name)!;
-  const table = runs.filter((results) => isOf(entry, results)).flatMap((results) => entry.of(results) ?? [])[0];
+  const { suite = 'main', draw } = entry;
+  const having = runs.filter((results) => entry.suite === undefined || belongsTo(entry, results));
+  const table = having.flatMap((results) => draw(results) ?? [])[0];
   if (table !== undefined) return table;
+  const names = runs.map(({ run }) => run.name).join(', ');
   throw new BenchError(
     'not-found',
-    `run "${runs.map(({ run }) => run.name).join(', ')}" has no table ${name}: suite ${entry.suite ?? 'main'} makes it`,
-    `npm run bench -- --suite ${entry.suite ?? 'main'}`,
+    `run "${names}" has no table ${name}: suite ${suite} makes it`,
+    `npm run bench -- --suite ${suite}`,
   );
 }

@@ -1,170 +1,113 @@
 import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../store/records/results.ts';
-import {
-  captionOf,
-  countCell,
-  estimateCell,
-  meanCell,
-  none,
-  textCell,
-  type Block,
-  type Cell,
-  type Column,
-  type Table,
-} from '../../render/table.ts';
-import { formatProbability } from './comparisons-table.ts';
+import { countCell, differenceCell, estimateCell, intervalColumn, type ItemBlock, itemRows, numberCell, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { titleWithProof } from '../proof.ts';
+import { probabilityCell } from './comparisons-table.ts';
 
-const share = { align: 'right', unit: '%', interval: true } as const;
-const ms = { align: 'right', unit: 'ms' } as const;
+type RowBlock = ItemBlock<RetrievalMeasurement>;
 
-const questions: Column = { align: 'right', key: 'n', heading: 'questions' };
+const share = (key: keyof RetrievalMeasurement['metrics'], heading: string) =>
+  intervalColumn(key, `${heading} (%)`, ({ metrics }: RetrievalMeasurement) => estimateCell(metrics[key], 100));
+const time = (key: 'embedding' | 'search' | 'ranking') =>
+  numberColumn(key, `${key} (ms)`, ({ timingsMs }: RetrievalMeasurement) => numberCell(timingsMs[key], 2));
 
-const blocks: readonly Block[] = [
-  {
-    title: 'Recall',
-    columns: [
-      { ...share, key: 'recallAt1', heading: 'recall@1' },
-      { ...share, key: 'recallAt5', heading: 'recall@5' },
-      { ...share, key: 'recallAt10', heading: 'recall@10' },
-    ],
-  },
-  {
-    title: 'Rank',
-    columns: [
-      { ...share, key: 'mrr', heading: 'MRR' },
-      { ...share, key: 'ndcgAt10', heading: 'nDCG@10' },
-    ],
-  },
+const recall: RowBlock = {
+  title: 'Recall',
+  columns: [share('recallAt1', 'recall@1'), share('recallAt5', 'recall@5'), share('recallAt10', 'recall@10')],
+};
+const others: readonly RowBlock[] = [
+  { title: 'Rank', columns: [share('mrr', 'MRR'), share('ndcgAt10', 'nDCG@10')] },
   {
     title: 'Recall@5 against the router',
     columns: [
-      { align: 'right', key: 'delta', heading: 'difference', unit: 'points', interval: true },
-      { align: 'right', key: 'p', heading: 'p' },
+      intervalColumn('delta', 'Δ vs router (pp)', ({ againstRouter }) => differenceCell(againstRouter, 100)),
+      numberColumn('p', 'p', ({ againstRouter }) => probabilityCell(againstRouter?.p ?? null)),
     ],
   },
   {
     title: 'Cost',
     columns: [
-      { ...ms, key: 'embedding', heading: 'embedding' },
-      { ...ms, key: 'search', heading: 'search' },
-      { ...ms, key: 'ranking', heading: 'ranking' },
-      { align: 'right', key: 'budget', heading: 'tokens of the budget' },
+      time('embedding'),
+      time('search'),
+      time('ranking'),
+      numberColumn('budget', 'tokens of the budget', ({ budgetTokens }) => numberCell(budgetTokens?.used)),
     ],
   },
 ];
 
-const time = (value: number): Cell => ({ kind: 'number', value, digits: 2 });
-
-function cellsOf({ n, metrics, againstRouter, timingsMs, budgetTokens }: RetrievalMeasurement): Record<string, Cell> {
-  return {
-    n: countCell(n),
-    recallAt1: estimateCell(metrics.recallAt1, 100),
-    recallAt5: estimateCell(metrics.recallAt5, 100),
-    recallAt10: estimateCell(metrics.recallAt10, 100),
-    mrr: estimateCell(metrics.mrr, 100),
-    ndcgAt10: estimateCell(metrics.ndcgAt10, 100),
-    delta:
-      againstRouter === null
-        ? none
-        : estimateCell({ mean: againstRouter.delta, low: againstRouter.low, high: againstRouter.high }, 100),
-    p: againstRouter === null ? none : textCell(formatProbability(againstRouter.p)),
-    embedding: time(timingsMs.embedding),
-    search: time(timingsMs.search),
-    ranking: time(timingsMs.ranking),
-    budget: meanCell(budgetTokens?.used),
-  };
-}
-
-/** Counts of memories that the filter of a strategy would have dropped, if it has one. */
-function filterNotes({ stats }: RetrievalMeasurements): string[] {
-  return Object.entries(stats).flatMap(([strategy, { wouldBeFiltered }]) =>
-    typeof wouldBeFiltered === 'object' && wouldBeFiltered !== null
-      ? [
-          `The ingress filter of ${strategy}, which guards its working memory alone, would have dropped: ` +
-            Object.entries(wouldBeFiltered as Readonly<Record<string, unknown>>)
-              .map(([reason, count]) => `${reason} ${String(count)}`)
-              .join(', ') +
-            '.',
-        ]
-      : [],
-  );
-}
-
-/** The kinds of questions on which the interval of a strategy's difference to the router lies on one side, in words. */
-function kindsWhere(
-  rows: readonly RetrievalMeasurement[],
-  strategy: string,
-  isSo: (difference: NonNullable<RetrievalMeasurement['againstRouter']>) => boolean,
-): string {
-  const those = rows.filter(
-    (one) => one.strategy === strategy && one.againstRouter !== null && isSo(one.againstRouter),
-  );
-  const names = those.map((one) =>
-    one.kind === 'all' && one.dataset === undefined ? 'all questions together' : nameOf(one, rows),
-  );
-  return `${strategy} on ${names.length === 0 ? 'none' : names.join(', ')}`;
-}
-
-/** A kind of questions, with its data set where there are several. */
-function nameOf({ dataset, kind }: RetrievalMeasurement, rows: readonly RetrievalMeasurement[]): string {
-  return dataset === undefined || rows.every((other) => other.dataset === dataset) ? kind : `${dataset}: ${kind}`;
-}
-
-function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
-  const others = [...new Set(rows.flatMap(({ strategy, againstRouter }) => (againstRouter === null ? [] : strategy)))];
-  if (others.length === 0) return [];
-  const above = others.map((strategy) => kindsWhere(rows, strategy, ({ low }) => low > 0));
-  const below = others.map((strategy) => kindsWhere(rows, strategy, ({ high }) => high < 0));
-  return [
-    "Kinds of questions on which recall@5 is above the router's, the whole interval of the difference above zero: " +
-      `${above.join('; ')}. The whole interval below zero: ${below.join('; ')}.`,
-  ];
-}
-
-/** Rows of strategies whose vectors are another embedder's. */
-function embedderNotes({ run }: RunResults, rows: readonly RetrievalMeasurement[]): string[] {
-  const others = new Map(
-    rows.flatMap(({ strategy, embedder }) => (embedder === undefined ? [] : [[strategy, embedder] as const])),
-  );
-  return [...others].map(
-    ([strategy, embedder]) =>
-      `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all others search by ${run.embedder.name}.`,
-  );
-}
-
 const INTERVALS = 'Means with 95 % intervals over users; p by sign-flip over users, not adjusted.';
 const FEWER = 'A strategy may return fewer than ten memories, by its budget, its files or its journal.';
 
-/** Rows by kind of question, strategy by strategy, and the notes that both tables share. */
-function drawn(
-  results: RunResults,
+/** A kind of questions, with its data set where there are several. */
+function kindName({ dataset, kind }: RetrievalMeasurement, rows: readonly RetrievalMeasurement[]): string {
+  return dataset === undefined || rows.every((other) => other.dataset === dataset) ? kind : `${dataset}: ${kind}`;
+}
+
+/** The kinds of questions on which the interval of each strategy's difference to the router lies on one side of zero. */
+function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
+  const compared = rows.filter(({ againstRouter }) => againstRouter !== null);
+  const strategies = [...new Set(compared.map(({ strategy }) => strategy))];
+  if (strategies.length === 0) return [];
+  const list = (isSo: (difference: NonNullable<RetrievalMeasurement['againstRouter']>) => boolean): string =>
+    strategies
+      .map((strategy) => {
+        const names = compared
+          .filter((one) => one.strategy === strategy && isSo(one.againstRouter!))
+          .map((one) =>
+            one.kind === 'all' && one.dataset === undefined ? 'all questions together' : kindName(one, rows),
+          );
+        return `${strategy} on ${names.length === 0 ? 'none' : names.join(', ')}`;
+      })
+      .join('; ');
+  return [
+    "Kinds of questions with recall@5 above the router's, the whole interval of the difference above zero: " +
+      `${list(({ low }) => low > 0)}. The whole interval below zero: ${list(({ high }) => high < 0)}.`,
+  ];
+}
+
+/** The rows by kind of question, strategy by strategy, and the notes that both tables share. */
+function drawRows(
+  { run }: RunResults,
   rows: readonly RetrievalMeasurement[],
-): Pick<Table, 'rowHeading' | 'rows'> & { readonly compared: readonly string[] } {
-  const kinds = [...new Set(rows.map((one) => nameOf(one, rows)))];
+  blocks: readonly RowBlock[],
+): { readonly drawn: Pick<Table, 'rowHeading' | 'blocks' | 'rows'>; readonly notes: readonly string[] } {
+  const ordered = [...Map.groupBy(rows, (one) => kindName(one, rows)).values()].flat();
+  const embedders = new Map(rows.flatMap(({ strategy, embedder }) => (embedder === undefined ? [] : [[strategy, embedder]]))); // prettier-ignore
   return {
-    rowHeading: 'strategy, questions',
-    rows: kinds.flatMap((kind) =>
-      rows
-        .filter((one) => nameOf(one, rows) === kind)
-        .map((one) => ({ label: `${one.strategy}, ${kind}`, cells: cellsOf(one) })),
-    ),
-    compared: [...embedderNotes(results, rows), ...differenceNotes(rows)],
+    drawn: {
+      rowHeading: 'strategy, questions',
+      ...itemRows(ordered, (one) => `${one.strategy}, ${kindName(one, rows)}`, blocks),
+    },
+    notes: [
+      ...[...embedders].map(
+        ([strategy, embedder]) =>
+          `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all others search by ${run.embedder.name}.`,
+      ),
+      ...differenceNotes(rows),
+    ],
   };
+}
+
+/** Counts of memories that the ingress filter of a strategy would have dropped, if it has one. */
+function filterNotes({ stats }: RetrievalMeasurements): string[] {
+  return Object.entries(stats).flatMap(([strategy, { wouldBeFiltered: counts }]) => {
+    if (typeof counts !== 'object' || counts === null) return [];
+    const dropped = Object.entries(counts).map(([reason, count]) => `${reason} ${String(count)}`);
+    return `The ingress filter of ${strategy}, which guards only its working memory, would have dropped: ${dropped.join(', ')}.`;
+  });
 }
 
 /** Table 7: recall by retrieval strategy and kind of question, on questions made by seed. */
 export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
-  const { users, memories } = retrieval;
   const made = retrieval.rows.filter(({ dataset }) => dataset === undefined);
-  const { compared, ...drawing } = drawn(results, made);
+  const { drawn, notes } = drawRows(results, made, [recall, ...others]);
   return {
     id: 'table-7',
-    caption: captionOf('Table 7. Recall by retrieval strategy and kind of question', results),
-    blocks,
-    ...drawing,
+    caption: titleWithProof('Table 7. Recall by retrieval strategy and kind of question', results),
+    ...drawn,
     notes: [
-      `${made[0]?.n ?? 0} questions of ${users} users with ${memories} memories or more, made by seed; evidence is known, and a`,
+      `${made[0]?.n ?? 0} questions of ${retrieval.users} users with ${retrieval.memories} memories or more, made by seed; evidence is known, and a`,
       `question may need several memories. ${INTERVALS}`,
-      ...compared,
+      ...notes,
       "If --cold is PostgreSQL, tiered has a second row with pgvector's default probes (ivfflat-approximate): one list. With few",
       'memories PostgreSQL may scan the whole table, and both rows then agree.',
       FEWER,
@@ -173,32 +116,29 @@ export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurem
   };
 }
 
-/** Table 7b: the same on the questions of the run's data sets, by category; undefined where none was asked. */
+/** Table 7b: the same on the questions of the run's data sets, by category; undefined where there are none. */
 export function datasetRetrievalTable(
   results: RunResults,
-  { rows, datasets = [] }: RetrievalMeasurements,
+  { rows: all, datasets = [] }: RetrievalMeasurements,
 ): Table | undefined {
-  const asked = rows.filter(({ dataset }) => dataset !== undefined);
-  if (asked.length === 0) return undefined;
-  const { compared, ...drawing } = drawn(results, asked);
-  const [recall, ...others] = blocks;
+  const rows = all.filter(({ dataset }) => dataset !== undefined);
+  if (rows.length === 0) return undefined;
+  const questions = numberColumn('n', 'questions', ({ n }: RetrievalMeasurement) => countCell(n));
+  const { drawn, notes } = drawRows(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others]);
+  const names = datasets.map(({ name }) => name).join(' and ');
   return {
     id: 'table-7b',
-    caption: captionOf(
-      `Table 7b. Recall on the questions of ${datasets.map(({ name }) => name).join(' and ')}, by category`,
-      results,
-    ),
-    blocks: [{ ...recall!, columns: [questions, ...recall!.columns] }, ...others],
-    ...drawing,
+    caption: titleWithProof(`Table 7b. Recall on the questions of ${names}, by category`, results),
+    ...drawn,
     notes: [
       ...datasets.map(
         ({ name, users, memories, questions: n, leftOut }) =>
           `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
       ),
       INTERVALS,
-      ...compared,
+      ...notes,
       FEWER,
-      ...(asked.some(({ strategy }) => strategy === 'given')
+      ...(rows.some(({ strategy }) => strategy === 'given')
         ? ['given is the list of each item: its times are those of looking memories up.']
         : []),
     ],

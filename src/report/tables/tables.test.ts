@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
-import { ablationTable } from './ablation-table.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
-import { placementTable } from './placement-table.ts';
+import { ablationTable, placementTable } from './parts-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
-import { byRetrievalTable } from './by-retrieval-table.ts';
-import { categoryTable } from './category-table.ts';
+import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { shownTables } from './report-tables.ts';
-import { tableBreakdown } from './breakdown-table.ts';
 import { tableOne } from './table-one.ts';
-import { tableOneB } from './table-one-b.ts';
+import { wrongAnswersTable } from './wrong-answers-table.ts';
 import { formatCell, formatNumber, type Table } from '../../render/table.ts';
 import { verdictSentences } from '../verdict.ts';
 
@@ -52,10 +49,12 @@ describe('table 3b', () => {
       placementTable({ ...runResults, arms })
         .blocks.flatMap(({ columns }) => columns)
         .map(({ heading }) => heading);
-    expect(headings(runResults.arms)).toEqual(expect.arrayContaining(['evaluated (hit)', 'evaluated (miss)']));
+    expect(headings(runResults.arms)).toEqual(
+      expect.arrayContaining(['tokens evaluated (cache hits)', 'tokens evaluated (cache misses)']),
+    );
     const undivided = headings(runResults.arms.filter(({ traits }) => traits.comparison !== 'primary'));
-    expect(undivided).toEqual(expect.arrayContaining(['evaluated', 'first token']));
-    expect(undivided.filter((heading) => /\((?:hit|miss)\)/.test(heading))).toEqual([]);
+    expect(undivided).toEqual(expect.arrayContaining(['tokens evaluated', 'TTFT (ms)']));
+    expect(undivided.filter((heading) => heading.includes('cache'))).toEqual([]);
   });
 });
 
@@ -120,8 +119,7 @@ describe('table 1', () => {
     const parallel = { ...dki!, arm: 'dki-parallel', tokens: { ...dki!.tokens!, positions: 80.5 } };
     const table = tableOne({ ...runResults, arms: [...runResults.arms, parallel] });
     expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toContain('positions');
-    expect(shown(table, 'dki-parallel')['positions']).toBe('80.5');
-    expect(shown(table, 'dki')['positions']).toBeUndefined();
+    expect([shown(table, 'dki-parallel')['positions'], shown(table, 'dki')['positions']]).toEqual(['80.5', '–']);
     expect(tableOne(runResults).blocks[1]!.columns.map(({ heading }) => heading)).not.toContain('positions');
   });
 
@@ -133,12 +131,12 @@ describe('table 1', () => {
       evaluatedTokens: '31.3',
     });
     const unknown = { ...runResults, run };
-    expect(shown(tableOneB(unknown), 'dki')).toMatchObject({
+    expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({
       stale: 'random weights',
       stored: '320',
       answered: 'random weights',
     });
-    expect(shown(tableBreakdown(unknown), 'dki')['category:stated']).toBe('random weights');
+    expect(shown(breakdownTable(unknown), 'dki')['category:stated']).toBe('random weights');
     expect(verdictSentences(unknown)).toContain('No quality: random weights.');
   });
 
@@ -159,16 +157,16 @@ describe('table 1', () => {
     expect(tableOne(runResults).caption).not.toContain('NOT');
     expect(tableOne(failed).caption).toContain('NOT PROVEN: check numerical parity failed');
     const interrupted = { ...runResults, run: { ...runResults.run, status: 'interrupted' as const } };
-    expect(tableOneB(interrupted).caption).toContain('NOT COMPLETE: the run was interrupted');
+    expect(wrongAnswersTable(interrupted).caption).toContain('NOT COMPLETE: the run was interrupted');
   });
 
   it('counts errors by class and the evidence funnel in table 1b', () => {
-    const cells = shown(tableOneB(runResults), 'rag');
+    const cells = shown(wrongAnswersTable(runResults), 'rag');
     expect(cells).toMatchObject({ 'wrong-abstention': '3', fabricated: '4', stored: '320', answered: '310' });
   });
 
   it('breaks down by what the data has, and by nothing else', () => {
-    const table = tableBreakdown(runResults);
+    const table = breakdownTable(runResults);
     expect(table.blocks.map(({ title }) => title)).toEqual(['By kind of user', 'By category']);
     expect(shown(table, 'rag')['userKind:large']).toBe('92.2 [89.2, 95.2]');
   });
@@ -234,9 +232,9 @@ describe('table 5', () => {
     const ahead = { ...dki!, arm: 'dki-blocks@built=ahead', ahead: { tokens: 190.25, ms: 12.5 } };
     const table = latencyTable({ ...runResults, arms: [dki!, ahead] });
     expect(shown(table, 'dki-blocks@built=ahead')).toMatchObject({ aheadTokens: '190.3', aheadMs: '12.5' });
-    expect(shown(table, 'dki')).not.toHaveProperty('aheadTokens');
-    expect(table.blocks.at(-1)!.title).toBe('Built before the turns, a turn');
-    expect(latencyTable(runResults).blocks.map(({ title }) => title)).not.toContain('Built before the turns, a turn');
+    expect(shown(table, 'dki')).toMatchObject({ aheadTokens: '–' });
+    expect(table.blocks.at(-1)!.title).toBe('Built before the turns, per turn');
+    expect(latencyTable(runResults).blocks.map(({ title }) => title)).not.toContain('Built before the turns, per turn');
   });
 });
 
@@ -278,7 +276,7 @@ describe('comparisons and checks', () => {
 describe('the verdict', () => {
   it('says who kept what, what was saved, and what it does not mean', () => {
     expect(verdictSentences(runResults)).toEqual([
-      'Against rag, on cache hits: dki evaluated 31.3 tokens a turn, rag 181.3; ' +
+      'Against rag, on cache hits: dki evaluated 31.3 tokens per turn, rag 181.3; ' +
         'its first token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (faster).',
       'A cache miss of dki evaluates 190.5 tokens (120 of 320 turns with memories).',
       'Exact match: bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
@@ -310,9 +308,9 @@ describe('the verdict', () => {
       ],
     });
     expect(sentences.slice(0, 4)).toEqual([
-      'Against rag-cached, on cache hits: dki evaluated 31.3 tokens a turn, rag-cached 181.3 (within A/A noise); its first ' +
+      'Against rag-cached, on cache hits: dki evaluated 31.3 tokens per turn, rag-cached 181.3 (within A/A noise); its first ' +
         'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (within A/A noise).',
-      'Over all turns (hit rate 63 %): dki evaluated 31.3 tokens a turn, rag-cached 181.3; its first ' +
+      'Over all turns (hit rate 63 %): dki evaluated 31.3 tokens per turn, rag-cached 181.3; its first ' +
         'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms.',
       'Break-even against rag-cached: never [8, never].',
       expect.stringContaining('Against rag, on cache hits: '),
@@ -330,7 +328,7 @@ describe('the verdict', () => {
         run: { ...runResults.run, dataset: { ...runResults.run.dataset, users } },
       });
     expect(of(8)).toContain('Exact match: no verdict: dki (0.0 points [0.0, 0.0]).');
-    expect(of(8)).toContain('No verdict: 8 users, and fewer than 10 stand for no others.');
+    expect(of(8)).toContain('No verdict: 8 users; fewer than 10 do not represent others.');
     expect(of(1)).toContain('No verdict: one user: intervals are over its questions, and nothing is said beyond it.');
     expect(of(1).at(-1)).toContain('on recall-en, one user, and says nothing of others;');
   });
@@ -350,11 +348,13 @@ describe('the verdict', () => {
       ],
     };
     expect(verdictSentences(results)).toContain(
-      '126 of 129 cache hits of dki are of users all of whose memories are retrieved.',
+      '126 of 129 cache hits of dki are by users with all memories retrieved.',
     );
     const table = byRetrievalTable(results)!;
     expect(shown(table, 'dki')).toMatchObject({ 'everything:hitRate': '84.0', 'selection:hits': '3' });
-    expect(table.notes[1]).toBe('Users of whose memories retrieval selects: 20, 2 of them with cache hits, 3 in all.');
+    expect(table.notes[1]).toBe(
+      'Users with a selection of memories retrieved: 20, 2 of them with cache hits, 3 in all.',
+    );
     expect(byRetrievalTable(runResults)).toBeUndefined();
     expect(shownTables(results).map(({ id }) => id)).toContain('table-1d');
   });
@@ -405,9 +405,10 @@ describe('a run whose data name their metric', () => {
 
   it('has it first in table 1, and beside it how near each arm is to the text', () => {
     const table = tableOne(named);
-    expect(table.blocks[0]!.columns[0]).toMatchObject({ key: 'contains', heading: 'contains', unit: '%' });
+    expect(table.blocks[0]!.columns[0]).toMatchObject({ key: 'contains', heading: 'contains (%)' });
     expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toEqual([
-      ...['gold answer', 'less that of rag', 'KL over the gold', 'same answer', 'right → wrong', 'wrong → right'],
+      ...['gold answer (nats per token)', 'Δ vs RAG (nats)', 'KL over the gold (nats)', 'same answer (%)'],
+      ...['right → wrong', 'wrong → right'],
     ]);
     expect(shown(table, 'dki')).toMatchObject({
       contains: '80.0 [78.0, 82.0]',
@@ -440,7 +441,7 @@ describe('a run whose data name their metric', () => {
   it('is judged in nats where that is its metric', () => {
     const inNats = { ...named, run: { ...named.run, dataset: { ...named.run.dataset, primaryMetric: 'goldLogProb' } } };
     expect(verdictSentences(inNats).join(' ')).toContain('dki (−0.750 nats [−0.900, −0.600])');
-    expect(tableOne(inNats).blocks[0]!.columns[0]).toMatchObject({ key: 'goldLogProb', unit: 'nats' });
+    expect(tableOne(inNats).blocks[0]!.columns[0]).toMatchObject({ key: 'goldLogProb', heading: 'gold answer (nats)' });
   });
 });
 
@@ -483,7 +484,7 @@ describe('a run with a judge', () => {
     ).toEqual(['exactMatch', 'judge']);
     const table = judgeTable(judged)!;
     expect(shown(table, 'rag')).toMatchObject({ judge: '90.0 [85.0, 95.0]', judged: '318', unjudged: '2', agreement: '95.0', kappa: '–' }); // prettier-ignore
-    expect(shown(table, 'all')).toEqual({ n: '636', agreement: '95.5', kappa: '0.71' });
+    expect(shown(table, 'all')).toMatchObject({ judge: '–', n: '636', agreement: '95.5', kappa: '0.71' });
     expect(table.notes.at(-1)).toContain('12 answers were sent to the judge, 3 verdicts were known');
     expect(table.notes.at(-1)).toContain('Is it right? Say so.');
     expect(shownTables(judged).map(({ id }) => id)).toContain('judge');

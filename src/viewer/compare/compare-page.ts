@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ArmRef, Links } from '../links.ts';

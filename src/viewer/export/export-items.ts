@@ -1,5 +1,5 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import type { HiddenTexts } from '../hidden-texts.ts';
 import { itemOutcomesPage, readItemOutcomes } from '../item/item-outcomes.ts';
 import type { Breadcrumb } from '../layout.ts';

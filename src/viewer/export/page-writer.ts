@@ -1,4 +1,4 @@
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { type Breadcrumb, layout, type PageKind } from '../layout.ts';
 import type { Links } from '../links.ts';
 import type { PagesFolder } from './export-folder.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { BenchDatabase } from '../../store/database.ts';
 import { ItemOutcomesRepository, type TurnOutcome } from '../../store/item-outcomes-repository.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { runNamed, unknownName } from '../find-run.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { mostCounted, type TurnListPage } from '../../store/turn-list-repository.ts';
 import type { TurnListRow } from '../../store/schema.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';

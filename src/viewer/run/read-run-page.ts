@@ -6,7 +6,7 @@ import type { RunResults } from '../../store/records/results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
-import type { Figure } from '../../report/figures/figure.ts';
+import type { Figure } from '../../render/figure.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import { comparisonsTables } from '../../report/tables/comparisons-table.ts';
 import { reportTables } from '../../report/tables/report-tables.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { groupOf } from '../../store/run-name.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
-import { type Html, htmlTable } from '../../report/html/html-table.ts';
+import { type Html, htmlTable } from '../../render/html-table.ts';
 import { rowLinks } from '../../report/html/row-links.ts';
 import { verdictSection } from '../../report/html/verdict-section.ts';
 import { printable } from '../../render/printable.ts';

@@ -3,7 +3,7 @@ import { RunRepository, type RunHead } from '../../store/run-repository.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { headline } from '../../report/headline.ts';
-import { lackOfProof } from '../../render/table.ts';
+import { lackOfProof } from '../../report/proof.ts';
 import { verdictSentences } from '../../report/verdict.ts';
 
 /** A run in the list of runs. */

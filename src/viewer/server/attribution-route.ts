@@ -4,7 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
 import { stream } from 'hono/streaming';
 import { BenchError } from '../../base/bench-error.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { type AttributionNews, newsType } from '../attribution/attribution-news.ts';
 import type { AttributionPort } from '../attribution/attribution-port.ts';
 import type { TurnRef } from '../links.ts';

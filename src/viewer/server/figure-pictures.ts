@@ -1,6 +1,6 @@
-import { pictureFile } from '../../report/figures/drawn-figures.ts';
-import type { Figure } from '../../report/figures/figure.ts';
-import { renderFigure, renderSpecification } from '../../report/figures/render-figure.ts';
+import { pictureFile } from '../../render/figure.ts';
+import type { Figure } from '../../render/figure.ts';
+import { renderFigure, renderSpecification } from '../../render/figure.ts';
 
 const kept = 24;
 

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { readComparison } from '../compare/read-comparison.ts';
 import { comparePage } from '../compare/compare-page.ts';
 import type { AttributionPort } from '../attribution/attribution-port.ts';

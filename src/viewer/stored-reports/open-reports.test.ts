@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../store/database.ts';
-import { outcomesOf } from '../../report/outcomes/outcomes-of.ts';
+import { storedOutcomes } from '../../report/outcomes.ts';
 import { readItemOutcomes } from '../item/item-outcomes.ts';
 import { readMatrix } from '../matrix/read-matrix.ts';
 import { readRunPage } from '../run/read-run-page.ts';
@@ -39,7 +39,7 @@ function report(name: string, withheld = false): void {
   const dataset = { ...stored.dataset, ...(withheld ? { texts: 'withheld' as const } : {}) };
   const run = { ...runResults.run, name: 'main', settings: plan.settings, environment, dataset };
   writeFileSync(join(place, 'results.json'), JSON.stringify({ ...runResults, run }));
-  writeFileSync(join(place, 'outcomes.jsonl'), outcomesOf(database, stored.id));
+  writeFileSync(join(place, 'outcomes.jsonl'), storedOutcomes(database, stored.id));
 }
 
 it('opens every report of a folder, those of one name apart, with lists, matrix and items', async () => {

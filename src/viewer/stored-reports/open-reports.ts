@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import { ReportRepository } from '../../store/report-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { OUTCOMES_FILE } from '../../report/report-files.ts';
-import { type ReportedRow, readOutcomes } from '../../report/outcomes/read-outcomes.ts';
+import { type ReportedRow, readReportOutcomes } from '../../report/outcomes.ts';
 import { findReports } from './find-reports.ts';
 import { readReport } from './read-report.ts';
 import { runOfReport } from './report-run.ts';
@@ -51,9 +49,9 @@ export async function openReports(path: string, textsOf: TextsOfRun): Promise<Op
       const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };
       taken.names.add(run.name);
       taken.ids.add(run.id);
-      const outcomes = join(folder, OUTCOMES_FILE);
-      if (!existsSync(outcomes)) withoutOutcomes.push(run.name);
-      const rows = existsSync(outcomes) ? readOutcomes(readFileSync(outcomes, 'utf8'), outcomes) : [];
+      const outcomes = readReportOutcomes(folder);
+      if (outcomes === null) withoutOutcomes.push(run.name);
+      const rows = outcomes ?? [];
       const texts = rows.length === 0 ? null : await textsOf(run);
       reports.add(
         run,

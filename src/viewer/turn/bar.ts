@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 
 /** A part of a bar; start and length are shares of the whole. */
 export interface BarPart {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { bar, stacked } from './bar.ts';

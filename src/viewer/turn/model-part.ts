@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';

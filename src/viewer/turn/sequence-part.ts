@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../../report/html/html-table.ts';
+import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { kindOf, labelOf, type PlacedSegment, placedSegments, type SegmentKind } from './placed-segments.ts';

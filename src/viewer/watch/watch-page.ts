@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { groupOf } from '../../store/run-name.ts';
-import { type Html, htmlTable } from '../../report/html/html-table.ts';
+import { type Html, htmlTable } from '../../render/html-table.ts';
 import { duration } from '../../render/duration.ts';
 import { printable } from '../../render/printable.ts';
 import { countCell, estimateCell, formatNumber, type Table, textCell } from '../../render/table.ts';
@@ -117,9 +117,9 @@ function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunS
     blocks: [
       {
         columns: [
-          { key: 'n', heading: 'answers', align: 'right' },
-          { key: 'errors', heading: 'failed', align: 'right' },
-          { key: 'metric', heading: `${primary.label}${ended}`, unit: primary.unit, align: 'right', interval: true },
+          { key: 'n', heading: 'answers', kind: 'number' },
+          { key: 'errors', heading: 'failed', kind: 'number' },
+          { key: 'metric', heading: `${primary.label}${ended} (${primary.unit})`, kind: 'interval' },
         ],
       },
     ],

@@ -1,0 +1,92 @@
+import { html } from 'hono/html';
+import { printable } from './printable.ts';
+import { type Cell, type Column, formatCell, formatNumber, type Table } from './table.ts';
+
+/** A piece of a page: text from data is escaped in it. */
+export type Html = ReturnType<typeof html>;
+
+/** The page that a row leads to. */
+export interface RowLink {
+  readonly href: string;
+  /** Shown when the row is pointed at. */
+  readonly words: string;
+}
+
+const marks: Readonly<Record<string, string>> = { '✓': 'passed', '✗': 'failed' };
+
+function content(cell: Cell | undefined): Html {
+  const text = printable(formatCell(cell));
+  if (cell?.kind === 'interval') {
+    // On a narrow page the interval may stand below its value.
+    const [value, ...interval] = text.split(' ');
+    return html`<span>${value}</span> <span class="interval">${interval.join(' ')}</span>`;
+  }
+  const mark = marks[text];
+  return mark === undefined ? html`${text}` : html`<b class="${mark}">${text} ${mark}</b>`;
+}
+
+/** An estimate in full, shown when the cell is pointed at; undefined for other cells. */
+function inFull(cell: Cell | undefined): string | undefined {
+  if (cell?.kind !== 'interval') return undefined;
+  const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));
+  const over = [
+    ...(cell.n === undefined ? [] : [`n = ${cell.n}`]),
+    ...(cell.users === undefined ? [] : [cell.users === 1 ? '1 user' : `${cell.users} users`]),
+  ];
+  return [`${value!}, 95 % interval ${low!} to ${high!}`, ...over].join(', ');
+}
+
+function dataCell(column: Column, cell: Cell | undefined): Html {
+  const words = inFull(cell);
+  return words === undefined
+    ? html`<td class="${look(column)}">${content(cell)}</td>`
+    : html`<td class="${look(column)}" title="${words}">${content(cell)}</td>`;
+}
+
+function rowHeading(label: string, link: RowLink | undefined): Html {
+  return link === undefined
+    ? html`<th scope="row">${printable(label)}</th>`
+    : html`<th scope="row"><a href="${link.href}" title="${printable(link.words)}">${printable(label)}</a></th>`;
+}
+
+const looks = { text: 'left', sentence: 'sentence', number: 'right', interval: 'right' } as const;
+const look = ({ kind }: Column): string => looks[kind];
+
+/**
+ * A table as HTML, its blocks below one another, each in a box that scrolls on a narrow page.
+ *
+ * @param prefix of the ids, which must be unique within a page
+ * @param link of a row, by its label
+ */
+export function htmlTable(table: Table, prefix: string, link?: (label: string) => RowLink): Html {
+  const id = `${prefix}-${table.id}`;
+  const blocks = table.blocks.map(({ title, columns }, index) => {
+    const name = `${id}-${index + 1}`;
+    return html`<div class="scroll" role="region" aria-labelledby="${name}" tabindex="0">
+      <table>
+        <caption id="${name}">
+          ${title === undefined ? html`<span class="unseen">${printable(table.caption)}</span>` : printable(title)}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">${printable(table.rowHeading)}</th>
+            ${columns.map((column) => html`<th scope="col" class="${look(column)}">${printable(column.heading)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${table.rows.map(
+            ({ label, cells }) =>
+              html`<tr>
+                ${rowHeading(label, link?.(label))} ${columns.map((column) => dataCell(column, cells[column.key]))}
+              </tr> `,
+          )}
+        </tbody>
+      </table>
+    </div> `;
+  });
+  return html`<section class="table" aria-labelledby="${id}">
+    <h3 id="${id}">${printable(table.caption)}</h3>
+    <div class="blocks">${blocks}</div>
+    ${table.notes.length === 0 ? '' : html`<p class="note">${printable(table.notes.join(' '))}</p>`}
+  </section> `;
+}

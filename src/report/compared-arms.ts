@@ -1,0 +1,39 @@
+import { prefixCacheOf } from '../eval/analysis/summary/compared-arms.ts';
+import type { ArmResults, Comparison, RunResults } from '../store/records/results.ts';
+import { formatInterval } from '../render/table.ts';
+
+/** The arm that all others are compared with; undefined if it did not run. */
+export function baselineArm(arms: readonly ArmResults[]): ArmResults | undefined {
+  return arms.find(({ traits }) => traits.comparison === 'baseline');
+}
+
+/** The arm whose cache hits and misses divide the turns of every arm; undefined if it did not run. */
+export function primaryArm(arms: readonly ArmResults[]): ArmResults | undefined {
+  return arms.find(({ traits }) => traits.comparison === 'primary');
+}
+
+/** The text arm with prefix caching; undefined if it did not run. */
+export function prefixCacheArm(arms: readonly ArmResults[]): ArmResults | undefined {
+  const traits = prefixCacheOf(arms.map((arm) => arm.traits));
+  return arms.find((arm) => arm.traits === traits);
+}
+
+/** The first planned arm that injects joined KV blocks of memories; undefined if none ran. */
+export function joinedArm(arms: readonly ArmResults[]): ArmResults | undefined {
+  return arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'memories');
+}
+
+/** The comparison of two arms by a metric; undefined where they were not compared. */
+export function findComparison(
+  { comparisons }: Pick<RunResults, 'comparisons'>,
+  a: string,
+  b: string | undefined,
+  metric: string,
+): Comparison | undefined {
+  return comparisons.find((one) => one.a === a && one.b === b && one.metric === metric);
+}
+
+/** `0.23 [0.22, 0.24]`: the ratio whose logarithm was compared. */
+export function ratioText({ delta, low, high }: Pick<Comparison, 'delta' | 'low' | 'high'>): string {
+  return formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);
+}

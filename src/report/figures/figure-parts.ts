@@ -1,0 +1,68 @@
+/** Parts that figures share: estimates as data, panels, and layers of intervals. */
+import type { FigureSpec } from '../../render/figure.ts';
+import { formatNumber } from '../../render/table.ts';
+import type { Estimate } from '../../store/records/results.ts';
+
+/** The key of figures whose points have intervals. */
+export const MEANS = 'Points are means, lines their 95 % intervals.';
+
+/** An estimate as data of a figure; bounds are null without an interval. */
+interface EstimateFields {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** The fields of an estimate; `scale` 100 makes a share a percentage. */
+export function estimateFields(
+  { mean, low, high }: Pick<Estimate, 'mean' | 'low' | 'high'>,
+  scale = 1,
+): EstimateFields {
+  // A stored result has null for an infinite bound.
+  const bounded = Number.isFinite(low) && Number.isFinite(high);
+  return { value: mean * scale, low: bounded ? low * scale : null, high: bounded ? high * scale : null };
+}
+
+/** `97.2 [95.4, 99.0] %`, or without the interval. */
+export function inWords({ value, low, high }: EstimateFields, unit: string): string {
+  const interval = low === null || high === null ? '' : ` [${formatNumber(low, 1)}, ${formatNumber(high, 1)}]`;
+  return `${formatNumber(value, 1)}${interval} ${unit}`;
+}
+
+export const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
+
+/** A figure of panels, one for each value of a field, below one another or two side by side. */
+export function facets(field: string, values: readonly string[], columns: 1 | 2, spec: FigureSpec): FigureSpec {
+  return {
+    facet: { field, type: 'nominal', sort: values, title: null, header: { labelAnchor: 'start' } },
+    columns,
+    spacing: columns === 1 ? 14 : { row: 14, column: 16 },
+    spec,
+  };
+}
+
+/** A layer of lines from the lower to the upper bounds along a channel. */
+export function intervalLayer(
+  axis: 'x' | 'y',
+  channel: FigureSpec,
+  {
+    encoding = {},
+    mark = { opacity: 0.55 },
+    bounds: [low, high] = ['low', 'high'],
+  }: {
+    readonly encoding?: FigureSpec;
+    readonly mark?: FigureSpec;
+    readonly bounds?: readonly [low: string, high: string];
+  } = {},
+): FigureSpec {
+  return {
+    transform: [{ filter: `isValid(datum.${low})` }],
+    mark: { type: 'rule', ...mark },
+    encoding: { ...encoding, [axis]: { ...channel, field: low }, [`${axis}2`]: { field: high } },
+  };
+}
+
+/** The axis of rows that are named: arms, strategies. */
+export function nameAxis(field: string, names: readonly string[]): FigureSpec {
+  return { field, type: 'nominal', sort: names, axis: { title: null, grid: true, labelLimit: 0 } };
+}

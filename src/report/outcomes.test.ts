@@ -1,0 +1,75 @@
+import { beforeEach, expect, it } from 'vitest';
+import { storeRun } from '../../test/fixtures/stored-runs.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { TurnListRepository } from '../store/turn-list-repository.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+import { outcomeLines, readOutcomes, storedOutcomes } from './outcomes.ts';
+
+let database: BenchDatabase;
+let run: RunRecord;
+beforeEach(() => {
+  database = openDatabase({ path: ':memory:' });
+  const turn = { userId: 'ann', right: true } as const;
+  run = storeRun(database, {
+    name: 'main',
+    turns: [
+      { ...turn, itemId: 'i-1', arm: 'rag' },
+      { ...turn, itemId: 'i-1', arm: 'dki', right: false, answer: ' Oslo\u202e' },
+      { ...turn, itemId: 'i-2', arm: 'rag', gold: null, firstTokenMs: 1 / 3 },
+      { ...turn, itemId: 'i-2', arm: 'dki', error: 'out of memory' },
+    ],
+  });
+  return () => database.close();
+});
+
+const stored = () => [...new TurnListRepository(database).rows(run.id)];
+
+it('gives back every row of a run, numbers to five digits', () => {
+  const text = storedOutcomes(database, run.id);
+  expect(text.trimEnd().split('\n')).toHaveLength(3);
+  const rows = stored().map(({ turnId: _turn, runId: _run, ...row }) => row);
+  expect(readOutcomes(text, 'file')).toEqual(
+    rows.map((row) => ({
+      ...row,
+      // Of a failed turn, from the others of its item.
+      ...(row.itemId === 'i-2'
+        ? { firstTokenMs: row.firstTokenMs === null ? null : 0.33333, category: 'updated' }
+        : {}),
+    })),
+  );
+  expect(text).not.toContain('\u202e');
+});
+
+it('holds no text of a data set that is not ours, and none where none was stored; answers are still told apart', () => {
+  const withheld = { ...run, dataset: { ...run.dataset, texts: 'withheld' as const } };
+  const unstored = { ...run, plan: { ...run.plan, settings: { ...run.plan.settings, text: false } } };
+  for (const hidden of [withheld, unstored]) {
+    const text = outcomeLines(hidden, stored());
+    expect(text).not.toMatch(/Turin|Oslo|sister|out of memory/);
+    const [right, wrong, , failed] = readOutcomes(text, 'file');
+    expect([right!.question, right!.gold, failed!.error]).toEqual([null, null, 'failed']);
+    expect(right!.answer).toMatch(/^sha256:[0-9a-f]{16}$/);
+    expect(right!.answer).not.toBe(wrong!.answer);
+  }
+});
+
+it('judges no answer of random weights', () => {
+  const text = outcomeLines({ ...run, model: { ...run.model, name: 'random:tiny' } }, stored());
+  const [first] = readOutcomes(text, 'file');
+  expect([first!.taskSuccess, first!.primaryValue, first!.wrongClass]).toEqual([null, null, null]);
+  expect(first!.evaluatedTokens).toBe(43);
+});
+
+it.each([
+  ['', 'file:1: no JSON'],
+  ['{}', 'file:1: schemaVersion'],
+  ['{"schemaVersion":1,"run":"a","columns":["arm"]}', 'file:1: columns: no "repeat"'],
+])('refuses %s, naming the line', (text, message) => {
+  expect(() => readOutcomes(text, 'file')).toThrow(message);
+});
+
+it('names the line and the field of a value that cannot be', () => {
+  const lines = storedOutcomes(database, run.id).split('\n');
+  lines[2] = lines[2]!.replace('["rag",0', '["rag","0"');
+  expect(() => readOutcomes(lines.join('\n'), 'file')).toThrow('file:3: repeat: ');
+});

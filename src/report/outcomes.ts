@@ -1,0 +1,164 @@
+/** The outcomes of a run's turns in its report, compressed JSON Lines: the viewer shows them without the database of the run. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { BenchError } from '../base/bench-error.ts';
+import { textHash } from '../base/text-hash.ts';
+import { storesTexts, withholdsTexts } from '../eval/analysis/texts/withheld-texts.ts';
+import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
+import { escapedControls } from '../render/printable.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+import { schemaVersion } from '../store/records/schema-version.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import type { TurnListRow } from '../store/schema.ts';
+import { TurnListRepository } from '../store/turn-list-repository.ts';
+
+/** The file of a report with the outcomes of its turns. */
+export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
+
+/** Significant digits of a number: more would be a third of the file. */
+const DIGITS = 5;
+/** Characters of a hash that stands for an answer: enough to tell answers apart. */
+const HASH_CHARACTERS = 'sha256:'.length + 16;
+
+function cellValue(row: TurnListRow, column: OutcomeColumn): string | number | null {
+  const value = row[column];
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value;
+}
+
+/**
+ * The outcomes of a run's turns as JSON Lines: a head with the names of the columns, then a line for each item, with the values
+ * of its turns in that order. Without texts of data sets whose texts are withheld, and where none were stored: hashes stand for
+ * answers, nothing for questions and golds.
+ * @param rows of the run, in the order of writing
+ */
+export function outcomeLines(run: RunRecord, rows: Iterable<TurnListRow>): string {
+  const hidden = withholdsTexts(run) || !storesTexts(run);
+  const isNull = new Set<OutcomeColumn>(unknownQuality(run.model) === null ? [] : judgingColumns);
+  const cell = (row: TurnListRow, column: OutcomeColumn): string | number | null => {
+    const value = isNull.has(column) ? null : cellValue(row, column);
+    if (!hidden || typeof value !== 'string') return value;
+    if (column === 'answer') return textHash(value).slice(0, HASH_CHARACTERS);
+    return column === 'error' ? 'failed' : value;
+  };
+  const items = [...Map.groupBy(rows, ({ itemId }) => itemId)].map(([itemId, turns]) => {
+    const known = turns.find(({ question }) => question !== null);
+    return {
+      itemId,
+      userId: turns[0]!.userId,
+      category: turns.find(({ category }) => category !== null)?.category ?? null,
+      ...(hidden ? {} : { query: known?.question ?? null, gold: known?.gold ?? null }),
+      turns: turns.map((row) => outcomeColumns.map((column) => cell(row, column))),
+    };
+  });
+  const head = { schemaVersion, run: run.name, columns: outcomeColumns };
+  return [head, ...items].map((line) => `${escapedControls(JSON.stringify(line))}\n`).join('');
+}
+
+/** The outcomes of a stored run's turns, for its report. @throws BenchError `database` where it cannot be read */
+export function storedOutcomes(database: BenchDatabase, runId: string): string {
+  const run = new RunRepository(database).findById(runId)!;
+  return outcomeLines(run, new TurnListRepository(database).rows(runId));
+}
+
+const number = z.number().nullable();
+const text = z.string().nullable();
+
+/** A turn by the names of its columns. */
+const turn = z.object({
+  arm: z.string(),
+  repeat: z.number(),
+  turn: z.number(),
+  cache: text,
+  taskSuccess: number,
+  primaryValue: number,
+  exactMatch: number,
+  tokenF1: number,
+  memoryRecall: number,
+  rougeL: number,
+  bleu: number,
+  abstention: number,
+  goldLogProbability: number,
+  freeLogProbability: number,
+  evidenceRank: number,
+  wrongClass: text,
+  failedStage: text,
+  failedChecks: text,
+  truncated: z.union([z.literal(0), z.literal(1)]).transform((mark) => mark === 1),
+  firstTokenMs: number,
+  totalMs: number,
+  promptTokens: number,
+  kvResidentTokens: number,
+  evaluatedTokens: number,
+  generatedTokens: number,
+  answer: z.string(),
+  error: text,
+} satisfies Record<OutcomeColumn, z.ZodType>);
+
+const head = z.object({
+  schemaVersion: z.literal(schemaVersion),
+  run: z.string(),
+  columns: z.array(z.string()).readonly(),
+});
+
+const item = z.object({
+  itemId: z.string(),
+  userId: z.string(),
+  category: z.string().nullable(),
+  query: z.string().nullable().default(null),
+  gold: z.string().nullable().default(null),
+  turns: z.array(z.array(z.unknown()).readonly()).readonly(),
+});
+
+/** A row of lists as a report has it: without the ids that a database gives. */
+export type ReportedRow = Omit<TurnListRow, 'turnId' | 'runId'>;
+
+const hint = 'write the report again: npm run tables -- --run NAME --write';
+
+function parseLine(line: string, place: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new BenchError('bad-data', `${place}: no JSON`, hint, error);
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new BenchError('bad-data', `${place}: ${issue!.path.join('.')}: ${issue!.message}`, hint, parsed.error);
+}
+
+/**
+ * Reads the rows that `outcomeLines` wrote.
+ * @param file its name, for messages
+ * @throws BenchError `bad-data` that names file, line and field
+ */
+export function readOutcomes(lines: string, file: string): ReportedRow[] {
+  const [first = '', ...others] = lines.split('\n').filter((line) => line !== '');
+  const { columns } = parse(head, parseLine(first, `${file}:1`), `${file}:1`);
+  const missing = outcomeColumns.find((column) => !columns.includes(column));
+  if (missing !== undefined) throw new BenchError('bad-data', `${file}:1: columns: no "${missing}"`, hint);
+  const indexes = outcomeColumns.map((column) => [column, columns.indexOf(column)] as const);
+  return others.flatMap((line, index) => {
+    const place = `${file}:${index + 2}`;
+    const { turns, query: question, ...ofItem } = parse(item, parseLine(line, place), place);
+    const parsed = turns.map((values) =>
+      parse(turn, Object.fromEntries(indexes.map(([column, at]) => [column, values[at]])), place),
+    );
+    const outcomes = new Set(parsed.flatMap(({ taskSuccess }) => taskSuccess ?? []));
+    return parsed.map((row): ReportedRow => ({ ...row, ...ofItem, question, disagreeing: outcomes.size > 1 }));
+  });
+}
+
+/** Reads the outcomes of a report, compressed or, of an older one, plain; null if it has none. @throws BenchError as `readOutcomes` */
+export function readReportOutcomes(folder: string): ReportedRow[] | null {
+  const [compressed, plain] = [join(folder, OUTCOMES_FILE), join(folder, 'outcomes.jsonl')];
+  if (existsSync(compressed)) return readOutcomes(gunzipSync(readFileSync(compressed)).toString(), compressed);
+  return existsSync(plain) ? readOutcomes(readFileSync(plain, 'utf8'), plain) : null;
+}

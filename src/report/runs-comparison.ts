@@ -1,0 +1,183 @@
+/** The comparison of two runs: its tables, and its text for a terminal. */
+import type { ArmPair, RunDifference } from '../eval/analysis/compare/comparability.ts';
+import type { RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts';
+import type { ArmFlips, FlippedItem, ItemAnswers } from '../eval/analysis/compare/flips.ts';
+import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
+import { printable } from '../render/printable.ts';
+import { differenceCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textCell, textColumn } from '../render/table.ts'; // prettier-ignore
+import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
+import { wrapText } from '../render/text-width.ts';
+import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-table.ts';
+
+/** Metrics that the terminal shows beside the primary one; the others are in the JSON document. */
+const SHOWN = ['abstention', 'taskSuccess'];
+const MOST_FLIPS = 20;
+
+/** The name of a pair: `rag`, or `rag / dki` for different arms of the two runs. */
+function pairName({ a, b }: ArmPair): string {
+  return a === b ? a : `${a} / ${b}`;
+}
+
+function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): Table {
+  const shown = differences.flatMap((difference) => {
+    const { metric } = difference;
+    const declared = metrics.find(({ name }) => name === metric);
+    if (declared === undefined || (metric !== primary && !SHOWN.includes(metric))) return [];
+    const [scale, digits] = declared.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
+    return [{ ...difference, declared, scale, digits }];
+  });
+  // Rows of several units name theirs.
+  const isMixed = shown.some(({ declared }) => declared.unit !== '%');
+  const [value, points] = isMixed ? ['', ''] : [' (%)', ' (pp)'];
+  return {
+    id: 'compare-quality',
+    caption: `Quality: ${a.name} (A) against ${b.name} (B), paired by item`,
+    rowHeading: 'arm: metric',
+    ...itemRows(
+      shown,
+      ({ arms, declared }) => `${pairName(arms)}: ${declared.label}${isMixed ? `, ${declared.unit}` : ''}`,
+      [
+        {
+          columns: [
+            numberColumn('meanA', `A${value}`, ({ meanA, scale, digits }) => numberCell(meanA * scale, digits)),
+            numberColumn('meanB', `B${value}`, ({ meanB, scale, digits }) => numberCell(meanB * scale, digits)),
+            intervalColumn('difference', `A − B${points}`, (one) => differenceCell(one, one.scale, one.digits)),
+            textColumn('verdict', 'verdict', (one) => textCell(verdictText(one))),
+          ],
+        },
+        { columns: [...testColumns(true), ...countColumns] },
+      ],
+    ),
+    notes: [
+      'Intervals and p over users; Holm: over the arms of one metric; p (kept): of a loss of the margin or more, likewise.',
+      'Other metrics, such as token F1 and the log-probability of the gold: see --json.',
+    ],
+  };
+}
+
+/** A table of costs, over cache hits of both runs. */
+function costTable(
+  { differences }: RunsComparison,
+  metric: 'evaluatedTokens' | 'ttftLogRatio',
+  { id, caption, notes }: Pick<Table, 'id' | 'caption' | 'notes'>,
+): Table {
+  const isTime = metric === 'ttftLogRatio';
+  const unit = isTime ? ' (ms)' : '';
+  const rows = differences.filter((one) => one.metric === metric);
+  return {
+    id,
+    caption,
+    rowHeading: 'arm',
+    ...itemRows<MetricDifference>(rows, ({ arms }) => pairName(arms), [
+      {
+        columns: [
+          numberColumn('meanA', `A${unit}`, ({ meanA }) => numberCell(meanA)),
+          numberColumn('meanB', `B${unit}`, ({ meanB }) => numberCell(meanB)),
+          isTime
+            ? intervalColumn('difference', 'A ÷ B (%)', (one) => ratioCell(one, 100))
+            : intervalColumn('difference', 'A − B (tokens)', (one) => differenceCell(one)),
+        ],
+      },
+      { columns: countColumns },
+    ]),
+    notes,
+  };
+}
+
+/** Tables of the differences of two runs: quality, evaluated tokens, and times if they can be compared. */
+function runsComparisonTables(comparison: RunsComparison): Table[] {
+  return [
+    qualityTable(comparison),
+    costTable(comparison, 'evaluatedTokens', {
+      id: 'compare-evaluated-tokens',
+      caption: 'Tokens evaluated per turn, over cache hits of both runs',
+      notes: [],
+    }),
+    costTable(comparison, 'ttftLogRatio', {
+      id: 'compare-ttft',
+      caption: 'Time to first token, over cache hits of both runs',
+      notes: [
+        'A and B: geometric means over the same turns, whose ratio is A ÷ B.',
+        'No verdict: the runs were made at different times, and no A/A twin measures the noise between them.',
+      ],
+    }),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+const differenceInWords = ({ what, a, b }: RunDifference): string => `${what}: ${a} / ${b}`;
+
+/** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
+export function lackOfRun({ name, status, failedChecks }: RunSummary): string | undefined {
+  if (failedChecks.length > 0) {
+    return `NOT PROVEN: ${failedChecks.length === 1 ? 'check' : 'checks'} ${failedChecks.join(', ')} of ${name} failed`;
+  }
+  if (status === 'finished') return undefined;
+  const goOn = status === 'failed' ? '' : `; continue it: npm run bench -- --resume ${name}`;
+  return `NOT COMPLETE: ${name} is ${status}, its checks are not decided${goOn}`;
+}
+
+/** Objections to the comparison as a whole. */
+export function objections({ a, b, forced }: RunsComparison): string[] {
+  return [
+    ...(forced.length === 0 ? [] : [`FORCED: the runs differ in ${forced.map(differenceInWords).join('; ')}`]),
+    ...[a, b].flatMap((run) => lackOfRun(run) ?? []),
+  ];
+}
+
+function answersText({ answers, right }: ItemAnswers): string {
+  const given = [...new Set(answers.map((answer) => answer.trim()))]
+    .map((answer) => JSON.stringify(answer))
+    .join(' | ');
+  return answers.length === 1 ? given : `${given} (right in ${formatNumber(right * 100, 0)} % of ${answers.length})`;
+}
+
+function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page: Page): string[] {
+  const mark = outcome === 'won' ? coloured('+', 'green', page) : coloured('−', 'red', page);
+  const indented = (text: string): string[] =>
+    wrapText(printable(text), page.width - 4).map((line, index) => (index === 0 ? '  ' : '    ') + line);
+  const [first = '', ...rest] = wrapText(printable(`${itemId} ${question}`), page.width - 2);
+  return [
+    `${mark} ${first}`,
+    ...rest.map((line) => `  ${line}`),
+    ...indented(`gold ${gold === null ? 'none: abstain' : JSON.stringify(gold)}`),
+    ...indented(`A    ${answersText(a)}`),
+    ...indented(`B    ${answersText(b)}`),
+  ];
+}
+
+/** The flips of all arms in one list, cut after the first ones. */
+function flipsText(flips: readonly ArmFlips[], page: Page): string {
+  let left = MOST_FLIPS;
+  const lines = flips.flatMap(({ arms, wins, losses, ties, items }) => {
+    const shown = items.slice(0, left);
+    left -= shown.length;
+    const more = items.length - shown.length;
+    return [
+      emphasised(printable(`${pairName(arms)}: ${wins} won, ${losses} lost, ${ties} tied`), page),
+      ...shown.flatMap((item) => flipLines(item, page)),
+      ...(more > 0 ? [`  … and ${more} more: --json lists all`] : []),
+    ];
+  });
+  return [emphasised('Flipped items (won: A is right where B is not)', page), ...lines].join('\n');
+}
+
+/** Renders the comparison of two runs for a terminal. */
+export function renderRunsComparison(comparison: RunsComparison, page: Page): string {
+  const { a, b, settings, machines, flips, notes } = comparison;
+  const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');
+  const about = ({ name, suite, startedAt, model, dataset, status }: RunSummary): string =>
+    `${name}: suite ${suite}, ${model} on ${dataset}, ${startedAt.slice(0, 16).replace('T', ' ')}, ${status}`;
+  const differing = settings.length === 0 ? 'in nothing' : `in ${settings.map(differenceInWords).join('; ')}`;
+  const blocks = [
+    [`A ${about(a)}`, `B ${about(b)}`, `settings and code differ (A / B) ${differing}`, ...notes]
+      .map(wrapped)
+      .join('\n'),
+    ...runsComparisonTables(comparison).map((table) => renderTerminal(table, page).trimEnd()),
+    ...(machines.length === 0
+      ? []
+      : [wrapped(`Times are not compared: the machines differ in ${machines.map(differenceInWords).join('; ')}`)]),
+    ...(flips.length === 0 ? [] : [flipsText(flips, page)]),
+    ...objections(comparison).map((text) => coloured(wrapped(text), 'red', page)),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}

@@ -1,0 +1,137 @@
+import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/results.ts';
+import { differenceCell, estimateCell, intervalColumn, type ItemBlock, numberCell, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { primaryArm } from '../compared-arms.ts';
+import { loadNotes } from '../load-notes.ts';
+import { metricNamed, taskSuccessMeaning } from '../shown-metric.ts';
+import { armTable } from './arm-table.ts';
+
+type Field = BreakdownPart['field'];
+
+const dimensions: readonly { readonly field: Field; readonly title: string; readonly leastValues: number }[] = [
+  { field: 'userKind', title: 'By kind of user', leastValues: 1 },
+  { field: 'category', title: 'By category', leastValues: 1 },
+  { field: 'phrasing', title: 'By phrasing of the question', leastValues: 1 },
+  { field: 'language', title: 'By language', leastValues: 2 },
+];
+
+/** The values of a field, in the order of the arms. */
+function fieldValues(arms: readonly ArmResults[], field: Field): string[] {
+  const parts = arms.flatMap(({ breakdown }) => breakdown.filter((part) => part.field === field));
+  return [...new Set(parts.map(({ value }) => value))];
+}
+
+function findPart({ breakdown }: ArmResults, field: Field, value: string): BreakdownPart | undefined {
+  return breakdown.find((part) => part.field === field && part.value === value);
+}
+
+/** Table 1 broken down: task success by kind of user, category, phrasing, and language if there are several. */
+export function breakdownTable(
+  results: RunResults,
+  fields: readonly Field[] = dimensions.map(({ field }) => field),
+): Table {
+  const { run, arms } = results;
+  const success = metricNamed(run, 'taskSuccess')!;
+  const blocks = dimensions
+    .filter(({ field }) => fields.includes(field))
+    .map((dimension) => ({ ...dimension, values: fieldValues(arms, dimension.field) }))
+    .filter(({ values, leastValues }) => values.length >= leastValues);
+  return armTable(results, {
+    id: 'table-1-breakdown',
+    title: 'Table 1, broken down. Task success',
+    blocks: blocks.map(({ field, title, values }) => ({
+      title,
+      columns: values.map((value) =>
+        intervalColumn(`${field}:${value}`, `${value} (%)`, (arm) => {
+          const part = findPart(arm, field, value);
+          return part === undefined ? numberCell(null) : success.cell(part.metrics);
+        }),
+      ),
+    })),
+    notes: [`Means with 95 % intervals over users. Task success is ${taskSuccessMeaning(run)}.`],
+  });
+}
+
+/** Task success on the phrasings that the shipped model was trained on, and on held-out ones. */
+export function phrasingTable(results: RunResults): Table {
+  return breakdownTable(results, ['phrasing']);
+}
+
+/** Table 1c: task success by category, and the difference of each arm to the text; undefined where nothing is compared by category. */
+export function categoryTable(results: RunResults): Table | undefined {
+  const { run, arms } = results;
+  const categories = fieldValues(arms, 'category');
+  const parts = arms.flatMap(({ breakdown }) => breakdown.filter(({ field }) => field === 'category'));
+  const against = parts.flatMap(({ difference }) => difference?.against ?? [])[0];
+  if (against === undefined || categories.length < 2) return undefined;
+  const success = metricNamed(run, 'taskSuccess')!;
+  const items = (category: string): number =>
+    Math.max(0, ...parts.map(({ value, metrics }) => (value === category ? (metrics.taskSuccess?.n ?? 0) : 0)));
+  return armTable(results, {
+    id: 'table-1c',
+    title: 'Table 1c. Task success by category, and the difference to text',
+    blocks: categories.map((category): ItemBlock<ArmResults> => {
+      const part = (arm: ArmResults) => findPart(arm, 'category', category);
+      return {
+        title: `${category}, ${items(category)} items`,
+        columns: [
+          intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
+          intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) =>
+            differenceCell(part(arm)?.difference, 100),
+          ),
+        ],
+      };
+    }),
+    notes: [
+      `Task success is ${taskSuccessMeaning(run)}; differences are paired by item.`,
+      'Means with 95 % intervals over users. Categories are not tested: there are many, so no verdict is given.',
+    ],
+  });
+}
+
+const retrievalKinds: Readonly<Record<RetrievalKind, string>> = {
+  everything: 'Users with all memories retrieved',
+  selection: 'Users with a selection of memories retrieved',
+};
+
+function retrievalBlock(kind: RetrievalKind): ItemBlock<ArmResults> {
+  type Part = NonNullable<ArmResults['byRetrieval']>[number];
+  const number = (key: string, heading: string, value: (part: Part) => number | undefined, digits = 1) =>
+    numberColumn<ArmResults>(`${kind}:${key}`, heading, ({ byRetrieval }) => {
+      const part = byRetrieval?.find((one) => one.kind === kind);
+      return numberCell(part && value(part), digits);
+    });
+  const time = (key: string, heading: string, cost: 'costHit' | 'costAll') =>
+    intervalColumn<ArmResults>(`${kind}:${key}`, heading, ({ byRetrieval }) =>
+      estimateCell(byRetrieval?.find((one) => one.kind === kind)?.[cost]?.ttftMs),
+    );
+  return {
+    title: retrievalKinds[kind],
+    columns: [
+      number('turns', 'turns', ({ turns }) => turns, 0),
+      number('hits', 'hits', ({ hits }) => hits, 0),
+      number('hitRate', 'hit rate (%)', ({ hits, turns }) => (100 * hits) / turns),
+      number('evaluatedHit', 'tokens evaluated (cache hits)', ({ costHit }) => costHit?.tokens.evaluated),
+      number('evaluatedAll', 'tokens evaluated (all turns)', ({ costAll }) => costAll?.tokens.evaluated),
+      time('ttftHit', 'TTFT, cache hits (ms)', 'costHit'),
+      time('ttftAll', 'TTFT, all turns (ms)', 'costAll'),
+    ],
+  };
+}
+
+/** Table 1d: costs by whether all memories of a user are retrieved; undefined without a primary arm, which defines cache hits. */
+export function byRetrievalTable(results: RunResults): Table | undefined {
+  const parts = primaryArm(results.arms)?.byRetrieval ?? [];
+  if (parts.length === 0) return undefined;
+  return armTable(results, {
+    id: 'table-1d',
+    title: 'Table 1d. Cache hits by share of memories retrieved',
+    blocks: parts.map(({ kind }) => retrievalBlock(kind)),
+    notes: [
+      ...parts.map(
+        ({ kind, users, usersWithHits, hits }) =>
+          `${retrievalKinds[kind]}: ${users}, ${usersWithHits} of them with cache hits, ${hits} in all.`,
+      ),
+      ...loadNotes(results.run),
+    ],
+  });
+}

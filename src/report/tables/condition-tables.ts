@@ -1,0 +1,177 @@
+/** Tables with a row per condition and a column per arm: 2 (window), 6 (depth), 10 (coreference), and the data of F2 and F3. */
+import type { ConditionResults, RunResults } from '../../store/records/results.ts';
+import { type Cell, estimateCell, formatNumber, type ItemBlock, itemRows, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
+import { titleWithProof } from '../proof.ts';
+import { metricNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
+
+/** A group of columns, one for each arm. */
+interface ArmColumns {
+  readonly title: string;
+  readonly unit?: string;
+  readonly arms: readonly string[];
+  readonly cell: (results: ConditionResults) => Cell;
+}
+
+/** The results of an arm under a condition; by default over all places of the evidence. */
+export function findCondition(
+  { conditions }: RunResults,
+  arm: string,
+  condition: number,
+  place: ConditionResults['place'] = null,
+): ConditionResults | undefined {
+  return conditions.find((one) => one.arm === arm && one.condition === condition && one.place === place);
+}
+
+/** `25 %` */
+export function shareLabel(condition: number): string {
+  return `${formatNumber(condition * 100, 0)} %`;
+}
+
+function conditionTable(
+  results: RunResults,
+  {
+    title,
+    groups,
+    label = String,
+    ...table
+  }: Pick<Table, 'id' | 'rowHeading' | 'notes'> & {
+    readonly title: string;
+    readonly groups: readonly ArmColumns[];
+    readonly label?: (condition: number) => string;
+  },
+): Table {
+  const bases = new Map(results.arms.map(({ arm, traits }) => [arm, traits.base]));
+  const conditions = [...new Set(results.conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
+  const blocks = groups.map(({ title: group, unit, arms, cell }): ItemBlock<number> => ({
+    title: group,
+    columns: arms.map((arm) => ({
+      key: `${group}: ${arm}`,
+      heading: `${bases.get(arm) ?? arm}${unit === undefined ? '' : ` (${unit})`}`,
+      // Only measures with a unit have intervals.
+      kind: unit === undefined ? 'number' : 'interval',
+      cell: (condition) => {
+        const found = findCondition(results, arm, condition);
+        return found === undefined ? none : cell(found);
+      },
+    })),
+  }));
+  return { ...table, caption: titleWithProof(title, results), ...itemRows(conditions, label, blocks) };
+}
+
+/** The primary metric and evaluated tokens, by arm. */
+function qualityAndTokens({ run, arms: all }: RunResults): ArmColumns[] {
+  const arms = all.map(({ arm }) => arm);
+  const primary = primaryMetric(run);
+  return [
+    { title: primary.title, unit: primary.unit, arms, cell: ({ metrics }) => primary.cell(metrics) },
+    { title: 'Tokens evaluated', arms, cell: ({ tokens }) => numberCell(tokens.evaluated) },
+  ];
+}
+
+/** Table 2: a fixed window and a growing number of memories, with a budget of half of the remaining window, and of all of it. */
+export function contextTable(results: RunResults): Table {
+  const { model } = results.run;
+  const success = metricNamed(results.run, 'taskSuccess')!;
+  const withBudget = (budget: 'half' | 'all'): string[] =>
+    results.arms.flatMap(({ arm, traits }) => ((traits.settings.budget ?? 'half') === budget ? arm : []));
+  const budgets = [
+    { name: 'half', title: 'Task success, same budget (half of the remaining window)', arms: withBudget('half') },
+    { name: 'all', title: 'Task success, KV budget (all of the remaining window)', arms: withBudget('all') },
+  ].filter(({ arms }) => arms.length > 0);
+  const memories = (title: string, count: 'kept' | 'dropped'): ArmColumns[] =>
+    budgets.map(({ name, arms }) => ({
+      title: `Memories ${title}, budget ${name}`,
+      arms,
+      cell: (found) => numberCell(found.memories[count]),
+    }));
+  return conditionTable(results, {
+    id: 'table-2',
+    title: `Table 2. A window of ${model.contextTokens} tokens and a growing number of memories: ${model.name}`,
+    rowHeading: 'memories (share of the window)',
+    label: shareLabel,
+    groups: [
+      ...budgets.map(({ title, arms }): ArmColumns => ({
+        ...{ title, unit: '%', arms },
+        cell: ({ metrics }) => success.cell(metrics),
+      })),
+      ...memories('in the prompt', 'kept'),
+      ...memories('dropped', 'dropped'),
+    ],
+    notes: [
+      'Retrieval returns every memory; they enter in rank order until the budget is full, and are placed by age.',
+      'A budget of all of the remaining window leaves no tokens for history; these questions have none.',
+      'Means with 95 % intervals over users; every user has questions under every condition.',
+    ],
+  });
+}
+
+/** Table 6: recall by depth of the conversation. */
+export function coherenceTable(results: RunResults): Table {
+  return conditionTable(results, {
+    id: 'table-6',
+    title: 'Table 6. Recall by depth of the conversation',
+    rowHeading: 'turn',
+    groups: qualityAndTokens(results),
+    notes: [
+      "One conversation per user; the history of a question holds the arm's own answers.",
+      'Every third turn states a fact that no memory holds; the question two turns later is about it.',
+    ],
+  });
+}
+
+/** Table 10: questions that one memory answers, and questions that need the previous memory, too. */
+export function coreferenceTable(results: RunResults): Table {
+  return conditionTable(results, {
+    id: 'table-10',
+    title: 'Table 10. Memories that refer to the previous one',
+    rowHeading: 'memories that an answer needs',
+    groups: qualityAndTokens(results),
+    notes: [
+      'Two people, each with a memory that names them, followed by one that says "she" or "he"; the latter tell the same kind of fact.',
+      'If an answer needs two memories, the blocks of dki-blocks and dki-parallel do not see each other, those of dki-link:K in part.',
+    ],
+  });
+}
+
+/** The data of figure F2: time to first token by number of memories. */
+export function latencyScalingTable(results: RunResults): Table {
+  const arms = results.arms.map(({ arm }) => arm);
+  return conditionTable(results, {
+    id: 'table-f2',
+    title: 'Figure F2, data. Time to first token by number of memories',
+    rowHeading: 'memories',
+    groups: [
+      { title: 'Time to first token', unit: 'ms', arms, cell: ({ metrics }) => estimateCell(metrics.ttftMs) },
+      { title: 'Memory tokens', arms, cell: ({ memories }) => numberCell(memories.tokens) },
+      { title: 'Tokens evaluated', arms, cell: ({ tokens }) => numberCell(tokens.evaluated) },
+    ],
+    notes: ['Retrieval returns every memory. Means over all turns, cache hits and misses.'],
+  });
+}
+
+/** The data of figure F3: recall by number of memories and place of the evidence. */
+export function recallScalingTable(results: RunResults): Table {
+  const primary = primaryMetric(results.run);
+  const places = ['early', 'middle', 'late'] as const;
+  const group = (title: string, place: ConditionResults['place']): ArmColumns => ({
+    title,
+    unit: primary.unit,
+    arms: results.arms.map(({ arm }) => arm),
+    cell: ({ arm, condition }) => {
+      const found = findCondition(results, arm, condition, place);
+      return found === undefined ? qualityCell(results.run, none) : primary.cell(found.metrics);
+    },
+  });
+  return conditionTable(results, {
+    id: 'table-f3',
+    title: 'Figure F3, data. Recall by number of memories and place of the evidence',
+    rowHeading: 'memories',
+    groups: [
+      group(primary.title, null),
+      ...places.map((place) =>
+        group(`${primary.title}, evidence ${place === 'middle' ? 'in the middle' : place}`, place),
+      ),
+    ],
+    notes: ['Early, middle, late: the third of the memories, by age, that holds the evidence.'],
+  });
+}

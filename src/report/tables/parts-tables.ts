@@ -1,0 +1,99 @@
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
+import { estimateCell, intervalColumn, type ItemBlock, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { baselineArm, findComparison, primaryArm } from '../compared-arms.ts';
+import { loadNotes } from '../load-notes.ts';
+import { primaryMetric, qualityCell } from '../shown-metric.ts';
+import { armTable, differenceToBaseline, hitRateColumn, timeColumn } from './arm-table.ts';
+
+/** The next token of an arm against that of the text with the same prompt. */
+export function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
+  return {
+    title,
+    columns: [
+      intervalColumn('klDivergence', 'KL divergence (nats)', ({ metrics }) =>
+        qualityCell(run, estimateCell(metrics.klDivergence, 1, 2)),
+      ),
+      intervalColumn('topOneAgreement', 'same top token (%)', ({ metrics }) =>
+        qualityCell(run, estimateCell(metrics.topOneAgreement, 100)),
+      ),
+    ],
+  };
+}
+
+/** Arms that differ in one part at a time: quality, the next token, and cost. */
+function partsTable(results: RunResults, { id, title, notes }: { id: string; title: string; notes: string[] }): Table {
+  const { run, arms } = results;
+  const primary = primaryMetric(run);
+  const baseline = baselineArm(arms)?.arm;
+  // Without a primary arm nothing divides turns into cache hits and misses.
+  const divides = primaryArm(arms) !== undefined;
+  const table = armTable(results, {
+    id,
+    title,
+    blocks: [
+      {
+        title: 'Quality',
+        columns: [
+          primary.column(),
+          differenceToBaseline(results, primary),
+          textColumn('verdict', 'verdict', ({ arm }) =>
+            textCell(findComparison(results, arm, baseline, primary.name)?.verdict),
+          ),
+        ],
+      },
+      nextTokenBlock(run, 'Next token against text with the same prompt'),
+      {
+        title: 'Cost',
+        columns: [
+          numberColumn('evaluated', `tokens evaluated${divides ? ' (cache hits)' : ''}`, ({ tokens }) =>
+            numberCell(tokens?.evaluated),
+          ),
+          ...(divides
+            ? [
+                numberColumn('evaluatedMiss', 'tokens evaluated (cache misses)', ({ costMiss }: ArmResults) =>
+                  numberCell(costMiss?.tokens.evaluated),
+                ),
+              ]
+            : []),
+          hitRateColumn,
+          timeColumn('ttftMs', divides ? 'TTFT, cache hits' : 'TTFT', ({ metrics }) => metrics.ttftMs),
+        ],
+      },
+    ],
+    notes,
+  });
+  const notRun = run.armsNotRun.map(({ arm, why }) => ({
+    label: arm,
+    cells: { verdict: textCell(`not run: ${why}`) },
+  }));
+  return { ...table, rows: [...table.rows, ...notRun] };
+}
+
+/** Table 3: ablations. */
+export function ablationTable(results: RunResults): Table {
+  return partsTable(results, {
+    id: 'table-3',
+    title: 'Table 3. Ablations',
+    notes: [
+      'Each arm changes one part of dki, which is exact: no KV (rag), memories that do not see each other (dki-blocks), the first K',
+      'tokens of each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), only preferences as KV',
+      "(dki-hybrid), the retriever's summary (summary), order by rank (placement=rank), labels without numbers (labels=bullet), the model's",
+      'chat template (template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
+      ...loadNotes(results.run),
+    ],
+  });
+}
+
+/** Table 3b: ways to make and place blocks, one option at a time. */
+export function placementTable(results: RunResults): Table {
+  return partsTable(results, {
+    id: 'table-3b',
+    title: 'Table 3b. How blocks are made and placed, one option at a time',
+    notes: [
+      'A block of dki-blocks is computed behind the header and placed behind the block before it. Changed: it is computed alone',
+      '(context=none) or also behind the memory before it (context=previous); the first N tokens of the prompt are put before each block',
+      'and dropped or kept (sink=N, sink=N:kept); all blocks start right behind the header (dki-parallel), their keys divided by T',
+      '(temperature=T: APE without its scale). A miss builds what the store lacks. Verdicts are against rag.',
+    ],
+  });
+}

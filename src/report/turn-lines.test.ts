@@ -1,0 +1,116 @@
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { textHash } from '../base/text-hash.ts';
+import { failedTurn } from '../../test/fixtures/turn-record.ts';
+import { turnOf } from '../../test/fixtures/stored-runs.ts';
+import type { TurnResult } from '../store/records/turn-result.ts';
+import { spreadsheetText, turnColumns, turnLines } from './turn-lines.ts';
+
+const run = {
+  name: 'r',
+  suite: 'main',
+  dataset: { name: 'ours', sha256: '', items: 1, users: 1, counts: { userKind: {}, category: {}, phrasing: {} } },
+  model: { name: 'small', sha256: '', parameters: 1, contextTokens: 1, cellTokens: 1 },
+};
+
+const made = { itemId: 'q1', userId: 'ann', arm: 'dki', right: true };
+const hostile = [
+  'He said "no", twice',
+  'two\nlines\r\nand a third',
+  '我喜欢喝茶，也喜欢咖啡。',
+  '=HYPERLINK("http://example.org/?"&A1)',
+  '+1 555',
+  '-2',
+  '@SUM(A1)',
+  '\t=1',
+  '  =1+1',
+  '＝1',
+  "'=1",
+  "''=1",
+  "'tis fine",
+  '',
+  ' ',
+  'null',
+];
+
+const linesOf = (turns: Iterable<TurnResult>, format: 'csv' | 'jsonl', of = run): string[] => [
+  ...turnLines([{ run: of, turns }], format),
+];
+const rowsOf = (lines: readonly string[]) =>
+  parse<Record<string, string>>(lines.join(''), { columns: true, record_delimiter: '\r\n' });
+
+/** As docs/results.md says. */
+const withoutApostrophe = (cell: string) => (/^'+(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(cell) ? cell.slice(1) : cell);
+
+test.each(hostile)('%j comes back out of CSV and of JSON lines, and is no formula', (answer) => {
+  const turns = [turnOf({ ...made, answer })];
+  const [row] = rowsOf(linesOf(turns, 'csv'));
+  expect(Object.keys(row!)).toEqual(turnColumns.map(({ name }) => name));
+  expect(row!['answer']).not.toMatch(/^[\s=+\-@＝＋－＠]*[=+\-@＝＋－＠]/);
+  expect(withoutApostrophe(row!['answer']!)).toBe(answer);
+  const [line, ...others] = linesOf(turns, 'jsonl');
+  expect(others).toEqual([]);
+  expect(line!.split('\n')).toHaveLength(2);
+  expect(JSON.parse(line!)).toMatchObject({ answer, run: 'r', itemId: 'q1' });
+});
+
+test('numbers are numbers, also below zero; a list is JSON, and nothing is empty', () => {
+  const turn = turnOf({ ...made, right: false });
+  const [row] = rowsOf(linesOf([turn], 'csv'));
+  expect(row).toMatchObject({
+    ...{ state: 'answered', arm: 'dki', userId: 'ann', gold: 'Turin', acceptedAnswers: '[]', relation: '' },
+    ...{ exactMatch: '0', contains: '0', abstention: '', goldLogProbability: '-4', firstTokenMs: '10' },
+    ...{ cache: 'bypass', promptTokens: '43', error: '' },
+  });
+  expect(JSON.parse(linesOf([turn], 'jsonl')[0]!)).toMatchObject({
+    ...{ acceptedAnswers: [], relation: null, exactMatch: 0, abstention: null, goldLogProbability: -4 },
+    ...{ firstTokenMs: 10, closed: expect.any(Boolean), error: null },
+  });
+});
+
+test('a turn that failed has its error, and nothing else that it did not come to', () => {
+  const [line] = linesOf([failedTurn('dki', 'no cell left')], 'jsonl');
+  const values = JSON.parse(line!) as Record<string, unknown>;
+  expect(values).toMatchObject({ state: 'failed', arm: 'dki', error: 'no cell left', errorCode: null, answer: null });
+  const given = Object.entries(values).filter(([, value]) => value !== null);
+  expect(given.map(([name]) => name)).toEqual([
+    ...['run', 'suite', 'state', 'arm', 'userId', 'itemId', 'repeat', 'turn', 'position', 'error'],
+  ]);
+});
+
+test('random weights have no quality', () => {
+  const random = { ...run, model: { ...run.model, name: 'random:tiny-llama' } };
+  expect(JSON.parse(linesOf([turnOf(made)], 'jsonl', random)[0]!)).toMatchObject({
+    ...{ exactMatch: null, contains: null, goldLogProb: null, wrongClass: null },
+    ...{ answer: ' Turin', promptTokens: 43 },
+  });
+});
+
+test('withheld texts are hashes in every column', () => {
+  const others = { ...run, dataset: { ...run.dataset, texts: 'withheld' as const } };
+  const failing = failedTurn('dki', 'the text "Turin" is too long');
+  const lines = linesOf([turnOf(made), failing], 'jsonl', others);
+  const [turn, failed] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(turn).toMatchObject({
+    ...{ itemId: 'q1', gold: textHash('Turin'), answer: textHash(' Turin'), exactMatch: 1, promptTokens: 43 },
+    query: textHash('Where does my sister live?'),
+  });
+  expect(failed).toMatchObject({ error: textHash('the text "Turin" is too long') });
+  expect([...lines, ...linesOf([turnOf(made), failing], 'csv', others)].join('')).not.toMatch(/Turin|sister/);
+});
+
+test('turns are read when their line is wanted', () => {
+  let read = 0;
+  function* turns(): Generator<TurnResult> {
+    for (; read < 100_000; read++) yield turnOf(made);
+  }
+  const lines = turnLines([{ run, turns: turns() }], 'jsonl');
+  for (let wanted = 0; wanted < 3; wanted++) lines.next();
+  expect(read).toBe(2);
+});
+
+test('text that is no formula stays as it is', () => {
+  expect(['Turin', '3 - 2', 'a=b', "'quoted'", '−2'].map(spreadsheetText)).toEqual([
+    ...['Turin', '3 - 2', 'a=b', "'quoted'", '−2'],
+  ]);
+});

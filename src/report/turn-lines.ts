@@ -1,0 +1,119 @@
+/** The list of turns that `tables --per-turn` writes: CSV or JSON Lines, one line per turn. */
+import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { resultWithoutTexts } from '../eval/analysis/texts/turn-without-texts.ts';
+import { withholdsTexts } from '../eval/analysis/texts/withheld-texts.ts';
+import { unknownQuality, withoutQuality } from '../eval/analysis/unknown-quality.ts';
+import { csvText } from '../render/csv.ts';
+import { escapedControls } from '../render/printable.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+import type { AnsweredResult, TurnResult } from '../store/records/turn-result.ts';
+
+/** A value of a turn: null where it has none. */
+type TurnValue = string | number | boolean | null | readonly string[];
+
+/** A column of the list of turns, described in docs/results.md. */
+interface TurnColumn {
+  readonly name: string;
+  readonly of: (turn: TurnResult, run: { readonly name: string; readonly suite: string }) => TurnValue;
+}
+
+function answered(name: string, of: (turn: AnsweredResult) => TurnValue): TurnColumn {
+  return { name, of: (turn) => (turn.state === 'answered' ? of(turn) : null) };
+}
+
+/** Every column, in order; those of metrics have their names. */
+export const turnColumns: readonly TurnColumn[] = [
+  { name: 'run', of: (_turn, run) => run.name },
+  { name: 'suite', of: (_turn, run) => run.suite },
+  ...(['state', 'arm', 'userId', 'itemId', 'repeat', 'turn', 'position'] as const).map((name): TurnColumn => ({
+    name,
+    of: (turn) => turn[name],
+  })),
+  ...(['language', 'category', 'phrasing', 'userKind', 'relation', 'condition', 'memories', 'evidence'] as const).map(
+    (name) => answered(name, ({ item }) => item[name]),
+  ),
+  answered('query', ({ item }) => item.query),
+  answered('gold', ({ item }) => item.gold),
+  answered('acceptedAnswers', ({ item }) => item.acceptedAnswers),
+  answered('answerPrefix', ({ item }) => item.answerPrefix),
+  answered('answer', ({ answer }) => answer.text),
+  answered('cache', ({ account }) => account.cache),
+  ...builtInMetrics.map((metric) => answered(metric.name, (turn) => metric.of(turn))),
+  answered('wrongClass', ({ scores }) => scores.wrongClass),
+  answered('failedStage', ({ scores }) => scores.failedStage),
+  answered('evidenceRank', ({ scores }) => scores.evidenceRank),
+  answered('retrievedMemories', ({ facts }) => facts.retrievedMemories),
+  answered('keptMemories', ({ facts }) => facts.keptMemories),
+  answered('closed', ({ observed }) => observed.closed),
+  answered('bitwiseEqual', ({ observed }) => observed.parity?.bitwiseEqual ?? null),
+  answered('parityDifference', ({ observed }) => observed.parity?.largestDifference ?? null),
+  answered('promptTokens', ({ tokens }) => tokens.prompt),
+  answered('kvResidentTokens', ({ tokens }) => tokens.kvResident),
+  answered('evaluatedTokens', ({ tokens }) => tokens.evaluated),
+  answered('firstLayersTokens', ({ tokens }) => tokens.firstLayers ?? null),
+  answered('generatedTokens', ({ tokens }) => tokens.generated),
+  answered('positions', ({ tokens }) => tokens.positions),
+  answered('builtTokens', ({ account }) => account.built),
+  answered('recomputedTokens', ({ account }) => account.recomputed),
+  answered('selectableTokens', ({ account }) => account.selection?.selectable ?? null),
+  answered('selectedTokens', ({ account }) => account.selection?.selected ?? null),
+  answered('splices', ({ account }) => account.selection?.splices ?? null),
+  answered('recomputeMs', ({ account }) => account.selection?.ms ?? null),
+  answered('selectorModel', ({ account }) => account.selector?.model ?? null),
+  answered('selectorTokens', ({ account }) => account.selector?.tokens ?? null),
+  answered('selectorLayers', ({ account }) => account.selector?.layers ?? null),
+  answered('selectorMs', ({ account }) => account.selector?.ms ?? null),
+  ...(['retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'firstToken', 'decode', 'total'] as const).map(
+    (name) => answered(`${name}Ms`, ({ timings }) => timings[name]),
+  ),
+  { name: 'errorCode', of: (turn) => (turn.state === 'failed' ? turn.error.code : null) },
+  { name: 'error', of: (turn) => (turn.state === 'failed' ? turn.error.message : null) },
+];
+
+/** Formats of the list of turns. */
+export const turnFormats = ['csv', 'jsonl'] as const;
+export type TurnFormat = (typeof turnFormats)[number];
+
+/** A run and its turns. */
+export interface ListedRun {
+  readonly run: Pick<RunRecord, 'name' | 'suite' | 'model' | 'dataset'>;
+  readonly turns: Iterable<TurnResult>;
+}
+
+/** Text that a spreadsheet could take for a formula, by its first character after blanks and apostrophes. */
+const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
+
+/**
+ * Text that no spreadsheet executes: an apostrophe goes before a possible formula, and before a text that looks as if it already had
+ * one, so that removing it gives the text.
+ */
+export function spreadsheetText(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+/** Numbers are plain, a list is JSON, and null is an empty cell. */
+function csvField(value: TurnValue): string {
+  if (value === null) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return spreadsheetText(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/**
+ * A line per turn, each ending with a line break, in the order of writing; in CSV a line of names first. Quality is empty
+ * for random weights; hashes stand for withheld texts. Turns are read one by one, so that a large run is not held in memory.
+ */
+export function* turnLines(runs: Iterable<ListedRun>, format: TurnFormat): Generator<string, void, undefined> {
+  if (format === 'csv') yield csvText([turnColumns.map(({ name }) => name)]);
+  for (const { run, turns } of runs) {
+    const judged = unknownQuality(run.model) === null;
+    const withheld = withholdsTexts(run);
+    for (const stored of turns) {
+      const turn = withheld ? resultWithoutTexts(stored) : stored;
+      const shown = judged || turn.state === 'failed' ? turn : withoutQuality(turn);
+      const values = turnColumns.map(({ name, of }) => [name, of(shown, run)] as const);
+      yield format === 'csv'
+        ? csvText([values.map(([, value]) => csvField(value))])
+        : `${escapedControls(JSON.stringify(Object.fromEntries(values)))}\n`;
+    }
+  }
+}
