@@ -71,7 +71,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   const config = await withFetchedModels(named, engines);
   const gatingThreshold = gatingCalibrationOf(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
-  runnableArms(config.model, await engines.inspect(config.model), [arm!], config, false);
+  runnableArms(await engines.inspect(config.model), [arm!], config, false);
 
   const closers: (() => unknown)[] = [];
   const close = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StartWorker, WorkerTask } from '../eval/run/workers/worker-port.ts';
+import type { StartWorker, WorkerTask } from '../eval/run/workers/workers.ts';
 
 /** Messages from the run to a worker: first its task, then that it may begin. */
 export type ToWorker = { readonly task: WorkerTask } | { readonly begin: true };

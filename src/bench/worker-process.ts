@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import { workOnRun } from '../eval/bench-run.ts';
-import type { WorkerTask } from '../eval/run/workers/worker-port.ts';
+import type { WorkerTask } from '../eval/run/workers/workers.ts';
 import { composeEngine } from './compose.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { FromWorker, ToWorker } from './start-worker.ts';

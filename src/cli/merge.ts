@@ -6,9 +6,8 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { QueueReader } from '../store/queue/queue-reader.ts';
 import { runsNamed } from '../eval/analysis/stored-results.ts';
-import type { OpenPart } from '../eval/run/merge/merge-parts.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
-import { mergeShards } from '../eval/run/merge/merge-shards.ts';
+import { mergeShards, type RunPart } from '../eval/run/merge/merge.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { storedOutcomes } from '../report/outcomes.ts';
@@ -81,7 +80,7 @@ async function mergedQueue(run: string, config: BenchConfig): Promise<RunResults
 function mergedFiles(files: readonly string[], run: string, { db }: Pick<BenchConfig, 'db'>): RunResults[] {
   const sources: BenchDatabase[] = [];
   try {
-    const shards: OpenPart[] = [];
+    const shards: RunPart[] = [];
     for (const file of files) {
       const database = openStoredRuns(file, { readOnly: true });
       sources.push(database);

@@ -2,7 +2,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { QueueStore } from '../store/queue/queue-store.ts';
 import { planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
-import { planIdOf } from '../eval/run/queue/plan-id.ts';
+import { hashPlan } from '../eval/run/plan/same-plan.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
@@ -22,7 +22,7 @@ export async function planAndStore(flags: Readonly<Record<string, unknown>>, sig
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const name = config.run ?? `${suite!.name}-${time}`;
   const plan = await planRun({ suite: suite!, name }, config, composeEngine, { signal });
-  const planId = planIdOf(plan);
+  const planId = hashPlan(plan);
   const units = unitsOf(plan);
   const added = await store.plan(planId, plan, units);
   const turns = plan.plan.users.reduce((sum, user) => sum + user.turns, 0);

@@ -8,10 +8,9 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/progress.ts';
 import { memberName } from '../store/run-name.ts';
 import { findResumable, noSuchRun } from './run/run-record.ts';
-import type { StartWorker, WorkerTask } from './run/workers/worker-port.ts';
-import { takePart, type TakingPart } from './run/workers/take-part.ts';
+import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
 import { openRuns } from './run/open-runs.ts';
-import { runSuite, type SuiteRun } from './run/suite-run.ts';
+import { runSuite, type SuiteRun } from './run/run-suite.ts';
 import { resultsOfRuns } from './analysis/stored-results.ts';
 import { suitesNamed } from './suites/suites.ts';
 
@@ -34,16 +33,16 @@ export async function runSuites(
     results.push(
       run.begun?.status === 'finished'
         ? storedResults(config, run.name)
-        : await runSuite(run, config, compose, hooks, startWorker),
+        : await runSuite(run, config, compose, { ...hooks, startWorker }),
     );
   }
   return results;
 }
 
-/** Takes turns of a run that another process makes. @throws as `takePart` */
-export async function workOnRun(task: WorkerTask, compose: ComposeEngine, hooks: TakingPart): Promise<void> {
+/** Takes turns of a run that another process makes. @throws as `runWorker` */
+export async function workOnRun(task: WorkerTask, compose: ComposeEngine, hooks: WorkerHooks): Promise<void> {
   const [suite] = suitesNamed([task.suite]);
-  await takePart(task, suite!, compose, hooks);
+  await runWorker(task, suite!, compose, hooks);
 }
 
 /** Opens a database that exists, so that one of another version is refused before a model is loaded. */

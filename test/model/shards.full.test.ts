@@ -5,8 +5,7 @@ import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
-import type { OpenPart } from '../../src/eval/run/merge/merge-parts.ts';
-import { mergeShards } from '../../src/eval/run/merge/merge-shards.ts';
+import { mergeShards, type RunPart } from '../../src/eval/run/merge/merge.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
@@ -35,7 +34,7 @@ async function bench(place: string, flags: Readonly<Record<string, string>> = {}
   return results!;
 }
 
-function shardAt(place: string): OpenPart {
+function shardAt(place: string): RunPart {
   const database = openDatabase({ path: folder.file(`${place}/dki-bench.sqlite`) });
   return { file: place, database, run: new RunRepository(database).findByName(NAME)! };
 }

@@ -6,7 +6,7 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { RunUserRepository } from '../../src/store/run-user-repository.ts';
 import { type StoredTurn, TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
-import type { StartWorker } from '../../src/eval/run/workers/worker-port.ts';
+import type { StartWorker } from '../../src/eval/run/workers/workers.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';

@@ -80,13 +80,13 @@ export class ChatSession implements AsyncDisposable {
   static async open(config: BenchConfig, setup: ChatSetup, engines: EngineOpener): Promise<ChatSession> {
     const arm = chatArm(setup.arm, config);
     const inspection = await engines.inspect(config.model);
-    runnableArms(config.model, inspection, [arm], config, false);
+    runnableArms(inspection, [arm], config, false);
     const closers: (() => unknown)[] = [];
     try {
       const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
       closers.push(() => rmSync(folder, { recursive: true, force: true }));
       const stores = new KvFolder(config, folder);
-      const bench = await BenchParts.open(engines, config, {}, [arm], stores.checkpointFolder);
+      const bench = await BenchParts.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
       closers.push(() => bench[Symbol.asyncDispose]());
       const { engine, embeddings } = bench;
       reserveFor(engine.info.contextTokens, config.reserve);
@@ -153,7 +153,7 @@ export class ChatSession implements AsyncDisposable {
   /** Changes to another arm, on the same memories and conversation. @throws BenchError for one that cannot chat */
   async switchArm(name: string): Promise<void> {
     const arm = chatArm(name, this.#config);
-    runnableArms(this.#config.model, this.#parts.inspection, [arm], this.#config, false);
+    runnableArms(this.#parts.inspection, [arm], this.#config, false);
     await requireCalibration(arm, this.#parts.bench, this.#config);
     // The next arm overwrites the session that holds the last turn.
     await this.lastTurn();

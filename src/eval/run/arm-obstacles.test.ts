@@ -96,7 +96,7 @@ describe('arms that an engine cannot run', () => {
   it('end a run that somebody wanted them for, with every reason, and are left out of a suite', () => {
     const inspection = { ...bare, missing: { cells: 'no cells', checkpoints: 'no files', promptCache: 'no files' } };
     const runnable = (isSuites: boolean, wanted = arms.slice(0, 6)) =>
-      runnableArms('m.gguf', inspection, wanted, plain, isSuites);
+      runnableArms(inspection, wanted, { ...plain, model: 'm.gguf' }, isSuites);
     expect(() => runnable(false)).toThrow(
       'm.gguf cannot run rag-cached, dki: no files; dki-blocks, dki-parallel: no cells',
     );
@@ -133,13 +133,13 @@ describe('arms that an engine cannot run', () => {
     const [summary, rag] = armsNamed('summary', 'rag');
     expect(armObstacle(summary!, bare, plain)).toBe(why);
     expect(armObstacle(summary!, bare, { ...plain, retriever: 'tiered' })).toBeUndefined();
-    expect(() => runnableArms('m.gguf', bare, [rag!, summary!], plain, false)).toThrow(
+    expect(() => runnableArms(bare, [rag!, summary!], { ...plain, model: 'm.gguf' }, false)).toThrow(
       expect.objectContaining({
         message: `m.gguf cannot run summary: ${why}`,
         hint: 'add --retriever tiered, or choose other arms, such as --arms none,rag',
       }),
     );
-    expect(runnableArms('m.gguf', bare, [rag!, summary!], plain, true)).toEqual({
+    expect(runnableArms(bare, [rag!, summary!], { ...plain, model: 'm.gguf' }, true)).toEqual({
       arms: [rag],
       notRun: [{ arm: 'summary', why }],
     });

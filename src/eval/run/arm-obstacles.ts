@@ -78,15 +78,13 @@ export async function armsWithForms(
 
 /**
  * The arms that an engine can run with a model, before its weights are read.
- * @param model as the user named it
- * @param isSuites true if nobody named the arms: then others are left out, each with the reason
- * @throws BenchError `bad-model` naming arms and reasons, where somebody named one, and where none is left
+ * @param isSuites the user named no arms: those that cannot run are left out, each with the reason
+ * @throws BenchError `bad-model` naming arms and reasons, if the user named one of them or if none is left
  */
 export function runnableArms(
-  model: string,
   inspection: EngineInspection,
   arms: readonly Arm[],
-  config: ArmOptions,
+  config: ArmOptions & Pick<BenchConfig, 'model'>,
   isSuites: boolean,
 ): { readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] } {
   const whyNot = new Map(
@@ -102,7 +100,7 @@ export function runnableArms(
   const reasons = [...byReason].map(([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`);
   const [only] = byReason.size === 1 ? byReason.keys() : [];
   const hint = only === undefined ? undefined : HINTS.get(only);
-  throw new BenchError('bad-model', `${model} cannot run ${reasons.join('; ')}`, hint ?? OTHER_ARMS);
+  throw new BenchError('bad-model', `${config.model} cannot run ${reasons.join('; ')}`, hint ?? OTHER_ARMS);
 }
 
 /**

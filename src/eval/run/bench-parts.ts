@@ -44,15 +44,16 @@ export class BenchParts implements AsyncDisposable {
 
   /**
    * Loads the models.
-   * @param checkpointFolder where the engine keeps checkpoints
    * @throws BenchError `bad-model` where one of them cannot be used, `bad-option` for an unknown random one
    */
   static async open(
     engines: EngineOpener,
     config: BenchConfig,
-    { cellsPerPosition }: Pick<Suite, 'cellsPerPosition'>,
-    arms: readonly Arm[],
-    checkpointFolder: string,
+    {
+      arms,
+      checkpointFolder,
+      cellsPerPosition,
+    }: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
     options: CallOptions = {},
   ): Promise<BenchParts> {
     const start = performance.now();

@@ -1,72 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { grammars } from '../../base/grammar.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
+import { drawPreference, factKey, statement, USER, valueOf } from '../../data/generators/relations.ts';
+import { containsTokens } from '../../data/normalise.ts';
 import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { meterDifference } from '../../engine/token-meter.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../store/records/run-probes.ts';
+import { SessionRepository } from '../../store/session-repository.ts';
 import type { BenchSystem, ChatRequest } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { containsTokens } from '../../data/normalise.ts';
-import { SeededRandom } from '../../base/seeded-random.ts';
-import {
-  CANARIES,
-  type Canaries,
-  canaryLanguage,
-  canaryMemoryId,
-  type CanaryUser,
-  DOUBLES,
-  drawCanaries,
-  LATE_DOUBLES,
-} from './canary-users.ts';
+import type { RunBench } from './user-run.ts';
+
+/** Canaries speak English, whatever language the run is in. */
+const grammar = grammars.en;
+/** In plain words, which any language model understands. */
+const QUESTION = 'What is the code of my locker?';
+
+/** Users whose secret is planted. */
+const CANARIES = 25;
+/** Users with a double, who has the same memories, and users whose double asks last. */
+const DOUBLES = 5;
+const LATE_DOUBLES = 2;
+/** Users that ask at the same moment. */
+const AT_ONCE = 3;
+const FILLERS = 3;
+/** A run gets one asker for so many questions, so that the probe takes a small part of it. */
+const QUESTIONS_PER_ASKER = 40;
+
+/** A user of the probe. */
+interface Canary {
+  readonly userId: string;
+  readonly secret: string;
+  /** The last one tells the secret; strangers do not have it. */
+  readonly memories: readonly string[];
+}
+
+interface Canaries {
+  /** Users whose secrets are planted. */
+  readonly owners: readonly Canary[];
+  /** For each owner a user with the same memories except the secret, to whom no code belongs. */
+  readonly strangers: readonly Canary[];
+  /** For the first owners a user with exactly the same memories, whom the owner's KV must not serve. */
+  readonly doubles: readonly Canary[];
+  /** Doubles who ask after everyone else. */
+  readonly late: readonly Canary[];
+}
 
 /** An arm as the run uses it. */
 interface ProbedArm {
   readonly traits: ArmTraits;
   readonly system: Pick<BenchSystem, 'chat'>;
-  /** Opens another system on the same store; missing where that is not to be probed. */
+  /** Opens another system on the same store; without it that is not probed. */
   readonly reopen?: () => BenchSystem;
 }
 
 /** The index, the arms and their stores as the run uses them. */
-export interface IsolationSubject {
+interface IsolationSubject {
   readonly runId: string;
   readonly engine: Pick<Engine, 'meter'>;
   readonly keeper: MemoryKeeper;
-  /** Arms that are given the user's own retrieved memories. */
   readonly systems: readonly ProbedArm[];
   readonly topK: number;
   readonly threshold: number;
 }
 
-/** Of the users, those that are asked however short the run is: all that have a double. */
-const LEAST_ASKERS = DOUBLES;
-/** Of them, those that ask at one moment as well. */
-const AT_ONCE = 3;
-/** A run of so many questions has one asker more. */
-const QUESTIONS_AN_ASKER = 40;
-
-/** The extent of a probe. */
+/** Extent of a probe. */
 export interface ProbeOptions extends CallOptions {
-  /** Users who ask, five at least. Default: all. */
+  /** Users who ask, at least five. Default: all. */
   readonly askers?: number;
 }
 
-/** The users who ask behind a run of so many questions, so that the probe takes a small part of it. */
-export function probeAskers(questions: number): number {
-  return Math.min(CANARIES, Math.max(LEAST_ASKERS, Math.round(questions / QUESTIONS_AN_ASKER)));
+interface Answer {
+  readonly text: string;
+  /** By the engine's meter. */
+  readonly evaluatedTokens: number;
+  readonly promptTokens: number;
 }
 
-/** Turns that an arm takes in the probe. */
+type Answers = ReadonlyMap<Canary, Answer>;
+
+function probeAskers(questions: number): number {
+  return Math.min(CANARIES, Math.max(DOUBLES, Math.round(questions / QUESTIONS_PER_ASKER)));
+}
+
+/** Turns per arm of the probe of a run with so many questions. */
 export function probeTurns(questions: number): number {
   return 2 * probeAskers(questions) + DOUBLES + 2 * AT_ONCE + 2 * LATE_DOUBLES;
 }
 
-/** The beginning of the ids of all sessions of a run's probe. */
-export const isolationSessions = (runId: string): string => `${runId}/isolation/`;
+/** True for an arm that is given the user's own retrieved memories: it could be given another user's. */
+export function isProbed({ retrieves, control }: Pick<ArmTraits, 'retrieves' | 'control'>): boolean {
+  return retrieves === 'retrieved' && control === null;
+}
+
+/** Probes the open arms of a run; null if no arm is given retrieved memories. */
+export async function probeBench(
+  { arms, database, engine, keeper, runId, users, settings }: RunBench,
+  signal: AbortSignal,
+): Promise<IsolationProbe | null> {
+  const { seed, topK, threshold } = settings;
+  const systems = arms
+    .filter(({ arm }) => isProbed(arm.traits))
+    .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
+  if (systems.length === 0) return null;
+  const questions = users.reduce((sum, { items }) => sum + items.length, 0);
+  // Of a probe that was interrupted.
+  new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
+  const subject = { runId, engine, keeper, systems, topK, threshold };
+  let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
+  for (const { recorder } of arms) {
+    const work = probe;
+    probe = () => recorder.declared(work);
+  }
+  return await probe();
+}
+
+const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 
 /**
- * Everybody asks for "the code of my locker" once; nobody may hear another's. The secrets of all are planted; the first of them
- * ask: some at one moment through one system, then all one by one, then some through a system that is opened anew on the
- * same store.
+ * Plants the secrets of all users and asks "the code of my locker" for each: nobody may hear another user's. Some users ask at the
+ * same moment through one system, then all one by one, then some through a system that is opened again on the same store.
  */
 export async function probeIsolation(
   subject: IsolationSubject,
@@ -78,148 +133,134 @@ export async function probeIsolation(
   for (const user of [...owners, ...doubles, ...late, ...strangers]) {
     signal?.throwIfAborted();
     await subject.keeper.addAll(
-      `${isolationSessions(subject.runId)}${user.userId}`,
+      `${sessionPrefix(subject.runId)}${user.userId}`,
       user.userId,
-      user.memories.map((content, index) => ({ memoryId: canaryMemoryId(user, index), content, metadata: {} })),
+      user.memories.map((content, index) => ({ memoryId: memoryId(user, index), content, metadata: {} })),
     );
   }
-  const asked = Math.max(askers, LEAST_ASKERS);
-  const who: Askers = {
-    ...{ canaries, doubles, late },
-    owners: owners.slice(0, asked),
-    strangers: strangers.slice(0, asked),
-  };
+  const count = Math.max(askers, DOUBLES);
+  const asking = { doubles, late, owners: owners.slice(0, count), strangers: strangers.slice(0, count) };
+  const secrets = owners.map(({ secret }) => secret);
   const arms: ArmIsolation[] = [];
-  for (const arm of subject.systems) arms.push(found(arm.traits, who, await answersOf(subject, arm, who, signal)));
+  for (const arm of subject.systems) arms.push(await probeArm(subject, arm, { asking, secrets }, signal));
   return { arms };
 }
 
-/** Those who ask. */
-interface Askers extends Pick<Canaries, 'owners' | 'strangers' | 'doubles' | 'late'> {
-  /** All whose secrets were planted. */
-  readonly canaries: Canaries;
+/** Draws users with new ids: a shared store may hold KV of an earlier probe. */
+function drawCanaries(random: SeededRandom): Canaries {
+  const probe = randomUUID();
+  const codes = new Set<string>();
+  while (codes.size < CANARIES) codes.add(String(random.int(100_000, 999_999)));
+  const owners = [...codes].map((secret, index) => {
+    // Preferences contain no number that could be taken for the code.
+    const fillers = new Map<string, string>();
+    while (fillers.size < FILLERS) {
+      const preference = drawPreference(random, grammar);
+      const value = valueOf(random, preference, true);
+      fillers.set(factKey(USER, preference), statement(random, USER, preference, value, 'known'));
+    }
+    const memories = [...fillers.values(), `The code of my locker is ${secret}.`];
+    return { userId: `canary-${probe}-${index}`, secret, memories };
+  });
+  const renamed = (user: Canary, name: string): Canary => ({ ...user, userId: `${user.userId}-${name}` });
+  return {
+    owners,
+    strangers: owners.map((user) => ({ ...renamed(user, 'stranger'), memories: user.memories.slice(0, FILLERS) })),
+    doubles: owners.slice(0, DOUBLES).map((user) => renamed(user, 'double')),
+    late: owners.slice(0, LATE_DOUBLES).map((user) => renamed(user, 'late')),
+  };
 }
 
-type Said = Pick<Answer, 'text'>;
-
-/** Every answer of one arm, by stage. */
-interface Answers {
-  readonly atOnce: ReadonlyMap<CanaryUser, Said>;
-  readonly oneByOne: ReadonlyMap<CanaryUser, Answer>;
-  readonly reopened: ReadonlyMap<CanaryUser, Answer>;
+function memoryId({ userId }: Canary, index: number): string {
+  return `${userId}-m${index}`;
 }
 
-async function answersOf(
+/** Asks an arm for all users, and counts what they heard. */
+async function probeArm(
   subject: IsolationSubject,
-  { system, reopen }: ProbedArm,
-  { canaries: { query }, owners, strangers, doubles, late }: Askers,
+  { traits, system, reopen }: ProbedArm,
+  { asking, secrets }: { readonly asking: Canaries; readonly secrets: readonly string[] },
   signal: AbortSignal | undefined,
-): Promise<Answers> {
-  // First and last is an owner: where all are answered as one of them is, others hear a secret.
+): Promise<ArmIsolation> {
+  const { owners, strangers, doubles, late } = asking;
+  // First and last is an owner: if all got the answer of one of them, others would hear a secret.
   const [first, ...rest] = owners.slice(0, AT_ONCE);
   const together = [first!, ...strangers.slice(0, AT_ONCE), ...rest];
-  const atOnce = await answersAtOnce(subject, system, together, query, signal);
-  const inTurn = async (
-    through: ProbedArm['system'],
-    users: readonly CanaryUser[],
-  ): Promise<Map<CanaryUser, Answer>> => {
-    const given = new Map<CanaryUser, Answer>();
-    for (const user of users) given.set(user, await ask(subject, through, user, query, signal));
-    return given;
-  };
-  // An owner before their double, whom the owner's K/V must not serve.
+  const requests = await Promise.all(together.map((user) => chatRequest(subject, user, signal)));
+  const responses = await Promise.all(requests.map((request) => system.chat(request)));
+  signal?.throwIfAborted();
+  const atOnce = new Map(together.map((user, index) => [user, responses[index]!]));
+  // An owner before the double, whom the owner's KV must not serve.
   const round = owners.flatMap((owner, index) => [owner, ...doubles.slice(index, index + 1), strangers[index]!]);
-  const oneByOne = await inTurn(system, round);
-  if (reopen === undefined) return { atOnce, oneByOne, reopened: new Map() };
-  await using other = reopen();
-  return { atOnce, oneByOne, reopened: await inTurn(other, [...late, ...strangers.slice(0, late.length)]) };
-}
+  const oneByOne = await answersInTurn(subject, system, round, signal);
+  let reopened: Answers = new Map();
+  if (reopen !== undefined) {
+    await using other = reopen();
+    reopened = await answersInTurn(subject, other, [...late, ...strangers.slice(0, late.length)], signal);
+  }
 
-/** Findings of one arm. */
-function found(
-  traits: ArmTraits,
-  { canaries, owners, strangers, doubles, late }: Askers,
-  { atOnce, oneByOne, reopened }: Answers,
-): ArmIsolation {
-  const hears = (answers: ReadonlyMap<CanaryUser, Said>, user: CanaryUser, secret: string): boolean =>
-    containsTokens(answers.get(user)?.text ?? '', secret, canaryLanguage);
-  /** Those who heard somebody else's; who has no code has none of their own. */
-  const leaks = (answers: ReadonlyMap<CanaryUser, Said>): number =>
+  const hears = (answers: ReadonlyMap<Canary, Pick<Answer, 'text'>>, user: Canary, secret = user.secret): boolean =>
+    containsTokens(answers.get(user)?.text ?? '', secret, grammar.language);
+  /** Users who heard a secret of someone else. */
+  const leaks = (answers: ReadonlyMap<Canary, Pick<Answer, 'text'>>): number =>
     [...answers.keys()].filter((user) => {
       const own = strangers.includes(user) ? undefined : user.secret;
-      return canaries.owners.some((other) => other.secret !== own && hears(answers, user, other.secret));
+      return secrets.some((secret) => secret !== own && hears(answers, user, secret));
     }).length;
-  // By the meter: a double's prompt is their first, and was never evaluated for them.
-  const reused = (answers: Answers['oneByOne'], of: readonly CanaryUser[]): number =>
-    of.filter((user) => {
-      const answer = answers.get(user);
-      return answer !== undefined && answer.evaluatedTokens < answer.promptTokens;
-    }).length;
-  const own = new Map([...oneByOne].filter(([user]) => !doubles.includes(user)));
-  const askers = owners.map((user, index) => [user, strangers[index]!]);
-  const hearsOwn = (answers: ReadonlyMap<CanaryUser, Said>, user: CanaryUser): boolean =>
-    hears(answers, user, user.secret);
-  const lost = owners.filter((user) => atOnce.has(user) && hearsOwn(oneByOne, user) && !hearsOwn(atOnce, user));
+  /** Users whose first prompt was not evaluated whole, by the meter. */
+  const reused = (answers: Answers, users: readonly Canary[]): number =>
+    users.flatMap((user) => answers.get(user) ?? []).filter((one) => one.evaluatedTokens < one.promptTokens).length;
+  const withoutDoubles = new Map([...oneByOne].filter(([user]) => !doubles.includes(user)));
+  const lost = owners.filter((user) => atOnce.has(user) && hears(oneByOne, user) && !hears(atOnce, user));
   return {
-    said: askers.map((asking) =>
-      owners.map(({ secret }) => asking.filter((user) => hears(oneByOne, user, secret)).length),
+    said: owners.map((user, index) =>
+      owners.map(({ secret }) => [user, strangers[index]!].filter((one) => hears(oneByOne, one, secret)).length),
     ),
     arm: traits.name,
     mustHear: traits.equivalence === 'bitwise',
-    owners: { answers: owners.length, right: owners.filter((user) => hearsOwn(oneByOne, user)).length },
-    strangers: { answers: own.size, leaks: leaks(own) },
+    owners: { answers: owners.length, right: owners.filter((user) => hears(oneByOne, user)).length },
+    strangers: { answers: withoutDoubles.size, leaks: leaks(withoutDoubles) },
     doubles: { answers: doubles.length, reused: reused(oneByOne, doubles) },
     atOnce: { answers: atOnce.size, leaks: leaks(atOnce), lost: lost.length },
     reopened: { answers: reopened.size, leaks: leaks(reopened), reused: reused(reopened, late) },
   };
 }
 
-interface Answer {
-  readonly text: string;
-  /** By the engine's meter. */
-  readonly evaluatedTokens: number;
-  readonly promptTokens: number;
-}
-
-/** Asks for all at one moment: retrieval at once, then, when each has what is theirs, the calls of the system. */
-async function answersAtOnce(
+async function answersInTurn(
   subject: IsolationSubject,
-  system: ProbedArm['system'],
-  users: readonly CanaryUser[],
-  query: string,
+  system: Pick<BenchSystem, 'chat'>,
+  users: readonly Canary[],
   signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<CanaryUser, Said>> {
-  const requests = await Promise.all(users.map((user) => requestOf(subject, user, query, signal)));
-  const responses = await Promise.all(requests.map((request) => system.chat(request)));
-  signal?.throwIfAborted();
-  return new Map(users.map((user, index) => [user, responses[index]!]));
-}
-
-async function ask(
-  subject: IsolationSubject,
-  system: ProbedArm['system'],
-  user: CanaryUser,
-  query: string,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
+): Promise<Answers> {
   const { engine } = subject;
-  const request = await requestOf(subject, user, query, signal);
-  const before = await engine.meter();
-  const { text, tokens, inputTokens } = await system.chat(request);
-  signal?.throwIfAborted();
-  const { evaluated } = meterDifference(await engine.meter(), before);
-  return { text, evaluatedTokens: evaluated ?? tokens.evaluated, promptTokens: inputTokens };
+  const answers = new Map<Canary, Answer>();
+  for (const user of users) {
+    const request = await chatRequest(subject, user, signal);
+    const before = await engine.meter();
+    const { text, tokens, inputTokens } = await system.chat(request);
+    signal?.throwIfAborted();
+    const { evaluated } = meterDifference(await engine.meter(), before);
+    answers.set(user, { text, evaluatedTokens: evaluated ?? tokens.evaluated, promptTokens: inputTokens });
+  }
+  return answers;
 }
 
-async function requestOf(
+async function chatRequest(
   { keeper, topK, threshold }: IsolationSubject,
-  user: CanaryUser,
-  query: string,
+  user: Canary,
   signal: AbortSignal | undefined,
 ): Promise<ChatRequest> {
   const { userId, memories } = user;
-  // A list of the memories of the asker alone, the secret first, for the strategy that is given one.
-  const passages = memories.map((_, index) => canaryMemoryId(user, index)).reverse();
-  const retrieved = await keeper.retrieve(query, { userId, topK, threshold, passages });
-  return { query, sessionId: 'isolation', userId, retrieved, preferences: [], history: [], ...(signal && { signal }) };
+  // For retriever `given`: the user's own memories, the secret first.
+  const passages = memories.map((_, index) => memoryId(user, index)).reverse();
+  const retrieved = await keeper.retrieve(QUESTION, { userId, topK, threshold, passages });
+  return {
+    query: QUESTION,
+    sessionId: 'isolation',
+    userId,
+    retrieved,
+    preferences: [],
+    history: [],
+    ...(signal && { signal }),
+  };
 }

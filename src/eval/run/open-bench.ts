@@ -1,69 +1,81 @@
+import type { BenchConfig } from '../../config/bench-config.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import type { BenchSystem } from '../../systems/contracts.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { storesTexts } from '../analysis/texts/withheld-texts.ts';
-import type { Judge } from './judge/judge.ts';
-import { openRunRetriever } from './bench-parts.ts';
-import { claimOrder } from './claim-order.ts';
-import { donorsFor } from './donors.ts';
+import { openRunRetriever, systemParts } from './bench-parts.ts';
+import { controlUsers } from './negative-control.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
-import { openArms } from './open-arms.ts';
 import { ownMetrics } from './own-metrics.ts';
+import { type PlanUser, planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
+import { TurnRecorder } from './record/turn-recorder.ts';
 import { RunClock } from './run-clock.ts';
-import { usersOfShard } from './shard.ts';
-import { UserQueue } from './user-queue.ts';
 import type { RunBench } from './user-run.ts';
-import { usersOfPlan } from './users-of-plan.ts';
+import { claimOrder } from './workers/claims.ts';
 
-/** The part that a process has in a run, beside asking its users. */
-export interface BenchRole {
-  /** The name under which it claims users. */
-  readonly worker: string;
-  readonly judge: Judge | undefined;
+/** An arm with its system and its session, open for the whole run. */
+export interface OpenArm {
+  readonly arm: Arm;
+  readonly system: BenchSystem;
+  readonly session: EngineSession;
+  /** Stands between the system and everything that serves it. */
+  readonly recorder: TurnRecorder;
+  /** Opens another system on the same store. */
+  readonly reopen: () => BenchSystem;
 }
 
-/** The arms of a run, open, with all that their turns need. */
+/** The arms of a run, open, with everything that their turns need except claims. */
 export interface OpenBench extends AsyncDisposable {
-  readonly bench: RunBench;
+  readonly bench: Omit<RunBench, 'claims'>;
+  /** The users of this run in the order in which processes claim them. */
+  readonly claimed: readonly PlanUser[];
 }
 
-/** Opens what a process needs to ask users of a run. */
+/** Opens what a process needs to take turns of a run. */
 export async function openBench(
   prepared: PreparedSuite,
   database: BenchDatabase,
   run: RunRecord,
-  { worker, judge }: BenchRole,
+  judge?: RunBench['judge'],
 ): Promise<OpenBench> {
-  const { arms, parts, place, settings, stores, suite, users } = prepared;
-  const { engine } = parts;
+  const { parts, place, settings, stores, suite, users } = prepared;
+  const { engine, embeddings } = parts;
   const { seed, repeats, topK, threshold } = settings;
   const retriever = await openRunRetriever(parts, settings, `${run.id}${place.suffix}`, place.folder);
   const kept = { storesTexts: storesTexts(run) };
-  const keeper = new MemoryKeeper(retriever, parts.embeddings, database, run.id, kept);
-  const openedArms = await openArms(parts, stores, { config: settings, runId: run.id, arms }, keeper);
-  const traits = arms.map((arm) => arm.traits);
-  const planned = usersOfShard(usersOfPlan(users, traits, repeats), settings);
+  const keeper = new MemoryKeeper(retriever, embeddings, database, run.id, kept);
+  const arms = await openArms(prepared, settings, run.id, keeper);
+  const traits = prepared.arms.map((arm) => arm.traits);
+  const planned = shardUsers(planUsers(users, traits, repeats), settings);
   const sample = new TurnSample(users, traits, { seed, repeats });
-  const claimed = settings.workers === undefined ? planned : claimOrder(planned, { arms: traits, repeats, sample });
-  const bench: RunBench = {
-    ...{ runId: run.id, suite, users, planned, engine, database, keeper, sharesStore: stores.shared },
-    queue: new UserQueue(database, run.id, claimed, worker),
+  const bench: OpenBench['bench'] = {
+    runId: run.id,
+    suite,
+    users,
+    planned,
+    engine,
+    database,
+    keeper,
+    sharesStore: stores.shared,
     sample,
-    donors: await donorsFor(users),
-    embeddings: parts.embeddings,
-    clock: new RunClock(engine, parts.embeddings),
+    controlUsers: await controlUsers(users),
+    embeddings,
+    clock: new RunClock(engine, embeddings),
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
     log: new DatabaseConversationLog(database, run.id, kept),
     ...kept,
     pieces: new TokenPieces(engine, database),
-    arms: openedArms,
+    arms,
     metrics: ownMetrics(settings),
     ...(judge === undefined ? {} : { judge }),
     success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
@@ -71,9 +83,33 @@ export async function openBench(
   };
   return {
     bench,
+    claimed: settings.workers === undefined ? planned : claimOrder(planned, { arms: traits, repeats, sample }),
     [Symbol.asyncDispose]: async () => {
-      for (const { system } of openedArms) await system[Symbol.asyncDispose]();
+      for (const { system } of arms) await system[Symbol.asyncDispose]();
       await retriever.close();
     },
   };
+}
+
+/**
+ * Opens every arm on the same parts, so that only memories and prefill strategy differ. Arms that keep their session have one each;
+ * all others share one, which each of them clears or replaces before its turn.
+ */
+async function openArms(
+  { arms, parts, stores }: PreparedSuite,
+  config: BenchConfig,
+  runId: string,
+  memories: MemoryKeeper,
+): Promise<readonly OpenArm[]> {
+  const shared = await parts.engine.openSession(runId);
+  const open: OpenArm[] = [];
+  for (const arm of arms) {
+    const { name, keepsSession } = arm.traits;
+    const session = keepsSession ? await parts.engine.openSession(`${runId}/${name}`) : shared;
+    const recorder = new TurnRecorder(parts.engine);
+    const reopen = (): BenchSystem =>
+      arm.open(recorder.parts(systemParts(parts, session, config, memories), stores.opener(name)));
+    open.push({ arm, system: reopen(), session, recorder, reopen });
+  }
+  return open;
 }

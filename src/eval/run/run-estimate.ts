@@ -1,6 +1,6 @@
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
-import { isAskedOf } from './asked-of-arm.ts';
+import { takesItem } from './plan/plan-users.ts';
 import { probeTurns } from './isolation-probe.ts';
 
 /** The rest of a run, and about how long it takes. */
@@ -85,7 +85,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
       probedMs += turnMs * Math.min(1, PROBE_CHARACTERS / measured);
     for (const user of users) {
       for (const item of user.items) {
-        if (!isAskedOf(traits, item)) continue;
+        if (!takesItem(traits, item)) continue;
         const characters = promptCharacters(traits.retrieves, user, item, settings);
         turns += settings.repeats;
         turnsMs += settings.repeats * ((turnMs * characters) / measured + scoringMs);

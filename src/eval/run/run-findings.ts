@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
@@ -5,7 +6,7 @@ import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { WorkerCounts } from '../../store/records/user-share.ts';
 import { type RunClock, withBooks } from './run-clock.ts';
-import { countsTogether } from './worker-counts.ts';
+import { countsTogether } from './workers/worker-counts.ts';
 
 /** Time and tokens that a process has spent before the first turn of a run. */
 export interface ProcessStart {
@@ -71,4 +72,10 @@ export class RunFindings {
     this.#profile = profile;
     for (const [worker, said] of counts) this.#counts.set(worker, said);
   }
+}
+
+/** The load of the machine, for the check of clocks. @param before the highest so far */
+export function machineLoad(before: RunProbes['load']): NonNullable<RunProbes['load']> {
+  const [average = 0] = loadavg();
+  return { cores: availableParallelism(), average: Math.max(before?.average ?? 0, average) };
 }

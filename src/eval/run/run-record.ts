@@ -8,18 +8,15 @@ import type { EngineInfo } from '../../engine/engine-info.ts';
 import type { RunPlan, RunRecord } from '../../store/records/run-record.ts';
 import { placesOfTiers } from '../../retrieval/tiered/tier-places.ts';
 import type { AskedData } from '../../data/asked-data.ts';
-import type { DatasetUser } from '../../data/dataset.ts';
 import { lastRunsHint } from '../../store/run-name.ts';
-import type { Suite } from './suite.ts';
-import type { ArmNotRun } from '../../store/records/results.ts';
-import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { declarationOf } from '../analysis/metrics/registered-metrics.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
 import type { BenchParts } from './bench-parts.ts';
 import { keptOptions } from './option-effects.ts';
 import { ownMetrics } from './own-metrics.ts';
-import { usersOfPlan } from './users-of-plan.ts';
+import { planUsers } from './plan/plan-users.ts';
+import type { PreparedSuite } from './prepared-suite.ts';
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
@@ -153,21 +150,6 @@ export async function checkSame(
   );
 }
 
-/** A run to begin. */
-export interface RunStart {
-  readonly name: string;
-  readonly suite: Suite;
-  readonly config: BenchConfig;
-  readonly arms: readonly Arm[];
-  /** Arms of the suite that the model cannot run. */
-  readonly armsNotRun: readonly ArmNotRun[];
-  readonly dataset: AskedData;
-  readonly users: readonly DatasetUser[];
-  readonly parts: BenchParts;
-  /** The users stand in the plan: they are asked in several places. */
-  readonly listsUsers: boolean;
-}
-
 /** The machine and the build that compute turns. */
 export function environmentOf({ engine: { info } }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
   return {
@@ -180,18 +162,22 @@ export function environmentOf({ engine: { info } }: Pick<BenchParts, 'engine'>):
   };
 }
 
-/** A run that begins, with all that is needed to repeat it. */
-export async function newRun({
-  name,
-  suite,
-  config,
-  arms,
-  armsNotRun,
-  dataset,
-  users,
-  parts,
-  listsUsers,
-}: RunStart): Promise<NewRun> {
+/**
+ * The record of a new run, with everything that is needed to repeat it.
+ * @param listsUsers the plan lists its users, because the run is divided
+ */
+export async function newRun(
+  {
+    suite,
+    settings: config,
+    arms,
+    armsNotRun,
+    dataset,
+    users,
+    parts,
+  }: Omit<PreparedSuite, 'begun' | typeof Symbol.asyncDispose>,
+  { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },
+): Promise<NewRun> {
   const { info } = parts.engine;
   const { backend } = parts.backend;
   const embedder = await parts.embeddings.info();
@@ -200,7 +186,7 @@ export async function newRun({
   const metrics = ownMetrics(config);
   const { workers, ...kept } = decisive(config);
   const traits = arms.map((arm) => arm.traits);
-  const planned = usersOfPlan(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
+  const planned = planUsers(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
   const plan: RunPlan = {
     arms: traits,
     armsNotRun,

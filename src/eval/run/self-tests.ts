@@ -1,4 +1,4 @@
-import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import type { BenchConfig } from '../../config/bench-config.ts';
 import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -12,9 +12,11 @@ import type { DatasetUser } from '../../data/dataset.ts';
 import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsCheck } from '../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
+import { promptRules } from './bench-parts.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 import { cellsSelfTest } from './prove/cells-self-test.ts';
-import { paritySelfTest, type SelfTestOptions } from './parity-self-test.ts';
+import { paritySelfTest, selfTestBudgetMs } from './parity-self-test.ts';
+import type { RunBench } from './user-run.ts';
 
 const PROMPTS = 20;
 /** Longer prompts take minutes to evaluate five times each; the turns prove theirs by themselves. */
@@ -91,14 +93,15 @@ async function cellsOfModel(
   };
 }
 
-/** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and the token ids at segment borders. */
+/** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and token ids at segment borders. */
 export async function selfTests(
-  { engine, embeddings }: { readonly engine: Engine; readonly embeddings: EmbeddingService },
-  users: readonly DatasetUser[],
-  settings: { readonly rules: Omit<PromptRules, 'windowTokens'>; readonly topK: number; readonly seed: number },
-  options: SelfTestOptions = {},
+  { engine, embeddings, users, planned }: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned'>,
+  config: BenchConfig,
+  signal: AbortSignal,
 ): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'tokenisation'>> {
-  const samples = await samplePrompts(engine, users, settings.rules, settings.topK);
+  const turns = planned.reduce((sum, user) => sum + user.turns, 0);
+  const options = { budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns), signal };
+  const samples = await samplePrompts(engine, users, promptRules(config), config.topK);
   const asked = users.flatMap(({ items, languageProfile }) =>
     items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
   );
@@ -119,7 +122,7 @@ export async function selfTests(
       samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),
       options,
     ),
-    metrics: metricsCheck(golds, { seed: settings.seed, own: registeredMetrics() }),
+    metrics: metricsCheck(golds, { seed: config.seed, own: registeredMetrics() }),
     embedder: await probeEmbedder(embeddings, [...golds.keys()]),
     tokenisation: {
       prompts: samples.length,

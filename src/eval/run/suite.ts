@@ -7,7 +7,7 @@ import type { Measured } from '../../store/records/results.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import type { DrawnDataset } from './draw-users.ts';
+import type { DrawnDataset } from './plan/plan-users.ts';
 
 /** In place of what the run says: the index that `tiered` searches, the weights of `salience`, the folder of an embedder. */
 export interface RetrieverOptions {
@@ -67,4 +67,16 @@ export interface Suite {
   readonly timesAreResults?: true;
   /** Scores each arm's own answer, for fluency. */
   readonly scoresAnswers?: true;
+}
+
+/** The options of a run: those of the suite where the user gave none. */
+export function suiteOptions(
+  config: BenchConfig,
+  { defaults = {}, shipped = {} }: Pick<Suite, 'defaults' | 'shipped'>,
+): BenchConfig {
+  const isGiven = (option: string): boolean => config.given.includes(option);
+  // A number of users goes with the number of questions that are divided among them.
+  const part = isGiven('dataset') || isGiven('limit') ? {} : shipped;
+  const open = Object.entries({ ...part, ...defaults }).filter(([key]) => !isGiven(key));
+  return { ...config, ...Object.fromEntries(open) };
 }

@@ -1,10 +1,10 @@
-import type { BenchDatabase } from '../../store/database.ts';
-import { TurnRepository } from '../../store/turn-repository.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import type { BenchDatabase } from '../../store/database.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import type { RetrievedMemory } from '../../store/records/retrieval-record.ts';
 import type { Scores } from '../../store/records/scores.ts';
 import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../store/records/turn-record.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
 import { type DatabaseConversationLog, logEntry } from '../../systems/conversation-log.ts';
@@ -13,7 +13,7 @@ import { checkedValue } from '../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../analysis/prompt-facts.ts';
 import { turnWithoutTexts } from '../analysis/texts/turn-without-texts.ts';
 import type { TokenPieces } from './observe/token-pieces.ts';
-import type { UserQueue } from './user-queue.ts';
+import type { Claims } from './workers/claims.ts';
 
 /** A turn before it is written: answered and observed, or failed. */
 export type TurnOutcome =
@@ -26,19 +26,18 @@ export type TurnOutcome =
     }
   | { readonly arm: Arm; readonly error: unknown };
 
-/** The parts of a run that writing a turn needs. */
+/** What a run writes turns with. */
 export interface WriterParts {
   readonly runId: string;
   readonly database: BenchDatabase;
-  /** The user is this process's own. */
-  readonly queue: Pick<UserQueue, 'requireHeld'>;
+  readonly claims: Pick<Claims, 'put'>;
   readonly log: DatabaseConversationLog;
   readonly pieces: TokenPieces;
-  /** Of the calling program. */
+  /** Metrics of the calling program. */
   readonly metrics: readonly MetricDefinition[];
   /** The metric by which an answer is right. */
   readonly success: string;
-  /** False: hashes are stored in their place, and no token ids. */
+  /** If false, hashes are stored instead, and no token ids. */
   readonly storesTexts: boolean;
 }
 
@@ -60,8 +59,8 @@ export class TurnWriter {
   }
 
   /**
-   * @param memories that the user had when asked
-   * @param outcomes of all arms on the item, in the order in which they ran
+   * @param memories those that the user had at that time
+   * @param outcomes those of all arms on the item, in the order in which they ran
    */
   async write(
     item: DatasetItem,
@@ -69,7 +68,7 @@ export class TurnWriter {
     repeat: number,
     outcomes: readonly TurnOutcome[],
   ): Promise<void> {
-    const { database, log, pieces, queue, runId, storesTexts } = this.#parts;
+    const { claims, log, pieces, runId, storesTexts } = this.#parts;
     const { userId } = this.#user;
     for (const [position, outcome] of outcomes.entries()) {
       const { arm } = outcome;
@@ -79,8 +78,7 @@ export class TurnWriter {
       const shows = storesTexts && record.state === 'answered';
       const missing = shows ? await pieces.missing(record.prompt.segments) : new Map();
       // The turn, its messages and its entry in the audit log, or nothing.
-      database.transaction(() => {
-        queue.requireHeld(userId);
+      claims.put(userId, () => {
         log.seed(sessionId, userId, item.history);
         if ('response' in outcome) {
           const action = arm.traits.injects === 'nothing' ? 'rag_generate' : 'dki_generate';

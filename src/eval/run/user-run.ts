@@ -1,54 +1,79 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
+import {
+  type DatasetItem,
+  type DatasetMemory,
+  type DatasetUser,
+  indexChanges,
+  visibleMemories,
+} from '../../data/dataset.ts';
 import { profileOf } from '../../data/user-language.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import type { Scores } from '../../store/records/scores.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { givenMemories } from '../../systems/arms/given-memories.ts';
+import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
+import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { isPreference } from '../../systems/prompt/placement.ts';
-import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import type { Judge } from './judge/judge.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
-import { armOrder } from './arm-order.ts';
-import { isAskedOf } from './asked-of-arm.ts';
-import type { RunClock } from './run-clock.ts';
-import type { UserOfPlan } from './users-of-plan.ts';
-import type { UserQueue } from './user-queue.ts';
-import { measuredResponse } from './record/measured-response.ts';
-import { type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
+import type { Judge } from './judge/judge.ts';
+import { memoryEntry } from './memory-entry.ts';
+import { controlMemories } from './negative-control.ts';
+import { type AnsweredInSession, type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
+import type { OpenArm } from './open-bench.ts';
+import { type PlanUser, takesItem } from './plan/plan-users.ts';
 import type { TurnProver } from './prove/turn-prover.ts';
 import type { TurnSample } from './prove/turn-sample.ts';
-import type { OpenArm } from './open-arms.ts';
-import { ItemPreparer, type PreparationParts, type PreparedItem } from './prepare-item.ts';
+import { measuredResponse } from './record/turn-recorder.ts';
+import type { RunClock } from './run-clock.ts';
 import type { WarmTurn, WarmUp } from './run-estimate.ts';
 import type { Suite } from './suite.ts';
+import type { Claims } from './workers/claims.ts';
 import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './turn-writer.ts';
 
-/** As many turns in a row that reach no engine end the run, which can be resumed. */
+/** Consecutive turns without a reachable engine that end the run, which can be resumed. */
 const UNREACHED_AT_MOST = 2;
+/** A shorter warm-up is done twice, and the second round is measured. */
+const SECOND_ROUND_BELOW_MS = 4000;
 
 /** Everything that all users of a run share. */
-export interface RunBench extends WriterParts, ObserverParts, PreparationParts {
+export interface RunBench extends WriterParts, ObserverParts {
+  readonly claims: Claims;
   readonly suite: Suite;
-  /** Of the whole plan, whoever asks them. */
+  /** All users of the plan. */
   readonly users: readonly DatasetUser[];
-  /** Those whom this run asks. */
-  readonly planned: readonly UserOfPlan[];
-  readonly queue: UserQueue<UserOfPlan>;
-  /** Turns that are proven anew. */
+  /** Those in the shard of this run. */
+  readonly planned: readonly PlanUser[];
+  /** Turns that are proven. */
   readonly sample: TurnSample;
+  /** Users whose memories the negative control may show. */
+  readonly controlUsers: readonly DatasetUser[];
+  readonly keeper: MemoryKeeper;
   readonly embeddings: EmbeddingService;
   readonly arms: readonly OpenArm[];
-  /** The metric by which an answer is right. */
-  readonly success: string;
-  readonly settings: PreparationParts['settings'] & { readonly repeats: number };
+  readonly settings: {
+    readonly seed: number;
+    readonly topK: number;
+    readonly threshold: number;
+    readonly repeats: number;
+  };
   readonly clock: RunClock;
-  /** Asked about the answers when all turns are there; missing where none is. */
+  /** Judges the answers after all turns. */
   readonly judge?: Judge;
-  /** Keep K/V from user to user (`--kv-store`). */
+  /** Users share KV (`--kv-store`). */
   readonly sharesStore: boolean;
+}
+
+/** An item as every arm is given it: retrieved once, over the memories that the user had at that time. */
+interface PreparedItem {
+  readonly item: DatasetItem;
+  /** The question in the words and the language of its data set. */
+  readonly question: Pick<ChatRequest, 'query' | 'language' | 'systemPrompt' | 'answerPrefix'>;
+  readonly visible: readonly DatasetMemory[];
+  readonly sources: MemorySources;
+  readonly observer: TurnObserver;
 }
 
 /** A turn that was answered and observed, before the other arms of its item have answered. */
@@ -62,135 +87,172 @@ type TakenTurn =
     }
   | { readonly arm: Arm; readonly error: unknown };
 
-/** Asks the questions of one user: retrieves once an item, then every arm in rotated order, each turn written whole. */
+/** Takes the turns of one user: retrieves once per item, then asks every arm in rotated order, and writes each turn. */
 export class UserRun {
   readonly #bench: RunBench;
   readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
   readonly #itemsBefore: number;
-  readonly #preparer: ItemPreparer;
-  /** Messages so far of conversations that go on over several items, by session. */
+  #indexed: ReadonlySet<string> = new Set();
+  /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
-  /** Turns in a row that no engine could be reached for. */
+  /** Consecutive turns for which no engine could be reached. */
   #unreached = 0;
 
-  constructor(bench: RunBench, { user, itemsBefore }: UserOfPlan) {
+  constructor(bench: RunBench, { user, itemsBefore }: PlanUser) {
     this.#bench = bench;
     this.#writer = new TurnWriter(bench, user);
-    this.#preparer = new ItemPreparer(bench, user);
     this.#user = user;
     this.#itemsBefore = itemsBefore;
   }
 
   /**
-   * @param prover proves a sample of the turns anew @param onTurn called after every turn
-   * @throws the reason of an aborted signal, within a turn too; items that were finished are stored
+   * @param onTurn called after every turn
+   * @throws the reason of an aborted signal, within a turn too; finished items are stored
    */
   async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
     const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
+    const { items } = this.#user;
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
-      // A repeat is the same experiment again: nothing of the last one may be found.
+      // A repeat is the same experiment again: it must find nothing of the last one.
       embeddings.clear();
       await keeper.reset();
-      if (!sharesStore) await this.#resetStores();
-      for (const [index, item] of this.#user.items.entries()) {
-        const prepared = await clock.time('turns', () => this.#preparer.prepare(item, signal), 'prepared');
-        const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
-        const asked = this.#itemsBefore * settings.repeats + repeat * this.#user.items.length + index;
-        const order = armOrder(arms, settings.seed, asked);
+      if (!sharesStore) for (const { system, recorder } of arms) await recorder.declared(() => system.reset());
+      for (const [index, item] of items.entries()) {
+        const prepared = await clock.time('turns', () => this.#prepare(item, signal), 'prepared');
+        const place = this.#itemsBefore * settings.repeats + repeat * items.length + index;
         const taken: TakenTurn[] = [];
-        for (const arm of order.filter((open) => isAskedOf(open.arm.traits, item))) {
+        for (const open of armOrder(arms, settings.seed, place)) {
+          if (!takesItem(open.arm.traits, item)) continue;
           signal.throwIfAborted();
-          taken.push(await this.#takeTurn(prepared, arm, repeat, { observer, prover }, signal));
+          taken.push(await this.#takeTurn(prepared, open, { repeat, prover }, signal));
           onTurn();
         }
-        // Only now is known what the reference of each gave.
+        // Observations that compare with other arms need the answers of all.
         const outcomes: TurnOutcome[] = [];
-        for (const turn of taken) outcomes.push(await this.#complete(turn, observer, signal));
+        for (const turn of taken) outcomes.push(await this.#complete(turn, prepared.observer, signal));
         await clock.time('turns', () => this.#writer.write(item, prepared.visible, repeat, outcomes));
       }
       this.#conversations.clear();
     }
   }
 
-  /** One turn of every arm on an item of the user, observed and unwritten: caches of the machine are warm after it. */
+  /** Takes one turn of every arm on an item, observed but not stored, which warms up the caches of the machine. */
   async warmUp(item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
     const { arms, sharesStore } = this.#bench;
-    const prepared = await this.#preparer.prepare(item, signal);
-    const observer = new TurnObserver(this.#bench, item, profileOf(item.language, this.#user.languageProfile));
+    const prepared = await this.#prepare(item, signal);
     const turns: WarmTurn[] = [];
-    for (const { arm, system, session, recorder } of arms) {
+    for (const open of arms) {
       const start = performance.now();
-      // K/V of a user of its own: K/V that is shared on purpose stays, and nobody finds this.
-      const request = {
-        ...prepared.asked,
-        sessionId: 'warm-up',
-        userId: 'warm-up',
-        history: item.history,
-        ...givenMemories(arm.traits, prepared.sources),
-      };
-      const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }));
-      signal.throwIfAborted();
-      const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
+      // Of a user of its own, so that no turn finds its KV.
+      const session = { sessionId: 'warm-up', userId: 'warm-up', history: item.history };
+      const request = { ...prepared.question, ...session, ...givenMemories(open.arm.traits, prepared.sources) };
+      const turn = await this.#answer(request, open, prepared, signal);
       const answered = performance.now();
-      const memories = { visible: prepared.visible, memories: givenTo(arm, request, response) };
-      await observer.observe(arm.traits, { session, response, recorded, memories }, { signal });
+      await prepared.observer.observe(open.arm.traits, turn, { signal });
       const [turnMs, scoringMs] = [answered - start, performance.now() - answered];
-      turns.push({ traits: arm.traits, turnMs, scoringMs });
-      if (!sharesStore) await recorder.declared(() => system.reset());
+      turns.push({ traits: open.arm.traits, turnMs, scoringMs });
+      if (!sharesStore) await open.recorder.declared(() => open.system.reset());
     }
     return { user: this.#user, item, turns };
   }
 
-  async #resetStores(): Promise<void> {
-    for (const { system, recorder } of this.#bench.arms) await recorder.declared(() => system.reset());
+  /** Puts the memories of that time into the index, and retrieves once for all arms. */
+  async #prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
+    const { arms, controlUsers, keeper, settings } = this.#bench;
+    const { userId, languageProfile } = this.#user;
+    const profile = profileOf(item.language, languageProfile);
+    const visible = visibleMemories(this.#user, item);
+    await this.#index(visible);
+    const question: PreparedItem['question'] = {
+      query: item.query,
+      language: profile.language,
+      ...(item.systemPrompt === undefined ? {} : { systemPrompt: item.systemPrompt }),
+      ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
+    };
+    for (const { system, recorder } of arms) {
+      await recorder.declared(async () => system.prepare?.(userId, visible, { ...question, signal }));
+    }
+    const start = performance.now();
+    const found = await keeper.retrieve(item.query, {
+      userId,
+      topK: settings.topK,
+      threshold: settings.threshold,
+      now: new Date(item.askedAt),
+      history: item.history,
+      passages: item.passages,
+    });
+    const retrieved = { ...found, elapsedMs: performance.now() - start };
+    const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
+    // By id: a run may store no texts.
+    const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
+    const sources: MemorySources = {
+      retrieved,
+      all,
+      preferences: all.filter(({ memoryId }) => preferred.has(memoryId)),
+      evidence: all.filter(({ memoryId }) => item.evidence.includes(memoryId)),
+      donated: controlMemories(retrieved.memories, controlUsers, this.#user, item, settings.seed),
+    };
+    return { item, question, visible, sources, observer: new TurnObserver(this.#bench, item, profile) };
+  }
+
+  async #index(visible: readonly DatasetMemory[]): Promise<void> {
+    const { keeper, runId } = this.#bench;
+    const { userId } = this.#user;
+    const sessionId = `${runId}/${userId}`;
+    const { removed, added } = indexChanges(this.#indexed, visible);
+    for (const memoryId of removed) await keeper.remove(sessionId, memoryId, userId);
+    if (added.length > 0) await keeper.addAll(sessionId, userId, added.map(memoryEntry));
+    this.#indexed = new Set(visible.map(({ memoryId }) => memoryId));
   }
 
   async #takeTurn(
-    { item, asked, visible, sources }: PreparedItem,
-    { arm, system, session, recorder }: OpenArm,
-    repeat: number,
-    { observer, prover }: { readonly observer: TurnObserver; readonly prover: TurnProver },
+    prepared: PreparedItem,
+    open: OpenArm,
+    { repeat, prover }: { readonly repeat: number; readonly prover: TurnProver },
     signal: AbortSignal,
   ): Promise<TakenTurn> {
-    const { userId } = this.#user;
-    const sessionId = sessionIdOf(this.#bench.runId, item, arm, repeat);
+    const { item, question, sources, visible, observer } = prepared;
+    const { arm } = open;
+    const { clock, runId } = this.#bench;
+    const sessionId = sessionIdOf(runId, item, arm, repeat);
     const history = [...(this.#conversations.get(sessionId) ?? []), ...item.history];
-    const request: ChatRequest = {
-      ...asked,
-      sessionId,
-      userId,
-      history,
-      ...givenMemories(arm.traits, sources),
-    };
-    const { clock } = this.#bench;
+    const session = { sessionId, userId: this.#user.userId, history };
+    const request: ChatRequest = { ...question, ...session, ...givenMemories(arm.traits, sources) };
     try {
-      const { value, recorded } = await clock.time('turns', () =>
-        recorder.turn(() => system.chat({ ...request, signal })),
-      );
-      // An answer that was cut short is no turn.
-      signal.throwIfAborted();
-      const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
-      const memories = { visible, memories: givenTo(arm, request, response) };
-      const turn = { session, response, recorded, memories };
+      const turn = await clock.time('turns', () => this.#answer(request, open, prepared, signal));
+      const { response } = turn;
       await clock.time('scoring', () => observer.observe(arm.traits, turn, { signal }));
       const proof = await clock.time('checks', () => prover.prove(arm.traits, { item, repeat }, turn, { signal }));
       if (item.conversation !== undefined) {
-        const exchange: readonly HistoryMessage[] = [
+        this.#conversations.set(sessionId, [
+          ...history,
           { role: 'user', content: item.query },
           { role: 'assistant', content: response.text },
-        ];
-        this.#conversations.set(sessionId, [...history, ...exchange]);
+        ]);
       }
       this.#unreached = 0;
       return { arm, request, response, scores: this.#score(item, visible, response), proof };
     } catch (error) {
       const isUnreached = error instanceof BenchError && error.code === 'unreachable';
       this.#unreached = isUnreached ? this.#unreached + 1 : 0;
-      // One answer that is lost is a turn; a server that is gone answers no later turn either.
+      // One lost answer is a failed turn; a server that is gone will not answer later turns either.
       if (this.#unreached === UNREACHED_AT_MOST) throw error;
-      return { arm, error: failureOf(error, signal) };
+      return { arm, error: turnError(error, signal) };
     }
+  }
+
+  async #answer(
+    request: ChatRequest,
+    { arm, system, session, recorder }: OpenArm,
+    { visible }: PreparedItem,
+    signal: AbortSignal,
+  ): Promise<AnsweredInSession> {
+    const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }));
+    // An answer that was cut short is no turn.
+    signal.throwIfAborted();
+    const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
+    return { session, response, recorded, memories: { visible, memories: allowedMemories(arm, request, response) } };
   }
 
   async #complete(turn: TakenTurn, observer: TurnObserver, signal: AbortSignal): Promise<TurnOutcome> {
@@ -200,27 +262,27 @@ export class UserRun {
       const observed = await this.#bench.clock.time('scoring', () => observer.complete(arm.traits, { signal }));
       return { ...turn, observed: { ...observed, ...turn.proof } };
     } catch (error) {
-      return { arm, error: failureOf(error, signal) };
+      return { arm, error: turnError(error, signal) };
     }
   }
 
   #score(item: DatasetItem, visible: readonly DatasetMemory[], response: ChatResponse): Scores {
-    const kept = response.memoriesUsed.map((memory) => memory.memoryId);
-    const shown = response.promptInfo.segments.filter((segment) => segment.role === 'memory');
+    const { memoriesUsed, promptInfo, trace } = response;
+    const shown = new Set(promptInfo.segments.filter(({ role }) => role === 'memory').map(({ memoryId }) => memoryId));
     return scoreTurn(
       item,
       {
-        answer: response.trace.answer.text,
-        storedIds: visible.map((memory) => memory.memoryId),
-        retrievedIds: response.trace.retrieved.map((memory) => memory.memoryId),
-        keptIds: kept,
-        shown: response.memoriesUsed
-          .filter((memory) => shown.some((segment) => segment.memoryId === memory.memoryId))
-          .map((memory) => ({
-            memoryId: memory.memoryId,
-            content: memory.content,
-            value: memory.metadata['value'] as string | undefined,
-            relation: memory.metadata['relation'] as string | undefined,
+        answer: trace.answer.text,
+        storedIds: visible.map(({ memoryId }) => memoryId),
+        retrievedIds: trace.retrieved.map(({ memoryId }) => memoryId),
+        keptIds: memoriesUsed.map(({ memoryId }) => memoryId),
+        shown: memoriesUsed
+          .filter(({ memoryId }) => shown.has(memoryId))
+          .map(({ memoryId, content, metadata }) => ({
+            memoryId,
+            content,
+            value: metadata['value'] as string | undefined,
+            relation: metadata['relation'] as string | undefined,
           })),
       },
       profileOf(item.language, this.#user.languageProfile),
@@ -229,8 +291,32 @@ export class UserRun {
   }
 }
 
+/** Warms up every arm on an item of the user. */
+export async function warmUp(user: UserRun, item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
+  const start = performance.now();
+  const warm = await user.warmUp(item, signal);
+  // The first round of a fast model is much slower than later ones.
+  return performance.now() - start < SECOND_ROUND_BELOW_MS ? await user.warmUp(item, signal) : warm;
+}
+
+/**
+ * Orders the arms of an item: one shuffle by seed, then a Williams design, rotated from item to item. Each arm stands equally often
+ * in each place and, with an even number of arms, equally often behind each other arm; an odd number needs the mirrored order every
+ * other round.
+ * @see Williams 1949, "Experimental designs balanced for the estimation of residual effects of treatments"
+ */
+export function armOrder<T>(arms: readonly T[], seed: number, turn: number): T[] {
+  const shuffled = new SeededRandom(seed).shuffled(arms);
+  const count = shuffled.length;
+  const order = shuffled.map((_, place) => {
+    const step = place % 2 === 0 ? place / 2 : count - (place + 1) / 2;
+    return shuffled[(step + turn) % count]!;
+  });
+  return count % 2 === 1 && Math.floor(turn / count) % 2 === 1 ? order.reverse() : order;
+}
+
 /** The memories that an arm may show, by its own rule. */
-function givenTo(
+function allowedMemories(
   { gated, readsSummary, traits }: Arm,
   { retrieved, preferences = [] }: ChatRequest,
   { trace }: ChatResponse,
@@ -241,10 +327,10 @@ function givenTo(
   return [...preferences, ...retrieved.memories.filter((memory) => !isPreference(memory))];
 }
 
-/** The error of a failed turn. @throws what ends the run: the reason of the signal, and want of a place to write to */
-function failureOf(error: unknown, signal: AbortSignal): unknown {
+/** The error of a failed turn. @throws errors that end the run: the reason of the signal, and those of disk and database */
+function turnError(error: unknown, signal: AbortSignal): unknown {
   signal.throwIfAborted();
-  // No later turn could be kept either: the run ends, and can be resumed.
+  // No later turn could be stored either: the run ends, and can be resumed.
   if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
   return error;
 }

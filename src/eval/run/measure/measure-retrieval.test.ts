@@ -3,7 +3,7 @@ import { loadBenchConfig } from '../../../bench/load-config.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import { presetModels } from '../../../models/preset-models.ts';
 import { GivenRetriever } from '../../../retrieval/given-retriever.ts';
-import type { DrawnDataset } from '../draw-users.ts';
+import type { DrawnDataset } from '../plan/plan-users.ts';
 import {
   datasetStrategies,
   mentionStrategies,

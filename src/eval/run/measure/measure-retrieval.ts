@@ -14,7 +14,7 @@ import { pairedTotals } from '../../analysis/statistics/paired-totals.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
 import { shareGain } from '../../analysis/summary/paired-quality.ts';
 import { salienceRule } from '../bench-parts.ts';
-import type { DrawnDataset } from '../draw-users.ts';
+import type { DrawnDataset } from '../plan/plan-users.ts';
 import { memoryEntry, type MemoryEntry } from '../memory-entry.ts';
 import type { MeasureContext } from '../suite.ts';
 

@@ -1,7 +1,7 @@
 import { auditSum } from '../../../store/records/engine-audit.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-clock.ts';
-import { countsTogether } from '../worker-counts.ts';
+import { countsTogether } from '../workers/worker-counts.ts';
 
 type Profile = RunProbes['profile'];
 

@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { isAskedOf } from '../asked-of-arm.ts';
+import { takesItem } from '../plan/plan-users.ts';
 
 /** Turns per arm that are proven; all if there are fewer. */
 const LEAST_TURNS = 10;
@@ -27,7 +27,7 @@ export class TurnSample {
     const shuffled = new SeededRandom(seed).shuffled(turns);
     this.#drawn = new Set(
       arms.flatMap((arm) => {
-        const planned = shuffled.filter(({ item }) => isAskedOf(arm, item));
+        const planned = shuffled.filter(({ item }) => takesItem(arm, item));
         const count = Math.max(LEAST_TURNS, Math.ceil(SHARE * planned.length));
         return planned.slice(0, count).map(({ item, repeat }) => turnKey(arm, item, repeat));
       }),

@@ -1,28 +1,36 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { BenchConfig } from '../../../config/bench-config.ts';
-import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
+import { basename, join } from 'node:path';
+import { BenchError } from '../../../base/bench-error.ts';
+import { type BenchConfig, benchConfigSchema } from '../../../config/bench-config.ts';
+import { shippedDatasets } from '../../../config/shipped-datasets.ts';
+import { systemPromptSchema } from '../../../config/system-prompt.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan } from '../../../store/records/queued-plan.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 import { schemaVersion } from '../../../store/records/schema-version.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
 import { withFetchedModels } from '../fetch-models.ts';
+import { isProbed } from '../isolation-probe.ts';
+import { keptOptions } from '../option-effects.ts';
+import { requireDivisible } from '../plan/plan-users.ts';
 import { prepareSuite } from '../prepared-suite.ts';
-import { isProbed } from '../probe-bench.ts';
-import { placeOfRun } from '../process-place.ts';
 import type { BenchHooks } from '../progress.ts';
-import { newRun } from '../run-record.ts';
-import { requireDivisible } from '../shard.ts';
-import type { Suite } from '../suite.ts';
-import { suiteOptions } from '../suite-options.ts';
+import { newRun, resumedConfig } from '../run-record.ts';
+import { type Suite, suiteOptions } from '../suite.ts';
 
-/** The position of the isolation probe, which is no user's. */
-export const ISOLATION = -1;
+/** The position of the isolation probe among the units of a queue; users have theirs in the plan. */
+export const ISOLATION_POSITION = -1;
+
+/** Settings that a worker has of its own: they name paths of its machine, or its user's consent. */
+const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
+/** Settings of runs that cannot be divided. */
+const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
 
 /**
- * Plans a run for a queue, and asks nothing: data are read and the model is loaded, since both decide which arms and which
- * questions there are.
+ * Plans a run for a queue without taking a turn. Data are read and the model is loaded, because both decide which arms and questions
+ * there are.
  * @throws BenchError on bad options, data or models, and for a run that cannot be divided
  */
 export async function planRun(
@@ -37,18 +45,62 @@ export async function planRun(
   const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-plan-'));
   using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  const place = { folder, suffix: '' };
   await using prepared = await prepareSuite(
-    { suite, begun: undefined, folder, place: placeOfRun(folder), engines, settings, isMade: false },
+    { suite, begun: undefined, folder, place, engines, settings, isMade: false },
     hooks,
   );
-  const run = await newRun({ ...prepared, name, config: settings, listsUsers: true });
-  const named = { ...run.plan, settings: shownSettings(run.plan.settings) };
-  // As whoever reads it will have it.
-  return queuedPlan.parse(JSON.parse(JSON.stringify({ ...run, schemaVersion, plan: named })));
+  const run = await newRun(prepared, { name, listsUsers: true });
+  const plan = { ...run.plan, settings: shownSettings(run.plan.settings) };
+  // Through JSON, as its readers will get it.
+  return queuedPlan.parse(JSON.parse(JSON.stringify({ ...run, schemaVersion, plan })));
 }
 
-/** The units of a plan: its users, those first whom it names first, and behind them the isolation probe. */
+/** The units of a plan: its users, the first ones with the highest priority, and then the isolation probe. */
 export function unitsOf({ plan: { arms, users } }: QueuedPlan): QueuedUnit[] {
-  const ofUsers = users.map((_, position) => ({ position, priority: users.length - position }));
-  return arms.some(isProbed) ? [...ofUsers, { position: ISOLATION, priority: 0 }] : ofUsers;
+  const units = users.map((_, position) => ({ position, priority: users.length - position }));
+  return arms.some(isProbed) ? [...units, { position: ISOLATION_POSITION, priority: 0 }] : units;
+}
+
+/** The data sets of a plan as `--dataset` takes them: by name if they are known, else as files of the working folder. */
+export function datasetsOf({ plan }: QueuedPlan): string[] {
+  const { dataset = [] } = plan.settings as { readonly dataset?: readonly string[] };
+  return dataset.map((file) => {
+    const name = basename(file, '.jsonl');
+    return shippedDatasets().has(name) ? name : file.includes('.') ? `./${basename(file)}` : file;
+  });
+}
+
+/**
+ * The options of a worker: from the plan everything that turns depend on, from its own command the paths of its machine.
+ * @throws BenchError `bad-option` for a model that neither has; `database` for a plan with settings that this program does not take
+ */
+export function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
+  requireKnownSettings(run);
+  const { threads } = run.environment;
+  const { dataFile: _, errata: __, allowRemote: ___, ...settings } = resumedConfig(own, run);
+  return {
+    ...settings,
+    ...Object.fromEntries(OWN_SETTINGS.flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]]]))),
+    // A server has its own.
+    ...(threads === 0 ? {} : { threads }),
+  };
+}
+
+/** A plan comes from a server that others write to. */
+function requireKnownSettings({ name, plan }: RunRecord): void {
+  const isKnown = (key: (typeof keptOptions)[number], value: unknown): boolean => {
+    if (key === 'generalAnswerPrefix' || key === 'given') return typeof value === 'string';
+    const schema = key === 'systemPrompt' ? systemPromptSchema : benchConfigSchema.shape[key];
+    return schema.safeParse(value).success;
+  };
+  for (const key of keptOptions) {
+    const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
+    if (value === undefined || (isKnown(key, value) && !REFUSED_SETTINGS.includes(key))) continue;
+    throw new BenchError(
+      'database',
+      `run "${name}": this program does not take the plan's setting ${key}`,
+      'plan it again with the version of the workers',
+    );
+  }
 }

@@ -6,32 +6,37 @@ import { meterDifference } from '../../../engine/token-meter.ts';
 import { type KvTools, kvTools } from '../../../kv/kv-tools.ts';
 import type { SystemParts } from '../../../systems/system-parts.ts';
 import type { OpenStore } from '../../../systems/prefill/arm-store.ts';
-import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
-import { type TurnTimes, TurnStopwatch } from './turn-stopwatch.ts';
+import type { ChatResponse } from '../../../systems/contracts.ts';
 import { type Watch, watched } from './watched.ts';
 
 /** An answer as its engine generated it. */
 export interface RecordedGeneration {
-  /** The engine's own session in which it was generated. */
+  /** The engine's session, not the recorded one. */
   readonly session: EngineSession;
-  /** The token at each position of the session by then. */
+  /** Tokens of the session before the call, by position. */
   readonly before: readonly TokenId[];
-  /** Tokens that were evaluated behind these by the same call. */
+  /** Tokens that the call evaluated behind these. */
   readonly suffix: readonly TokenId[];
   readonly limits: GenerationLimits;
   readonly given: Generation;
 }
 
-/** A turn as it was seen by all that served it. */
-export interface RecordedTurn extends TurnTimes {
-  /** Prompt tokens that ran through the model, over all sessions of the engine; null where it does not count them. */
+/** A turn as it was recorded around the calls that served it. Times in milliseconds. */
+export interface RecordedTurn {
+  /** From the call to the first token of the last generation; null if nothing was generated. */
+  readonly firstTokenMs: number | null;
+  readonly totalMs: number;
+  /** Time outside watched calls, of the time to the first token, or of all if there is none: the system's own. */
+  readonly ownMs: number;
+  /** Prompt tokens that ran through the model, over all sessions of the engine; null if the engine does not count them. */
   readonly evaluated: number | null;
-  /** Tokens that ran through the model's first layers alone, by the meters of the engines that have these. */
+  /** Tokens that ran through the model's first layers alone. */
   readonly firstLayers: number;
-  /** The last one; null where nothing was generated. */
+  /** The last one; null if nothing was generated. */
   readonly generation: RecordedGeneration | null;
 }
 
+const ENGINE_CALLS = ['tokenize', 'detokenize', 'meter', 'deleteCheckpoint'] as const;
 const SESSION_CALLS = [
   ...(['evaluate', 'score', 'truncate', 'erase', 'clear', 'meter', 'readBack'] as const),
   ...(['checkpoint', 'restore', 'exportCells', 'importCells'] as const),
@@ -45,20 +50,56 @@ const KV_CALLS = [
   ...(['deviations', 'repeatHeads', 'attention'] as const),
 ];
 const BLOCK_CALLS = ['find', 'keep', 'settle', 'reject', 'forgetMemory', 'clear'] as const;
+const MEMORY_CALLS = ['retrieve', 'search', 'all', 'preferences', 'add', 'remove', 'load'] as const;
+
+/** One monotonic clock around a turn, split into watched calls and the rest, which is the system's own time. */
+class Stopwatch {
+  readonly #start = performance.now();
+  /** Time in ended calls; overlapping calls count once. */
+  #watchedMs = 0;
+  #underWay = 0;
+  #since = 0;
+  #first: { readonly ms: number; readonly ownMs: number } | undefined;
+
+  /** A watched call begins. */
+  enter(): void {
+    if (this.#underWay++ === 0) this.#since = performance.now();
+  }
+
+  /** A watched call has ended. */
+  leave(): void {
+    if (--this.#underWay === 0) this.#watchedMs += performance.now() - this.#since;
+  }
+
+  /** Notes the first token of a generation; that of a later generation replaces it. */
+  firstToken(): void {
+    this.#first = this.#now();
+  }
+
+  stop(): Pick<RecordedTurn, 'firstTokenMs' | 'totalMs' | 'ownMs'> {
+    const whole = this.#now();
+    return { firstTokenMs: this.#first?.ms ?? null, totalMs: whole.ms, ownMs: (this.#first ?? whole).ownMs };
+  }
+
+  #now(): { readonly ms: number; readonly ownMs: number } {
+    const now = performance.now();
+    const watchedMs = this.#watchedMs + (this.#underWay > 0 ? now - this.#since : 0);
+    return { ms: now - this.#start, ownMs: now - this.#start - watchedMs };
+  }
+}
 
 interface OpenWork {
-  readonly stopwatch: TurnStopwatch;
+  readonly stopwatch: Stopwatch;
   generation: RecordedGeneration | null;
 }
 
 /**
- * Stands between the system of one arm and all that serves it: engine, sessions, store, memories, and the work on K/V. It
- * times their calls, keeps the last generation, and refuses calls outside a turn or work that was declared, so that nothing
- * is done while no clock runs.
+ * Stands between the system of one arm and everything that serves it: engine, sessions, store, memories and KV tools. It times
+ * their calls, records the last generation, and refuses calls outside a turn or declared work, so that no work escapes the clock.
  */
 export class TurnRecorder {
   readonly #engine: Engine;
-  /** Engines of the model's first layers that the system has used, and what each had evaluated by the beginning of the turn. */
+  /** Engines of the model's first layers that the system has used, and the tokens of each at the start of the turn. */
   readonly #early = new Map<Engine, number>();
   #open: OpenWork | undefined;
   #refused = 0;
@@ -72,7 +113,7 @@ export class TurnRecorder {
     return this.#refused;
   }
 
-  /** The parts of the arm's system, as it sees them. */
+  /** The parts that the arm's system gets. */
   parts(parts: SystemParts, openStore: OpenStore): SystemParts & { readonly openStore: OpenStore } {
     const opened = parts.open().then(({ engine, session }) => ({
       engine: this.#recordedEngine(engine),
@@ -81,29 +122,27 @@ export class TurnRecorder {
     return {
       ...parts,
       open: () => opened,
-      memories: this.#recordedMemories(parts.memories),
+      memories: watched(parts.memories, MEMORY_CALLS, this.#watch),
       kv: this.#recordedKv(parts.kv ?? kvTools),
       openStore: this.#recordedStores(openStore),
     };
   }
 
   #recordedEngine(engine: Engine): Engine {
-    return watched(engine, ['tokenize', 'detokenize', 'meter', 'deleteCheckpoint'], this.#watch, {
-      openSession: (...asked) =>
-        this.#watch(() => engine.openSession(...asked).then((session) => this.#recordedSession(session))),
-      firstLayers: (...asked) => this.#watch(() => this.#firstLayers(engine, ...asked)),
+    return watched(engine, ENGINE_CALLS, this.#watch, {
+      openSession: (...given) => this.#watch(async () => this.#recordedSession(await engine.openSession(...given))),
+      firstLayers: (...given) =>
+        this.#watch(async () => {
+          const early = await engine.firstLayers(...given);
+          if (!this.#early.has(early)) this.#early.set(early, await evaluatedBy(early));
+          return this.#recordedEngine(early);
+        }),
     });
-  }
-
-  async #firstLayers(engine: Engine, ...asked: Parameters<Engine['firstLayers']>): Promise<Engine> {
-    const early = await engine.firstLayers(...asked);
-    if (!this.#early.has(early)) this.#early.set(early, await evaluatedBy(early));
-    return this.#recordedEngine(early);
   }
 
   #recordedSession(session: EngineSession): EngineSession {
     return watched(session, SESSION_CALLS, this.#watch, {
-      generate: (...asked) => this.#watch(() => this.#generate(session, ...asked)),
+      generate: (...given) => this.#watch(() => this.#generate(session, ...given)),
     });
   }
 
@@ -114,13 +153,9 @@ export class TurnRecorder {
     };
   }
 
-  #recordedMemories(keeper: MemoryKeeper): MemoryKeeper {
-    return watched(keeper, ['retrieve', 'search', 'all', 'preferences', 'add', 'remove', 'load'], this.#watch);
-  }
-
   #recordedKv(tools: KvTools): KvTools {
     return watched(tools, KV_CALLS, this.#watch, {
-      openBlocks: (...asked) => watched(tools.openBlocks(...asked), BLOCK_CALLS, this.#watch),
+      openBlocks: (...given) => watched(tools.openBlocks(...given), BLOCK_CALLS, this.#watch),
     });
   }
 
@@ -135,15 +170,15 @@ export class TurnRecorder {
     return { value, recorded: { ...times, evaluated, firstLayers, generation: open.generation } };
   }
 
-  /** Runs work outside turns that is counted elsewhere, such as a warm-up. */
+  /** Runs work outside turns that is counted elsewhere, such as preparation. */
   async declared<T>(work: () => Promise<T>): Promise<T> {
     return (await this.#during(work)).value;
   }
 
   async #during<T>(
     work: () => Promise<T>,
-  ): Promise<{ readonly value: T; readonly open: OpenWork; readonly times: TurnTimes }> {
-    const open: OpenWork = { stopwatch: new TurnStopwatch(), generation: null };
+  ): Promise<{ readonly value: T; readonly open: OpenWork; readonly times: ReturnType<Stopwatch['stop']> }> {
+    const open: OpenWork = { stopwatch: new Stopwatch(), generation: null };
     this.#open = open;
     try {
       const value = await work();
@@ -203,4 +238,27 @@ export class TurnRecorder {
 /** Prompt tokens by an engine's meter; an engine that shows its first layers counts. */
 async function evaluatedBy(engine: Engine): Promise<number> {
   return (await engine.meter()).evaluated ?? 0;
+}
+
+/**
+ * A response with the times, the evaluated tokens and the sequence that the runner measured; the phases in between stay what the
+ * system reports.
+ * @param retrieveMs time of the retrieval that was made for all arms of the item; 0 for an arm that retrieves nothing
+ */
+export function measuredResponse(
+  response: ChatResponse,
+  { firstTokenMs, totalMs, evaluated, firstLayers, generation }: RecordedTurn,
+  retrieveMs: number,
+): ChatResponse {
+  const { timings, tokens, trace } = response;
+  const total = retrieveMs + totalMs;
+  const suffix = generation?.suffix ?? trace.suffix;
+  const sessionTokens = generation === null ? trace.sessionTokens : [...generation.before, ...generation.suffix];
+  return {
+    ...response,
+    latencyMs: total,
+    timings: { ...timings, firstToken: retrieveMs + (firstTokenMs ?? totalMs), total },
+    tokens: { ...tokens, evaluated: evaluated ?? tokens.evaluated, ...(firstLayers === 0 ? {} : { firstLayers }) },
+    trace: { ...trace, suffix, sessionTokens },
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadBenchConfig } from '../../bench/load-config.ts';
-import { suiteOptions } from './suite-options.ts';
+import { suiteOptions } from './suite.ts';
 
 const alphaSuite = { defaults: { limit: 200 } };
 const mainSuite = { shipped: { limit: 100, users: 20 } };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newRun } from '../../../../test/fixtures/stored-runs.ts';
 import { type QueuedPlan, queuedPlan } from '../../../store/records/queued-plan.ts';
-import { planIdOf } from './plan-id.ts';
+import { hashPlan } from './same-plan.ts';
 
 const made = newRun({ name: 'r', turns: [], settings: { dataset: ['a.jsonl'] } }, ['rag']);
 const plan = queuedPlan.parse({
@@ -17,12 +17,12 @@ function reversed<Value>(value: Value): Value {
   return Object.fromEntries(fields.map(([key, part]) => [key, reversed(part as unknown)])) as Value;
 }
 
-const changed = (change: Partial<QueuedPlan>): string => planIdOf({ ...plan, ...change });
+const changed = (change: Partial<QueuedPlan>): string => hashPlan({ ...plan, ...change });
 
 test('is the same for the same facts: in any order, under any name, on any machine, with data in any folder', () => {
-  const id = planIdOf(plan);
+  const id = hashPlan(plan);
   expect(id).toMatch(/^[0-9a-f]{64}$/);
-  expect(planIdOf(reversed(plan))).toBe(id);
+  expect(hashPlan(reversed(plan))).toBe(id);
   expect(changed({ name: 'other', environment: { ...plan.environment, cpu: 'Another', cores: 64 } })).toBe(id);
   const settings = { ...plan.plan.settings, dataset: ['elsewhere/a.jsonl'] };
   expect(changed({ plan: { ...plan.plan, settings } })).toBe(id);
@@ -37,5 +37,5 @@ test.each<[string, Partial<QueuedPlan>]>([
   ['setting', { plan: { ...plan.plan, settings: { ...plan.plan.settings, topK: 6 } } }],
   ['list of users', { plan: { ...plan.plan, users: [{ userId: 'ann', turns: 3 }] } }],
 ])('is another for another %s', (_, change) => {
-  expect(changed(change)).not.toBe(planIdOf(plan));
+  expect(changed(change)).not.toBe(hashPlan(plan));
 });

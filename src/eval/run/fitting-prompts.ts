@@ -2,26 +2,29 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { AskedData } from '../../data/asked-data.ts';
 import type { DatasetItem, DatasetUser } from '../../data/dataset.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
+import { prefixParts } from '../../systems/prefill/prefix-parts.ts';
+import { sinkTokens } from '../../systems/prefill/seen-tokens.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../systems/prompt/answer-prefix.ts';
 import { buildPrompt, type PromptRules, reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { type ChatEngine, promptFormOf } from '../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../systems/prompt/prompt-tokenizer.ts';
+import { systemPromptFor } from '../../systems/prompt/system-prompt.ts';
 
-/** The engine and the rules by which every question is asked. */
-export interface AskingParts {
+/** The engine and the rules that build every prompt. */
+interface PromptParts {
   readonly engine: ChatEngine & { readonly info: { readonly contextTokens: number } };
   readonly rules: Omit<PromptRules, 'windowTokens'>;
 }
 
 /**
- * Refuses the first question that does not fit into the window even alone, in one of the forms in which arms ask.
+ * Refuses the first question that does not fit into the window even without memories, in any prompt template of the arms.
  * @throws BenchError `context-overflow` naming the item and its place
  */
 export async function requireFittingQueries(
   users: readonly DatasetUser[],
   { parts }: Pick<AskedData, 'parts'>,
   arms: readonly Pick<Arm, 'template'>[],
-  { engine, rules }: AskingParts,
+  { engine, rules }: PromptParts,
 ): Promise<void> {
   const { contextTokens: windowTokens } = engine.info;
   const tokenizer = new PromptTokenizer(engine);
@@ -48,4 +51,43 @@ export async function requireFittingQueries(
 /** A token takes a byte at least, and what stands around a question less than half of any window. */
 function mayExceed({ query }: Pick<DatasetItem, 'query'>, mostTokens: number): boolean {
   return Buffer.byteLength(query) > mostTokens / 2;
+}
+
+/** Any memory: the tokens in front of memories do not depend on it. */
+const MEMORY = { memoryId: 'm', content: 'x', score: 1, metadata: {} };
+
+/**
+ * Refuses an arm that shares more tokens among its blocks than some prompt has in front of its memories.
+ * @throws BenchError `bad-option` naming the arm and the most that all prompts have
+ */
+export async function requireFittingSinks(
+  users: readonly DatasetUser[],
+  arms: readonly Pick<Arm, 'template' | 'traits'>[],
+  { engine, rules }: PromptParts,
+): Promise<void> {
+  const tokenizer = new PromptTokenizer(engine);
+  const items = users.flatMap((user) => user.items);
+  // Prompts differ there by their system text alone.
+  const systemPrompts = new Set(
+    items.map(
+      ({ query, language, systemPrompt }) =>
+        systemPrompt ?? systemPromptFor({ query, ...(language === undefined ? {} : { language }) }, rules),
+    ),
+  );
+  for (const { traits, template } of arms) {
+    const { making, name, settings } = traits;
+    if (making?.sink === undefined) continue;
+    const form = await promptFormOf(template ?? rules.template, engine, rules.memoryHeader);
+    const own = { ...rules, labels: settings.labels ?? rules.labels, windowTokens: engine.info.contextTokens };
+    for (const systemPrompt of systemPrompts) {
+      const parts = { query: '', systemPrompt, memories: [MEMORY], history: [] };
+      const { header } = prefixParts(await buildPrompt(parts, own, tokenizer, form));
+      try {
+        sinkTokens(making, header);
+      } catch (error) {
+        if (!(error instanceof BenchError)) throw error;
+        throw new BenchError(error.code, `--arms ${name}: ${error.message}`, error.hint, error);
+      }
+    }
+  }
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAskedData } from '../../data/asked-data.ts';
-import type { DatasetUser } from '../../data/dataset.ts';
-import { drawUsers } from './draw-users.ts';
+import { readAskedData } from '../../../data/asked-data.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
+import { drawUsers } from './plan-users.ts';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const english = join(root, 'datasets/recall-en.jsonl');
 const chinese = join(root, 'test/fixtures/hand-zh.jsonl');
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
-import { readAskedData } from '../../data/asked-data.ts';
-import { claimOrder } from './claim-order.ts';
-import { TurnSample } from './prove/turn-sample.ts';
-import { usersOfPlan } from './users-of-plan.ts';
+import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
+import { readAskedData } from '../../../data/asked-data.ts';
+import { claimOrder } from './claims.ts';
+import { TurnSample } from '../prove/turn-sample.ts';
+import { planUsers } from '../plan/plan-users.ts';
 
-const file = join(import.meta.dirname, '../../../datasets/recall-en.jsonl');
+const file = join(import.meta.dirname, '../../../../datasets/recall-en.jsonl');
 const arms = [handmadeTraits('rag'), handmadeTraits('dki')];
 const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
 const ordered = (asked: typeof users, sample: Pick<TurnSample, 'has'>) =>
-  claimOrder(usersOfPlan(asked, arms, 1), { arms, repeats: 1, sample });
+  claimOrder(planUsers(asked, arms, 1), { arms, repeats: 1, sample });
 
 test('those with the most turns come first, and users of equal work in the order of the plan', () => {
   const asked = users.slice(0, 5).map((user, place) => ({ ...user, items: user.items.slice(0, place === 3 ? 5 : 2) }));

@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BenchError } from '../../../base/bench-error.ts';
+import { copyTokenPieces, copyUser } from '../../../store/copy-user.ts';
+import type { BenchDatabase } from '../../../store/database.ts';
+import type { MachineKind } from '../../../store/records/machine-kind.ts';
+import type { RunResults } from '../../../store/records/results.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { RunRepository } from '../../../store/run-repository.ts';
+import { RunUserRepository } from '../../../store/run-user-repository.ts';
+import { TurnIndexRepository } from '../../../store/turn-index/turn-index-repository.ts';
+import { TurnRepository } from '../../../store/turn-repository.ts';
+import { resultsOf } from '../../analysis/stored-results.ts';
+import { parseShard } from '../plan/plan-users.ts';
+import { firstDifference } from '../plan/same-plan.ts';
+import { mergedProbes } from './merged-probes.ts';
+
+/** Missing users that an error names. */
+const NAMED_AT_MOST = 8;
+
+/** A part of a run: a shard, or what a worker of a queue has stored. */
+export interface RunPart {
+  /** As the user named it. */
+  readonly file: string;
+  readonly run: RunRecord;
+  readonly database: BenchDatabase;
+}
+
+type Parts = readonly [RunPart, ...RunPart[]];
+
+/** What differs between merging shards and merging a queue. */
+export interface MergeRules {
+  /** Added to the notes of the run. */
+  readonly notes: readonly string[];
+  /** The hint if users or turns are missing. */
+  readonly toComplete: string;
+  /** Called when all turns were found. @throws BenchError if anything else is missing */
+  readonly requireWhole: () => void;
+  /** Settings of the whole run, beside those that the parts share. */
+  readonly settings?: { readonly workers?: number };
+}
+
+/**
+ * Merges the parts of a run: the rows of every user, in the order of the plan, and the findings of all parts. A user stands in
+ * exactly one part, so that merging the same parts gives the same run.
+ * @throws BenchError `bad-option` for parts of different plans, and for users or turns that are missing or duplicated; nothing is
+ * written then
+ */
+export function mergeParts(
+  target: BenchDatabase,
+  parts: Parts,
+  { notes, toComplete, requireWhole, settings: ofWhole = {} }: MergeRules,
+): RunResults {
+  requireOnePlan(parts);
+  const holders = userHolders(parts, toComplete);
+  requireWhole();
+  const runs = new RunRepository(target);
+  const { name, suite, seed, plan, environment, model, embedder, dataset, retriever } = parts[0].run;
+  const { users: _, ...whole } = plan;
+  const { shard: __, ...settings } = plan.settings;
+  const begun = { name, suite, seed, environment, model, embedder, dataset, retriever };
+  const merged = target.transaction(() => {
+    const started = Math.min(...parts.map(({ run }) => run.startedAt));
+    const run = runs.create({ ...begun, plan: { ...whole, settings: { ...settings, ...ofWhole } } }, started);
+    for (const database of new Set(parts.map((part) => part.database))) {
+      copyTokenPieces(database, target, model.sha256 || model.name);
+    }
+    for (const [position, { userId, part }] of holders.entries()) {
+      copyUser(part.database, target, { from: part.run.id, to: run.id, userId, position });
+    }
+    const found = mergedProbes(
+      parts.map((part) => part.run.probes!),
+      notes,
+    );
+    const probes = { ...found, machines: machineKinds(holders) };
+    const finishedAt = Math.max(...parts.map((part) => part.run.finishedAt ?? 0));
+    runs.update(run.id, { probes });
+    const results = resultsOf(target, { ...run, status: 'finished', probes, finishedAt });
+    runs.update(run.id, { status: 'finished', finishedAt, results });
+    return { runId: run.id, results };
+  });
+  new TurnIndexRepository(target).make(merged.runId);
+  return merged.results;
+}
+
+function requireOnePlan([first, ...others]: Parts): void {
+  for (const other of others) {
+    const differing = firstDifference(first.run, other.run);
+    if (differing === undefined) continue;
+    throw new BenchError(
+      'bad-option',
+      `${first.file} and ${other.file} differ in: ${differing}`,
+      'merge shards of one plan, made with the same version, model and options',
+    );
+  }
+}
+
+/** A user, and the part that holds them. */
+interface Holder {
+  readonly userId: string;
+  readonly turns: number;
+  readonly part: RunPart;
+}
+
+/** The part that holds each user, in the order of the plan. @throws BenchError `bad-option` for missing and duplicated users */
+function userHolders(parts: Parts, toComplete: string): Holder[] {
+  const held = parts.map((part) => ({
+    part,
+    finished: new RunUserRepository(part.database, part.run.id).finished(),
+    turns: new TurnRepository(part.database).countByUser(part.run.id),
+  }));
+  const missing: string[] = [];
+  const holders = parts[0].run.plan.users!.flatMap(({ userId, turns }) => {
+    const [part, other] = held
+      .filter((one) => one.finished.has(userId) && one.turns.get(userId) === turns)
+      .map((one) => one.part);
+    if (part !== undefined && other !== undefined) {
+      const message = `${part.file} and ${other.file} both hold user ${userId}`;
+      throw new BenchError('bad-option', message, 'name one of them');
+    }
+    if (part !== undefined) return [{ userId, turns, part }];
+    const found = Math.max(...held.map((one) => one.turns.get(userId) ?? 0));
+    const lacks = found === 0 ? `all ${turns} turns` : `${turns - found} of ${turns} turns, or their end`;
+    missing.push(`${userId} (${lacks})`);
+    return [];
+  });
+  if (missing.length === 0) return holders;
+  const more = missing.length > NAMED_AT_MOST ? ` and ${missing.length - NAMED_AT_MOST} users more` : '';
+  throw new BenchError('bad-option', `missing: ${missing.slice(0, NAMED_AT_MOST).join(', ')}${more}`, toComplete);
+}
+
+/** The kinds of machine that took the turns of a run, in the order of the plan. */
+function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
+  type Machine = Omit<MachineKind, 'users' | 'turns'>;
+  const kinds: { readonly machine: Machine; readonly users: string[]; turns: number }[] = [];
+  for (const { userId, turns, part } of holders) {
+    const { platform, cpu, cores, threads, engine, build } = part.run.environment as Readonly<Record<string, unknown>>;
+    const machine = { platform, cpu, cores, threads, engine, build } as Machine;
+    let kind = kinds.find((known) => isDeepStrictEqual(known.machine, machine));
+    if (kind === undefined) kinds.push((kind = { machine, users: [], turns: 0 }));
+    kind.users.push(userId);
+    kind.turns += turns;
+  }
+  return kinds.map(({ machine, users, turns }) => ({ ...machine, users, turns }));
+}
+
+/** Merges the shards of a run. @throws BenchError as `mergeParts`, and for a run that is no shard or is unfinished */
+export function mergeShards(target: BenchDatabase, shards: Parts): RunResults {
+  const indices = shards.map(shardIndex);
+  const { of } = parseShard(shards[0].run.plan.settings.shard!);
+  const lacking = Array.from({ length: of }, (_, index) => index + 1).filter((index) => !indices.includes(index));
+  return mergeParts(target, shards, {
+    notes: [`merged from ${shards.length} shards`],
+    toComplete:
+      lacking.length === 0
+        ? 'go on with the shard that has them: bench --resume'
+        : `name the files of shards ${lacking.join(', ')} too`,
+    requireWhole: () => shards.forEach(requireFinished),
+  });
+}
+
+function shardIndex({ file, run }: RunPart): number {
+  const { shard } = run.plan.settings;
+  if (shard !== undefined && run.plan.users !== undefined) return parseShard(shard).index;
+  throw new BenchError('bad-option', `${file}: run "${run.name}" is no shard`, 'shards are made by bench --shard i/n');
+}
+
+function requireFinished(shard: RunPart): void {
+  const { file, run } = shard;
+  if (run.status === 'finished' && run.probes !== null) return;
+  const message = `${file}: shard ${shardIndex(shard)} has not made its last checks`;
+  throw new BenchError('bad-option', message, `go on with it: bench --resume ${run.name}`);
+}

@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib';
+import type { Language } from '../../base/language.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
+import { shippedDatasets } from '../../config/shipped-datasets.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import { containsTokens } from '../../data/normalise.ts';
+import { readDataset } from '../../data/reader.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
+
+/**
+ * The memories that the negative control shows: for each retrieved memory a drawn one of another user in the same language, a
+ * preference for a preference, with the place and time of the retrieved one. None of them holds an answer or repeats a memory of the
+ * user.
+ */
+export function controlMemories(
+  retrieved: readonly MemorySearchResult[],
+  users: readonly DatasetUser[],
+  { userId, languageProfile, memories }: Pick<DatasetUser, 'userId' | 'languageProfile' | 'memories'>,
+  item: Pick<DatasetItem, 'itemId' | 'answer' | 'acceptedAnswers' | 'language'>,
+  seed: number,
+): MemorySearchResult[] {
+  const { itemId, answer, acceptedAnswers, language = languageProfile.language } = item;
+  const random = new SeededRandom((seed ^ crc32(itemId)) | 0);
+  const golds = answer === null ? [] : [answer, ...acceptedAnswers];
+  const own = new Set(memories.map(({ content }) => content));
+  const candidates = users
+    .filter((user) => user.userId !== userId && user.languageProfile.language === languageProfile.language)
+    .flatMap((user) => user.memories)
+    .filter(({ content }) => !own.has(content) && !golds.some((gold) => containsTokens(content, gold, language)));
+  const taken = new Set<DatasetMemory>();
+  return retrieved.flatMap((memory) => {
+    const preference = memory.metadata['preference'] === true;
+    const free = candidates.filter((one) => one.preference === preference && !taken.has(one));
+    if (free.length === 0) return [];
+    const other = random.pick(free);
+    taken.add(other);
+    const metadata = { ...memory.metadata, value: other.value, relation: other.relation };
+    return [{ ...memory, memoryId: `donor-${other.memoryId}`, content: other.content, metadata }];
+  });
+}
+
+/**
+ * The users whose memories the negative control may show: those of the run, and for a language that only one of them speaks those of
+ * the bundled data set in it.
+ */
+export async function controlUsers(users: readonly DatasetUser[]): Promise<readonly DatasetUser[]> {
+  const speakers = Map.groupBy(users, ({ languageProfile }): Language => languageProfile.language);
+  const alone = [...speakers].filter(([, own]) => own.length === 1).map(([language]) => language);
+  const bundled = shippedDatasets();
+  const others = await Promise.all(alone.map((language) => readDataset(bundled.get(`recall-${language}`)!)));
+  return [...users, ...others.flatMap((dataset) => dataset.users)];
+}

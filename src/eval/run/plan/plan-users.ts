@@ -1,0 +1,125 @@
+import { BenchError } from '../../../base/bench-error.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
+import type { AskedData } from '../../../data/asked-data.ts';
+import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { PlannedUser } from '../../../store/run-user-repository.ts';
+import { LEAST_USERS } from '../../analysis/statistics/verdict.ts';
+import type { Suite } from '../suite.ts';
+
+/** A data set of a run with those of its users who were drawn. */
+export interface DrawnDataset {
+  readonly part: Dataset;
+  readonly users: readonly DatasetUser[];
+}
+
+/** A user of the plan of a run. */
+export interface PlanUser extends PlannedUser {
+  readonly user: DatasetUser;
+  /** Items of the users before, in one repeat: the rotation of arms continues from there. */
+  readonly itemsBefore: number;
+}
+
+/** True if an arm answers an item: an arm that is given the evidence takes no item whose evidence is unknown. */
+export function takesItem({ retrieves }: Pick<ArmTraits, 'retrieves'>, item: DatasetItem): boolean {
+  return retrieves !== 'evidence' || evidenceIsKnown(item);
+}
+
+/** The users of a run in the order of its plan, however it is divided. */
+export function planUsers(users: readonly DatasetUser[], arms: readonly ArmTraits[], repeats: number): PlanUser[] {
+  let itemsBefore = 0;
+  return users.map((user, position) => {
+    const { userId, items } = user;
+    const turns = repeats * items.reduce((sum, item) => sum + arms.filter((arm) => takesItem(arm, item)).length, 0);
+    const planned = { userId, position, turns, user, itemsBefore };
+    itemsBefore += items.length;
+    return planned;
+  });
+}
+
+/** A part of a run that is made separately: every `of`-th user of the plan, starting at user `index` (from 1). */
+export interface Shard {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Reads option `--shard i/n`. */
+export function parseShard(option: string): Shard {
+  const [index, of] = option.split('/').map(Number);
+  return { index: index!, of: of! };
+}
+
+/** Those of the users of a plan who are in the shard of these options; all without a shard. */
+export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: Pick<BenchConfig, 'shard'>): User[] {
+  const { index, of } = parseShard(shard);
+  return users.filter((_, position) => position % of === index - 1);
+}
+
+/**
+ * Refuses to divide a run whose parts could not be merged.
+ * @param by the option that divides it
+ * @throws BenchError `bad-option`
+ */
+export function requireDivisible({ judge, kvStore }: BenchConfig, suite: Suite, by: string): void {
+  const refused = (what: string, hint: string) => new BenchError('bad-option', `${by}: ${what}`, hint);
+  if (suite.measure !== undefined || suite.timesAreResults === true) {
+    throw refused(`suite ${suite.name} measures what no part of its users shows`, 'run it whole, on one machine');
+  }
+  if (judge !== undefined) throw refused('verdicts of a judge are not merged', 'drop --judge');
+  if (kvStore !== undefined) {
+    throw refused('parts of the users would find other KV in --kv-store than all of them', 'drop --kv-store');
+  }
+}
+
+type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
+
+/**
+ * Draws whole users by seed: `--users` of them, or as many as `--limit` fills but at least the ten that a verdict needs; each with
+ * its first ⌈limit ÷ users⌉ items. Without either option, everything. Several data sets give users in turn, the same as each would
+ * give alone.
+ * @returns in the order of the data sets
+ * @throws BenchError if more users are wanted than have questions
+ */
+export function drawUsers({ parts }: Pick<AskedData, 'parts'>, settings: DrawSettings): DatasetUser[] {
+  const withItems = parts.map((dataset) => dataset.users.filter((user) => user.items.length > 0));
+  const users = withItems.flat();
+  const { limit, seed } = settings;
+  const count = userCount(users, settings);
+  const orders = withItems.map((own) => alternatingKinds(new SeededRandom(seed).shuffled(own)));
+  const drawn = new Set(inTurn(orders).slice(0, count));
+  const items = limit === undefined ? undefined : Math.ceil(limit / count);
+  return users.filter((user) => drawn.has(user)).map((user) => ({ ...user, items: user.items.slice(0, items) }));
+}
+
+function userCount(users: readonly DatasetUser[], { limit, users: wanted }: DrawSettings): number {
+  if (wanted !== undefined && wanted > users.length) {
+    throw new BenchError(
+      'bad-option',
+      `--users ${wanted}: ${users.length} users have questions`,
+      `give a number from 1 to ${users.length}`,
+    );
+  }
+  if (wanted !== undefined) return wanted;
+  if (limit === undefined) return users.length;
+  const itemsPerUser = users.reduce((sum, user) => sum + user.items.length, 0) / users.length;
+  return Math.min(users.length, Math.max(LEAST_USERS, Math.ceil(limit / itemsPerUser)));
+}
+
+/** Users of each kind in turn, so that a small draw holds every kind. */
+function alternatingKinds(users: readonly DatasetUser[]): DatasetUser[] {
+  const kinds = Map.groupBy(users, (user) => user.kind ?? '');
+  return inTurn([...kinds.keys()].sort().map((kind) => kinds.get(kind)!));
+}
+
+/** One of each list in turn, until all are used up. */
+function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
+}
+
+/** The data sets of a run, each with its drawn users. */
+export function drawnDatasets({ parts }: Pick<AskedData, 'parts'>, users: readonly DatasetUser[]): DrawnDataset[] {
+  const drawn = new Map(users.map((user) => [user.userId, user]));
+  return parts.map((part) => ({ part, users: part.users.flatMap(({ userId }) => drawn.get(userId) ?? []) }));
+}

@@ -1,0 +1,182 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { BenchError } from '../../../base/bench-error.ts';
+import { type Claim, LEASE_S, type QueueStore } from '../../../store/queue/queue-store.ts';
+import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
+import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
+import { TurnRepository } from '../../../store/turn-repository.ts';
+import { readUserRows } from '../../../store/user-rows.ts';
+import type { OpenBench } from '../open-bench.ts';
+import { machineLoad } from '../run-findings.ts';
+import type { Claims, Unit, UnitResult } from '../workers/claims.ts';
+import { bundleOf, packed, tokensOf, type WorkerState } from './bundles.ts';
+import { ISOLATION_POSITION } from './plan-run.ts';
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5000;
+const BEAT_MS = 5000;
+/** Consecutive failures that no error of the user's explains: the engine itself may be wrong. */
+const FAILURES_AT_MOST = 2;
+
+/** A worker of a queue. */
+export interface QueueMember {
+  readonly store: QueueStore;
+  readonly planned: PlannedRun;
+  /** Id that the queue gave the worker. */
+  readonly worker: string;
+  readonly signal: AbortSignal;
+  readonly onNote?: ((note: string) => void) | undefined;
+}
+
+/** Claims units of a queue in PostgreSQL. The rows of a unit are in the bench's own database until its results are stored. */
+export class QueueClaims implements Claims, AsyncDisposable {
+  /** Results that this worker has stored. */
+  readonly stored = { users: 0, turns: 0 };
+  readonly #member: QueueMember;
+  readonly #bench: OpenBench['bench'];
+  readonly #timer = setInterval(() => void this.#beat(), BEAT_MS);
+  #claim: Claim | undefined;
+  #lost = new AbortController();
+  /** By `performance.now`: the last answer of the queue, and the first one since its last absence. */
+  #heard = performance.now();
+  #steadySince = performance.now();
+  #load: RunProbes['load'];
+  #failures = 0;
+  #ended = 'done';
+
+  constructor(member: QueueMember, bench: OpenBench['bench']) {
+    this.#member = member;
+    this.#bench = bench;
+  }
+
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.#member.signal, this.#lost.signal]);
+  }
+
+  async next(): Promise<Unit | null> {
+    const { store, planned, worker, signal } = this.#member;
+    try {
+      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+        // A worker that was cut off cannot tell whether the others were silent, or the queue was away for all.
+        const reaps = performance.now() - this.#steadySince > LEASE_S * 1000;
+        const claim = await store.claim(planned.id, worker, { reaps, signal });
+        if (claim !== undefined) {
+          this.#lost = new AbortController();
+          this.#claim = claim;
+          const { position } = claim;
+          return position === ISOLATION_POSITION ? 'isolation probe' : this.#bench.planned[position]!;
+        }
+        if ((await store.open(planned.id, signal)) === 0) return null;
+        await wait(pause * (0.5 + Math.random()), undefined, { signal });
+      }
+    } catch (error) {
+      throw this.#end(error);
+    }
+  }
+
+  put(_: string, write: () => void): void {
+    this.#bench.database.transaction(write);
+  }
+
+  async done(unit: Unit, { share, isolation }: UnitResult): Promise<void> {
+    const { store, planned, signal, onNote } = this.#member;
+    const { database, engine, runId } = this.#bench;
+    this.#load = machineLoad(this.#load);
+    const audit = await engine.audit({ signal });
+    const state: WorkerState = { share, load: this.#load, ...(audit === null ? {} : { audit }) };
+    let bundle;
+    if (unit === 'isolation probe') {
+      bundle = await packed({ isolation: isolation ?? null, ...state });
+    } else {
+      const rows = readUserRows(database, { runId, userId: unit.userId });
+      const { info } = engine;
+      const pieces = new TokenPieceRepository(database).find(info.modelSha256 ?? info.model.name, tokensOf(rows));
+      bundle = await packed(bundleOf(unit.userId, rows, pieces, state));
+    }
+    const claim = this.#claim!;
+    this.#claim = undefined;
+    const outcome = await store.store(claim, planned.planId, bundle, signal).catch((error: unknown) => {
+      this.#claim = claim;
+      throw error;
+    });
+    this.#forget(unit);
+    this.#failures = 0;
+    if (outcome === 'stale') {
+      onNote?.(`${unitName(unit)} is another worker's now: the results are dropped`);
+      return;
+    }
+    onNote?.(`${unitName(unit)}: ${bundle.turns} turns stored`);
+    this.stored.users += unit === 'isolation probe' ? 0 : 1;
+    this.stored.turns += bundle.turns;
+  }
+
+  async failed(unit: Unit, error: unknown): Promise<void> {
+    const { store, signal, onNote } = this.#member;
+    const claim = this.#claim!;
+    this.#claim = undefined;
+    // The books of a failed unit would count turns that do not exist.
+    await this.#bench.clock.take();
+    this.#forget(unit);
+    if (signal.aborted) {
+      await ignoringAbsence(store.giveBack(claim));
+      throw this.#end(error);
+    }
+    if (this.#lost.signal.aborted) {
+      onNote?.(`${unitName(unit)} was given to another worker: this one was silent`);
+      this.#failures = 0;
+      return;
+    }
+    const { message } = error as Error;
+    await ignoringAbsence(store.fail(claim, message));
+    // Its disk or its engine: the next unit would fail too.
+    if (error instanceof BenchError) throw this.#end(error);
+    onNote?.(`${unitName(unit)} failed: ${message}`);
+    if (++this.#failures < FAILURES_AT_MOST) return;
+    const failures = `${this.#failures} users failed one after the other`;
+    throw this.#end(new BenchError('bad-state', failures, 'see why: dki-bench status --queue …'));
+  }
+
+  /** Leaves the queue, with how the worker ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await ignoringAbsence(this.#member.store.leave(this.#member.worker, this.#ended));
+  }
+
+  #end(error: unknown): Error {
+    this.#ended = this.#member.signal.aborted ? 'interrupted' : (error as Error).message;
+    return error as Error;
+  }
+
+  #forget(unit: Unit): void {
+    const { database, runId } = this.#bench;
+    if (unit !== 'isolation probe') new TurnRepository(database).deleteUser(runId, unit.userId);
+  }
+
+  /** Tells the queue that the worker is alive; the queue tells whether its unit is still its own. */
+  async #beat(): Promise<void> {
+    // A unit that is claimed meanwhile is not in the answer.
+    const [claim, lost] = [this.#claim, this.#lost];
+    try {
+      const held = await this.#member.store.beat(this.#member.worker);
+      const now = performance.now();
+      if (now - this.#heard > (LEASE_S * 1000) / 2) this.#steadySince = now;
+      this.#heard = now;
+      if (claim !== undefined && claim === this.#claim && !held.includes(claim.position)) lost.abort();
+    } catch {
+      // Away: the next beat may reach it, and the stored claim decides whose the unit is.
+    }
+  }
+}
+
+function unitName(unit: Unit): string {
+  return unit === 'isolation probe' ? 'the isolation probe' : `user ${unit.userId}`;
+}
+
+/** For a queue that is away: it notices by itself that the worker is silent. */
+async function ignoringAbsence(call: Promise<void>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+  }
+}

@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { BenchError } from '../../base/bench-error.ts';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import type { ComposeEngine } from '../../engine/engine-request.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { auditSum } from '../../store/records/engine-audit.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { TurnIndexRepository } from '../../store/turn-index/turn-index-repository.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import { resultsOf } from '../analysis/stored-results.ts';
+import { embeddingsOf, openRunRetriever } from './bench-parts.ts';
+import { withFetchedModels } from './fetch-models.ts';
+import { probeBench } from './isolation-probe.ts';
+import { openJudge } from './judge/judge.ts';
+import { judgeTurns } from './judge/judge-turns.ts';
+import { plantedVerdicts, withPlantedVerdicts } from './judge/planted-verdicts.ts';
+import { openBench } from './open-bench.ts';
+import { openRuns } from './open-runs.ts';
+import { drawnDatasets, type PlanUser, requireDivisible } from './plan/plan-users.ts';
+import { prepareSuite, type PreparedSuite } from './prepared-suite.ts';
+import type { BenchHooks, Progress } from './progress.ts';
+import { cheapestItem, estimateRun } from './run-estimate.ts';
+import { machineLoad, RunFindings } from './run-findings.ts';
+import { RunLock } from './run-lock.ts';
+import { notesOfRun } from './run-notes.ts';
+import { newRun, resumedConfig } from './run-record.ts';
+import { selfTests } from './self-tests.ts';
+import { type MeasureContext, type Suite, suiteOptions } from './suite.ts';
+import { type RunBench, UserRun, warmUp } from './user-run.ts';
+import { RowClaims } from './workers/claims.ts';
+import { runUnits } from './workers/run-units.ts';
+import { type StartWorker, Workers } from './workers/workers.ts';
+import { withWorkers } from './workers-of-run.ts';
+
+/** One suite under the name of its run. */
+export interface SuiteRun {
+  readonly suite: Suite;
+  readonly name: string;
+  /** The run to resume, if it was begun before. */
+  readonly begun: RunRecord | undefined;
+}
+
+/**
+ * Runs one suite, or resumes it, and returns its results; every turn is stored as it is made.
+ * @throws BenchError on bad options, data or models; the reason of `signal` if that ends the run
+ */
+export async function runSuite(
+  { suite, name, begun }: SuiteRun,
+  config: BenchConfig,
+  compose: ComposeEngine,
+  hooks: BenchHooks & { readonly startWorker?: StartWorker | undefined } = {},
+): Promise<RunResults> {
+  const started = performance.now();
+  const { startWorker } = hooks;
+  const signal = hooks.signal ?? new AbortController().signal;
+  hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
+  const chosen = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
+  const options = withWorkers(chosen, suite, { ...hooks, canStart: startWorker !== undefined });
+  if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
+  // A resumed run computes where it began.
+  const engines = compose(options);
+  const fetched = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
+  const folder = join(fetched.out, name);
+  await using prepared = await prepareSuite(
+    { suite, begun, folder, place: { folder, suffix: '' }, engines, settings: fetched, isMade: false },
+    hooks,
+  );
+  const { parts, settings } = prepared;
+  const coldStartMs = performance.now() - started;
+
+  // Nothing was written before: a mistake above leaves no trace.
+  using database = openRuns(settings);
+  const runs = new RunRepository(database);
+  const judge = openJudge(settings, database);
+  const planted = judge === undefined ? undefined : await plantedVerdicts(judge, hooks.signal);
+  const run = begun ?? runs.create(await newRun(prepared, { name, listsUsers: settings.shard !== undefined }));
+  using _lock = new RunLock(folder, run.name);
+  using end = new RunEnd(runs, run.id, signal);
+  // Claims of workers that were killed: this process alone makes the run, and its workers claim users from now on.
+  new RunUserRepository(database, run.id).release();
+  hooks.onBegin?.(run.name);
+  const task = { config: settings, suite: suite.name, folder };
+  await using workers = new Workers(database, run, { ...task, startWorker, hooks });
+  await using open = await openBench(prepared, database, run, judge);
+  hooks.signal?.throwIfAborted();
+  const worker = randomUUID();
+  const claims = new RowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });
+  const bench: RunBench = { ...open.bench, claims };
+  const findings = new RunFindings(database, run, bench.clock, {
+    coldStartMs,
+    modelLoadMs: parts.modelLoadMs,
+    started,
+  });
+  const context: RunContext = { database, run, bench, findings, workers, hooks, signal };
+  runs.update(run.id, { status: 'running' });
+  if (findings.probes === null) {
+    hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
+    const tests = await bench.clock.time('checks', () => selfTests(bench, settings, signal));
+    const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
+    await findings.begin({ ...tests, metrics, notes: notesOfRun(prepared, run) });
+  }
+  await takeTurns(context);
+  await takeMeasures(context, prepared);
+  hooks.onProgress?.({ phase: 'report', done: 0, total: 1 });
+  await findings.save(await engineAudit(context));
+  const finished = { status: 'finished', finishedAt: Date.now() } as const;
+  const results = resultsOf(database, { ...run, ...finished, probes: findings.probes! });
+  runs.update(run.id, { ...finished, results });
+  end.isFinished = true;
+  new TurnIndexRepository(database).make(run.id);
+  return results;
+}
+
+/** A run under way in the process that makes it. */
+interface RunContext {
+  readonly database: BenchDatabase;
+  readonly run: RunRecord;
+  readonly bench: RunBench;
+  readonly findings: RunFindings;
+  readonly workers: Workers;
+  readonly hooks: BenchHooks;
+  readonly signal: AbortSignal;
+}
+
+/** Warms up, and takes turns until those of all users are stored, including users that workers take or give back. */
+async function takeTurns(context: RunContext): Promise<void> {
+  const { database, run, bench, findings, workers, hooks } = context;
+  const { clock, planned } = bench;
+  const users = new RunUserRepository(database, run.id);
+  const left = planned.filter((user) => !users.isFinished(user));
+  hooks.onProgress?.({ phase: 'warm-up', done: 0, total: 1 });
+  await clock.time('warmUp', () => warmUpRun(context, left));
+
+  const total = countTurns(planned);
+  let [finished, underWay] = [total - countTurns(left), 0];
+  const onTurn = (): void => {
+    const progress: Progress = { phase: 'turns', done: finished + underWay + workers.turns, total };
+    hooks.onProgress?.(progress);
+  };
+  const save = async (): Promise<void> =>
+    findings.save({ load: machineLoad(findings.probes?.load), ...(await engineAudit(context)) });
+  workers.begin(onTurn);
+  await runUnits(bench, () => Promise.resolve(findings.probes!.cells), {
+    onTurn: (turns) => {
+      underWay = turns;
+      onTurn();
+    },
+    onUser: async () => {
+      finished += underWay;
+      underWay = 0;
+      await save();
+    },
+    warmsUp: false,
+  });
+  if (workers.size === 1) return;
+  await save();
+  await findings.save({ notes: [...findings.probes!.notes, ...workers.notes] });
+}
+
+/** Warms up on the cheapest item of the users who are left, and estimates how long the run takes. */
+async function warmUpRun({ bench, hooks, workers, signal }: RunContext, left: readonly PlanUser[]): Promise<void> {
+  const { planned, settings, engine } = bench;
+  const unfinished = left.map(({ user }) => user);
+  const cheapest = cheapestItem(unfinished);
+  if (cheapest === undefined) return;
+  const warm = await warmUp(new UserRun(bench, left[cheapest.user]!), cheapest.item, signal);
+  hooks.onEstimate?.(
+    estimateRun(unfinished, warm, {
+      topK: settings.topK,
+      repeats: settings.repeats,
+      resumed: left.length < planned.length,
+      contextTokens: engine.info.contextTokens,
+      workers: workers.size,
+    }),
+  );
+}
+
+function countTurns(users: readonly PlanUser[]): number {
+  return users.reduce((sum, { turns }) => sum + turns, 0);
+}
+
+/** Everything that follows the turns: the isolation probe, the suite's own measurement, the judge. */
+async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promise<void> {
+  const { database, run, bench, findings, hooks, signal } = context;
+  const { suite, judge, clock } = bench;
+  hooks.onProgress?.({ phase: 'isolation', done: 0, total: 1 });
+  const isolation = await clock.time('checks', () => probeBench(bench, signal));
+  if (isolation !== null) await findings.save({ isolation });
+  if (suite.measure !== undefined) {
+    const { measure } = suite;
+    const { engines, folder, settings, dataset, users } = prepared;
+    const onStep = (done: number, total: number): void => hooks.onProgress?.({ phase: 'measure', done, total });
+    onStep(0, 1);
+    const measured = await clock.time('measure', () =>
+      measure({
+        config: settings,
+        datasets: drawnDatasets(dataset, users),
+        signal,
+        folder,
+        engines,
+        openRetriever: retrieverOpener(prepared, run),
+        onStep,
+        runId: run.id,
+        keeper: bench.keeper,
+        arms: prepared.arms,
+      }),
+    );
+    await findings.save({ measured });
+  }
+  if (judge === undefined) return;
+  const turns = new TurnRepository(database);
+  const onAsked = (done: number, total: number) => hooks.onProgress?.({ phase: 'judge', done, total });
+  const judged = await clock.time('judge', () => judgeTurns(judge, turns, run.id, { signal, onAsked }));
+  await findings.save({ judge: judged });
+}
+
+/** Opens retrieval strategies with an index of their own. */
+function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRecord): MeasureContext['openRetriever'] {
+  return (strategy, { embedder, ...others } = {}) => {
+    const embeddings = embedder === undefined ? parts.embeddings : embeddingsOf(embedder);
+    // Each pays for its own vectors.
+    embeddings.clear();
+    const options = { ...settings, retriever: strategy, ...others };
+    return openRunRetriever({ ...parts, embeddings }, options, `${run.id}/${strategy}`, join(folder, strategy));
+  };
+}
+
+/** Findings of the engine so far, of this process and of those before. */
+async function engineAudit({ bench, run, signal }: RunContext): Promise<Pick<RunProbes, 'audit'>> {
+  const own = await bench.engine.audit({ signal });
+  if (own === null) return {};
+  const before = run.probes?.audit;
+  return { audit: before === undefined ? own : auditSum(before, own) };
+}
+
+/** Stores how a run ended unless it finished: at once if it is interrupted, because the caller may not wait for the rest. */
+class RunEnd implements Disposable {
+  isFinished = false;
+  readonly #runs: RunRepository;
+  readonly #id: string;
+  readonly #signal: AbortSignal;
+  readonly #interrupt = (): void => {
+    if (!this.isFinished) this.#runs.update(this.#id, { status: 'interrupted' });
+  };
+
+  constructor(runs: RunRepository, id: string, signal: AbortSignal) {
+    this.#runs = runs;
+    this.#id = id;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#interrupt);
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener('abort', this.#interrupt);
+    if (this.isFinished) return;
+    try {
+      this.#runs.update(this.#id, { status: this.#signal.aborted ? 'interrupted' : 'failed' });
+    } catch (error) {
+      // The run may have ended because the database cannot be written.
+      if (!(error instanceof BenchError)) throw error;
+    }
+  }
+}

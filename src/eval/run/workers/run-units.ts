@@ -1,0 +1,71 @@
+import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-probes.ts';
+import type { WorkerCounts } from '../../../store/records/user-share.ts';
+import { TurnRepository } from '../../../store/turn-repository.ts';
+import { probeBench } from '../isolation-probe.ts';
+import { TurnProver } from '../prove/turn-prover.ts';
+import { cheapestItem } from '../run-estimate.ts';
+import { type RunBench, UserRun, warmUp } from '../user-run.ts';
+import type { PlanUser } from '../plan/plan-users.ts';
+
+/** Listeners to the progress of a process. */
+export interface UnitHooks {
+  /** Called after every turn, with the number of turns of the current user. */
+  readonly onTurn?: (turns: number) => void;
+  /** Called when all turns of a user are stored. */
+  readonly onUser?: () => Promise<void> | void;
+  /** Warms up on the first claimed user, before the self-tests are needed. */
+  readonly warmsUp: boolean;
+}
+
+/**
+ * Claims units of a run and does each from its beginning, until none is left.
+ * @param selfTested the self-test of the model's cells, which precedes all turns
+ * @throws the reason of an aborted signal; finished users are stored
+ */
+export async function runUnits(
+  bench: RunBench,
+  selfTested: () => Promise<CellsSelfTest | undefined>,
+  { onTurn, onUser, warmsUp }: UnitHooks,
+): Promise<void> {
+  const { claims, clock, database, runId, sample } = bench;
+  let prover: TurnProver | undefined;
+  let isWarm = !warmsUp;
+  const runUser = async (user: PlanUser): Promise<void> => {
+    const userRun = new UserRun(bench, user);
+    const cheapest = cheapestItem([user.user]);
+    if (!isWarm && cheapest !== undefined) {
+      await clock.time('warmUp', () => warmUp(userRun, cheapest.item, claims.signal));
+    }
+    isWarm = true;
+    prover ??= new TurnProver(bench, sample, await selfTested());
+    // Of a process that was interrupted, and of the warm-up.
+    new TurnRepository(database).deleteUser(runId, user.userId);
+    let turns = 0;
+    await userRun.run(prover, () => onTurn?.(++turns), claims.signal);
+  };
+  for (let unit = await claims.next(); unit !== null; unit = await claims.next()) {
+    try {
+      let isolation: IsolationProbe | null | undefined;
+      if (unit !== 'isolation probe') await runUser(unit);
+      else isolation = await clock.time('checks', () => probeBench(bench, claims.signal));
+      const share = { books: await clock.take(), counts: workerCounts(bench) };
+      await claims.done(unit, isolation === undefined ? { share } : { share, isolation });
+      if (unit !== 'isolation probe') await onUser?.();
+    } catch (error) {
+      await claims.failed(unit, error);
+    }
+  }
+}
+
+/** Counts of this process so far. */
+function workerCounts({ arms, keeper }: RunBench): WorkerCounts {
+  const kvStores = arms.flatMap(({ arm, system }) => {
+    const { kvStore } = system.getStats();
+    return kvStore === undefined ? [] : [[arm.traits.name, kvStore] as const];
+  });
+  return {
+    refusedCalls: Object.fromEntries(arms.map(({ arm, recorder }) => [arm.traits.name, recorder.refused])),
+    kvStores: Object.fromEntries(kvStores),
+    retriever: keeper.stats(),
+  };
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { BenchConfig, SuiteName } from '../../../config/bench-config.ts';
+import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { BenchDatabase } from '../../../store/database.ts';
+import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { RunRepository } from '../../../store/run-repository.ts';
+import { RunUserRepository } from '../../../store/run-user-repository.ts';
+import { openBench } from '../open-bench.ts';
+import { openRuns } from '../open-runs.ts';
+import { prepareSuite } from '../prepared-suite.ts';
+import type { BenchHooks } from '../progress.ts';
+import type { Suite } from '../suite.ts';
+import { RowClaims } from './claims.ts';
+import { runUnits } from './run-units.ts';
+
+/** Time that a worker has to stop by itself. */
+const GRACE_MS = 500;
+/** Claims are checked this often even if no worker reports anything. */
+const CHECK_MS = 1000;
+
+/** Everything that a worker process needs to take part in a run; serialisable. */
+export interface WorkerTask {
+  readonly suite: SuiteName;
+  /** Id of the run. */
+  readonly run: string;
+  /** Folder of the run's report. */
+  readonly folder: string;
+  /** From 2: the process that makes the run is the first. */
+  readonly number: number;
+  /** The name under which it claims users. */
+  readonly worker: string;
+  /** The settings in force. */
+  readonly config: BenchConfig;
+}
+
+/** Reports of a worker. */
+export interface WorkerEvents {
+  /** Called after every turn, with the number of turns of the current user. */
+  readonly onTurn: (turns: number) => void;
+  /** Called when all turns of a user are stored. */
+  readonly onUser: () => void;
+}
+
+/** A worker process that was started. */
+export interface RunningWorker {
+  /** The self-tests have passed: the worker may take turns. Until then it loads its model, claims a user and warms up. */
+  begin(): void;
+  /** Asks it to end soon. */
+  stop(): void;
+  kill(): void;
+  /** Null if it came to its end, else the reason; never rejects. */
+  readonly ended: Promise<string | null>;
+}
+
+/** Starts a worker process. */
+export type StartWorker = (task: WorkerTask, events: WorkerEvents) => RunningWorker;
+
+interface Member {
+  readonly worker: RunningWorker;
+  isWorking: boolean;
+  /** Turns of finished users, and of the current one. */
+  finished: number;
+  underWay: number;
+}
+
+/** The worker processes of a run, beside the process that makes it. */
+export class Workers implements AsyncDisposable {
+  /** Notes for readers of the run: workers that ended early. */
+  readonly notes: string[] = [];
+  readonly #members: Member[] = [];
+  readonly #users: RunUserRepository;
+  readonly #folder: string;
+  readonly #hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
+  readonly #stop = (): void => this.#members.forEach(({ worker }) => worker.stop());
+  #wake: () => void = () => undefined;
+  #onTurn: () => void = () => undefined;
+
+  /** Starts the workers, which load their models, warm up and wait. */
+  constructor(
+    database: BenchDatabase,
+    { id, dataset }: RunRecord,
+    {
+      startWorker,
+      hooks,
+      ...task
+    }: Pick<WorkerTask, 'config' | 'suite' | 'folder'> & {
+      readonly startWorker: StartWorker | undefined;
+      readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
+    },
+  ) {
+    this.#users = new RunUserRepository(database, id);
+    this.#folder = workersFolder(task.folder);
+    this.#hooks = hooks;
+    const { workers = 1 } = task.config;
+    const count = workers === 'auto' ? 1 : Math.min(workers, dataset.users);
+    if (startWorker === undefined || count === 1) return;
+    // Of workers that were killed.
+    rmSync(this.#folder, { recursive: true, force: true });
+    hooks.signal?.addEventListener('abort', this.#stop);
+    for (let number = 2; number <= count; number++) this.#start(startWorker, { ...task, run: id, number });
+  }
+
+  /** Processes that take turns, including the one that makes the run. */
+  get size(): number {
+    return this.#members.length + 1;
+  }
+
+  /** Turns that the workers have taken, including those of unfinished users. */
+  get turns(): number {
+    return this.#members.reduce((sum, { finished, underWay }) => sum + finished + underWay, 0);
+  }
+
+  /** Lets the workers take turns. @param onTurn called after each of these */
+  begin(onTurn: () => void): void {
+    this.#onTurn = onTurn;
+    for (const { worker } of this.#members) worker.begin();
+  }
+
+  /** Resolves when a worker has finished a user, or ended and so freed its user. */
+  async changed(signal: AbortSignal): Promise<void> {
+    if (this.#members.some(({ isWorking }) => isWorking)) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      await Promise.race([woken, wait(CHECK_MS)]);
+    }
+    signal.throwIfAborted();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#members.length === 0) return;
+    this.#hooks.signal?.removeEventListener('abort', this.#stop);
+    this.#stop();
+    const all = Promise.all(this.#members.map(({ worker }) => worker.ended));
+    await Promise.race([all, wait(GRACE_MS)]);
+    for (const { worker } of this.#members) worker.kill();
+    await all;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #start(startWorker: StartWorker, task: Omit<WorkerTask, 'worker'>): void {
+    const name = randomUUID();
+    const events: WorkerEvents = {
+      onTurn: (turns) => {
+        member.underWay = turns;
+        this.#onTurn();
+      },
+      onUser: () => {
+        member.finished += member.underWay;
+        member.underWay = 0;
+        this.#wake();
+      },
+    };
+    const worker = startWorker({ ...task, worker: name }, events);
+    const member: Member = { worker, isWorking: true, finished: 0, underWay: 0 };
+    this.#members.push(member);
+    void worker.ended.then((why) => {
+      member.isWorking = false;
+      member.underWay = 0;
+      if (why !== null && this.#hooks.signal?.aborted !== true) {
+        const note = `worker ${task.number} ended before its time (${why}): other workers asked its users`;
+        this.notes.push(note);
+        this.#hooks.onNote?.(note);
+      }
+      // Its user is done again from the beginning.
+      this.#users.release(name);
+      this.#wake();
+    });
+  }
+}
+
+/** The folder of all workers of a run, deleted with them. */
+function workersFolder(folder: string): string {
+  return join(folder, 'workers');
+}
+
+/** Reports of a worker process, and what it waits for. */
+export interface WorkerHooks extends WorkerEvents {
+  /** Resolves when the self-tests of the run have passed. */
+  readonly begun: Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Takes turns of a run that another process makes: loads the same model and data, claims users, and ends when none is left.
+ * @throws BenchError if models or data are not those of the run; the reason of the signal
+ */
+export async function runWorker(
+  { run: id, folder, number, worker, config }: WorkerTask,
+  suite: Suite,
+  compose: ComposeEngine,
+  { begun, onTurn, onUser, signal }: WorkerHooks,
+): Promise<void> {
+  // Only the process that makes the run serves events.
+  const { eventsPort: _, ...settings } = config;
+  using database = openRuns(settings);
+  const runs = new RunRepository(database);
+  const run = runs.findById(id)!;
+  const place = { folder: join(workersFolder(folder), String(number)), suffix: `/worker-${number}` };
+  const engines = compose(settings);
+  await using prepared = await prepareSuite(
+    { suite, begun: run, folder, place, engines, settings, isMade: true },
+    { signal },
+  );
+  await using open = await openBench(prepared, database, run);
+  const claims = new RowClaims(database, id, open.claimed, { worker, signal });
+  const selfTested = async (): Promise<CellsSelfTest | undefined> => {
+    await begun;
+    signal.throwIfAborted();
+    return runs.findById(id)!.probes!.cells;
+  };
+  await runUnits({ ...open.bench, claims }, selfTested, { onTurn, onUser, warmsUp: true });
+}
