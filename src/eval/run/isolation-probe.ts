@@ -11,7 +11,7 @@ import type { ArmIsolation, IsolationProbe } from '../../store/records/run-probe
 import { SessionRepository } from '../../store/session-repository.ts';
 import type { BenchSystem, ChatRequest } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import type { RunBench } from './user-run.ts';
+import type { RunBench } from './run-bench.ts';
 
 /** Canaries speak English, whatever language the run is in. */
 const grammar = grammars.en;

@@ -1,8 +1,6 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import type { EngineSession } from '../../engine/engine-session.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { BenchSystem } from '../../systems/contracts.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
@@ -18,19 +16,8 @@ import type { PreparedSuite } from './prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
 import { TurnRecorder } from './record/turn-recorder.ts';
 import { RunClock } from './run-clock.ts';
-import type { RunBench } from './user-run.ts';
+import type { OpenArm, RunBench } from './run-bench.ts';
 import { claimOrder } from './workers/claims.ts';
-
-/** An arm with its system and its session, open for the whole run. */
-export interface OpenArm {
-  readonly arm: Arm;
-  readonly system: BenchSystem;
-  readonly session: EngineSession;
-  /** Stands between the system and everything that serves it. */
-  readonly recorder: TurnRecorder;
-  /** Opens another system on the same store. */
-  readonly reopen: () => BenchSystem;
-}
 
 /** The arms of a run, open, with everything that their turns need except claims. */
 export interface OpenBench extends AsyncDisposable {

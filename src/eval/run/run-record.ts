@@ -16,7 +16,9 @@ import type { BenchParts } from './bench-parts.ts';
 import { keptOptions } from './option-effects.ts';
 import { ownMetrics } from './own-metrics.ts';
 import { planUsers } from './plan/plan-users.ts';
-import type { PreparedSuite } from './prepared-suite.ts';
+import type { ArmNotRun } from '../../store/records/results.ts';
+import type { DatasetUser } from '../../data/dataset.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
@@ -162,20 +164,23 @@ export function environmentOf({ engine: { info } }: Pick<BenchParts, 'engine'>):
   };
 }
 
+/** What a run begins with. */
+interface RunStart {
+  readonly suite: { readonly name: string; readonly primaryMetric?: string };
+  readonly settings: BenchConfig;
+  readonly arms: readonly Arm[];
+  readonly armsNotRun: readonly ArmNotRun[];
+  readonly dataset: AskedData;
+  readonly users: readonly DatasetUser[];
+  readonly parts: BenchParts;
+}
+
 /**
  * The record of a new run, with everything that is needed to repeat it.
  * @param listsUsers the plan lists its users, because the run is divided
  */
 export async function newRun(
-  {
-    suite,
-    settings: config,
-    arms,
-    armsNotRun,
-    dataset,
-    users,
-    parts,
-  }: Omit<PreparedSuite, 'begun' | typeof Symbol.asyncDispose>,
+  { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },
 ): Promise<NewRun> {
   const { info } = parts.engine;

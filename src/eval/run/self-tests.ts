@@ -16,7 +16,7 @@ import { promptRules } from './bench-parts.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 import { cellsSelfTest } from './prove/cells-self-test.ts';
 import { paritySelfTest, selfTestBudgetMs } from './parity-self-test.ts';
-import type { RunBench } from './user-run.ts';
+import type { RunBench } from './run-bench.ts';
 
 const PROMPTS = 20;
 /** Longer prompts take minutes to evaluate five times each; the turns prove theirs by themselves. */

@@ -8,63 +8,28 @@ import {
   visibleMemories,
 } from '../../data/dataset.ts';
 import { profileOf } from '../../data/user-language.ts';
-import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import type { Scores } from '../../store/records/scores.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
-import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { isPreference } from '../../systems/prompt/placement.ts';
 import { scoreTurn } from '../analysis/metrics/scores.ts';
-import type { Judge } from './judge/judge.ts';
 import { memoryEntry } from './memory-entry.ts';
 import { controlMemories } from './negative-control.ts';
-import { type AnsweredInSession, type ObserverParts, TurnObserver } from './observe/turn-observer.ts';
-import type { OpenArm } from './open-bench.ts';
+import { type AnsweredInSession, TurnObserver } from './observe/turn-observer.ts';
+import type { OpenArm, RunBench } from './run-bench.ts';
 import { type PlanUser, takesItem } from './plan/plan-users.ts';
 import type { TurnProver } from './prove/turn-prover.ts';
-import type { TurnSample } from './prove/turn-sample.ts';
 import { measuredResponse } from './record/turn-recorder.ts';
-import type { RunClock } from './run-clock.ts';
 import type { WarmTurn, WarmUp } from './run-estimate.ts';
-import type { Suite } from './suite.ts';
-import type { Claims } from './workers/claims.ts';
-import { sessionIdOf, type TurnOutcome, TurnWriter, type WriterParts } from './turn-writer.ts';
+import { sessionIdOf, type TurnOutcome, TurnWriter } from './turn-writer.ts';
 
 /** Consecutive turns without a reachable engine that end the run, which can be resumed. */
 const UNREACHED_AT_MOST = 2;
 /** A shorter warm-up is done twice, and the second round is measured. */
 const SECOND_ROUND_BELOW_MS = 4000;
-
-/** Everything that all users of a run share. */
-export interface RunBench extends WriterParts, ObserverParts {
-  readonly claims: Claims;
-  readonly suite: Suite;
-  /** All users of the plan. */
-  readonly users: readonly DatasetUser[];
-  /** Those in the shard of this run. */
-  readonly planned: readonly PlanUser[];
-  /** Turns that are proven. */
-  readonly sample: TurnSample;
-  /** Users whose memories the negative control may show. */
-  readonly controlUsers: readonly DatasetUser[];
-  readonly keeper: MemoryKeeper;
-  readonly embeddings: EmbeddingService;
-  readonly arms: readonly OpenArm[];
-  readonly settings: {
-    readonly seed: number;
-    readonly topK: number;
-    readonly threshold: number;
-    readonly repeats: number;
-  };
-  readonly clock: RunClock;
-  /** Judges the answers after all turns. */
-  readonly judge?: Judge;
-  /** Users share KV (`--kv-store`). */
-  readonly sharesStore: boolean;
-}
 
 /** An item as every arm is given it: retrieved once, over the memories that the user had at that time. */
 interface PreparedItem {

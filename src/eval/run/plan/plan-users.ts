@@ -6,7 +6,6 @@ import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } fro
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { PlannedUser } from '../../../store/run-user-repository.ts';
 import { LEAST_USERS } from '../../analysis/statistics/verdict.ts';
-import type { Suite } from '../suite.ts';
 
 /** A data set of a run with those of its users who were drawn. */
 export interface DrawnDataset {
@@ -61,7 +60,11 @@ export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: Pick
  * @param by the option that divides it
  * @throws BenchError `bad-option`
  */
-export function requireDivisible({ judge, kvStore }: BenchConfig, suite: Suite, by: string): void {
+export function requireDivisible(
+  { judge, kvStore }: BenchConfig,
+  suite: { readonly name: string; readonly measure?: unknown; readonly timesAreResults?: true },
+  by: string,
+): void {
   const refused = (what: string, hint: string) => new BenchError('bad-option', `${by}: ${what}`, hint);
   if (suite.measure !== undefined || suite.timesAreResults === true) {
     throw refused(`suite ${suite.name} measures what no part of its users shows`, 'run it whole, on one machine');

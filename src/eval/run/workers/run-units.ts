@@ -4,7 +4,8 @@ import { TurnRepository } from '../../../store/turn-repository.ts';
 import { probeBench } from '../isolation-probe.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../run-estimate.ts';
-import { type RunBench, UserRun, warmUp } from '../user-run.ts';
+import type { RunBench } from '../run-bench.ts';
+import { UserRun, warmUp } from '../user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 /** Listeners to the progress of a process. */
