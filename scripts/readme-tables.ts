@@ -2,6 +2,7 @@
  * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npx tsx scripts/readme-tables.ts`. Each table is
  * between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
+import { type Cell, type Column, estimateCell, formatCell, numberCell, type Row, textCell } from '../src/render/table.ts'; // prettier-ignore
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,15 +12,6 @@ import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/results.ts';
 import { joinedArms } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/markdown.ts';
-import {
-  type Cell,
-  type Column,
-  estimateCell,
-  formatCell,
-  numberCell,
-  type Row,
-  textCell,
-} from '../src/render/table.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/parts-tables.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';

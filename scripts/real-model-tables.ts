@@ -2,7 +2,7 @@ import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } fr
 import { metricNamed, primaryMetric, type ShownMetric } from '../src/report/shown-metric.ts';
 import { differenceToBaseline } from '../src/report/tables/arm-table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
-import { formatInterval, formatNumber, type ItemBlock, type ItemColumn, itemRows, numberCell, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
+import { formatInterval, formatNumber, type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/results.ts';
 
 /** A table for a document, whose own words replace caption and notes. */
@@ -35,8 +35,10 @@ function armsTable(arms: readonly ArmResults[], columns: Columns): BareTable {
 }
 
 const tokensColumn = (over: 'costHit' | 'costAll'): ItemColumn<ArmResults> =>
-  numberColumn(`tokens:${over}`, `tokens evaluated (${over === 'costHit' ? 'cache hits' : 'all turns'})`, (arm) =>
-    numberCell(arm[over]?.tokens.evaluated),
+  numberColumn(
+    `tokens:${over}`,
+    `tokens evaluated (${over === 'costHit' ? 'cache hits' : 'all turns'})`,
+    (arm) => arm[over]?.tokens.evaluated,
   );
 
 /** `TTFT vs RAG (cache hits)`: the ratio of times to those of text, or of text with a prefix cache; empty where none was compared. */
@@ -80,7 +82,7 @@ export function keptTable(results: RunResults): BareTable {
     differenceToBaseline(results, primary),
     textColumn('verdict', 'verdict', ({ arm }) => {
       const compared = findComparison(results, arm, rag.arm, primary.name);
-      return textCell(compared && verdictText(compared));
+      return compared && verdictText(compared);
     }),
     { ...differenceToBaseline(results, gold, 'gold'), heading: `gold answer, Δ vs RAG (${gold.unit} per token)` },
   ]);
@@ -121,8 +123,11 @@ export function costTable(results: RunResults): BareTable {
 /** The cost of each arm on a server, with its quality and the time to first token in milliseconds. */
 export function serverTable(results: RunResults): BareTable {
   const run = realRun(results);
-  const median = numberColumn('ms', 'TTFT, cache hits, median (ms)', ({ costHit }: ArmResults) =>
-    numberCell(costHit?.ttftMs.p50, 0),
+  const median = numberColumn(
+    'ms',
+    'TTFT, cache hits, median (ms)',
+    ({ costHit }: ArmResults) => costHit?.ttftMs.p50,
+    0,
   );
   return armsTable(costlyArms(run), [run.primary.column(), median, ...costColumns(run)]);
 }

@@ -69,14 +69,56 @@ export interface ItemBlock<Item> {
   readonly columns: readonly ItemColumn<Item>[];
 }
 
-const columnMaker =
-  (kind: Column['kind']) =>
-  <Item>(key: string, heading: string, cell: (item: Item) => Cell): ItemColumn<Item> => ({ key, heading, kind, cell });
+type Text = string | null | undefined;
 
-export const textColumn = columnMaker('text');
-export const sentenceColumn = columnMaker('sentence');
-export const numberColumn = columnMaker('number');
-export const intervalColumn = columnMaker('interval');
+/** A column of texts. */
+export function textColumn<Item>(key: string, heading: string, value: (item: Item) => Text): ItemColumn<Item> {
+  return { key, heading, kind: 'text', cell: (item) => textCell(value(item)) };
+}
+
+/** A column of sentences, which are wrapped on a narrow page. */
+export function sentenceColumn<Item>(key: string, heading: string, value: (item: Item) => Text): ItemColumn<Item> {
+  return { ...textColumn(key, heading, value), kind: 'sentence' };
+}
+
+/** A column of numbers, or of texts in place of some. */
+export function numberColumn<Item>(
+  key: string,
+  heading: string,
+  value: (item: Item) => Cell | number | null | undefined,
+  digits = 1,
+): ItemColumn<Item> {
+  const cell = (item: Item): Cell => {
+    const found = value(item);
+    return typeof found === 'object' && found !== null ? found : numberCell(found, digits);
+  };
+  return { key, heading, kind: 'number', cell };
+}
+
+/** A column of whole numbers. */
+export function countColumn<Item>(
+  key: string,
+  heading: string,
+  value: (item: Item) => number | null | undefined,
+): ItemColumn<Item> {
+  return numberColumn(key, heading, value, 0);
+}
+
+/** A column of estimates or differences with their intervals, to one decimal; `scale` 100 makes shares percentages. */
+export function intervalColumn<Item>(
+  key: string,
+  heading: string,
+  value: (item: Item) => Cell | Interval | Difference | null | undefined,
+  scale = 1,
+): ItemColumn<Item> {
+  const cell = (item: Item): Cell => {
+    const found = value(item);
+    if (found === null || found === undefined) return none;
+    if ('kind' in found) return found;
+    return 'delta' in found ? differenceCell(found, scale) : estimateCell(found, scale);
+  };
+  return { key, heading, kind: 'interval', cell };
+}
 
 /** The blocks and rows of a table with one row per item. */
 export function itemRows<Item>(
@@ -116,11 +158,7 @@ export function countCell(value: number | null | undefined): Cell {
 }
 
 /** A cell with an estimate and its interval, by default to one decimal; `scale` 100 makes a share a percentage. */
-export function estimateCell(
-  estimate: (Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>) | null | undefined,
-  scale = 1,
-  digits = 1,
-): Cell {
+export function estimateCell(estimate: Interval | null | undefined, scale = 1, digits = 1): Cell {
   if (estimate === null || estimate === undefined) return none;
   const { mean, low, high, n, users } = estimate;
   return {
@@ -129,6 +167,9 @@ export function estimateCell(
     ...(users === undefined ? {} : { users }),
   };
 }
+
+/** An estimate, with the number of items and users where known. */
+type Interval = Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>;
 
 /** A difference with its 95 % interval. */
 export interface Difference {

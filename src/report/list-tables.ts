@@ -1,6 +1,6 @@
 /** Tables of what the command line lists: data sets, models and metrics. */
 import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
-import { countCell, itemRows, numberColumn, type Table, textCell, textColumn } from '../render/table.ts';
+import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
 
 const SHOWN_HASH = 12;
@@ -14,13 +14,13 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
     ...itemRows(entries, ({ name }) => name, [
       {
         columns: [
-          textColumn('language', 'language', ({ language }) => textCell(language)),
-          numberColumn('users', 'users', ({ users }) => countCell(users)),
-          numberColumn('memories', 'memories', ({ memories }) => countCell(memories)),
-          numberColumn('items', 'items', ({ items }) => countCell(items)),
-          textColumn('sha256', 'sha256', ({ sha256 }) => textCell(sha256.slice(0, SHOWN_HASH))),
-          textColumn('ships', 'ships', ({ ships }) => textCell(ships ? 'yes' : 'no')),
-          textColumn('suites', 'made for', ({ suites }) => textCell(suites.join(', ') || null)),
+          textColumn('language', 'language', ({ language }) => language),
+          countColumn('users', 'users', ({ users }) => users),
+          countColumn('memories', 'memories', ({ memories }) => memories),
+          countColumn('items', 'items', ({ items }) => items),
+          textColumn('sha256', 'sha256', ({ sha256 }) => sha256.slice(0, SHOWN_HASH)),
+          textColumn('ships', 'ships', ({ ships }) => (ships ? 'yes' : 'no')),
+          textColumn('suites', 'made for', ({ suites }) => suites.join(', ') || null),
         ],
       },
     ]),
@@ -39,10 +39,10 @@ export function broughtTable(entries: readonly BroughtEntry[]): Table {
     ...itemRows(entries, ({ name }) => name, [
       {
         columns: [
-          textColumn('summary', 'content', ({ summary }) => textCell(summary)),
-          textColumn('published', 'published', ({ published }) => textCell(published)),
-          textColumn('licence', 'licence', ({ licence }) => textCell(licence)),
-          textColumn('fetched', 'in the cache', ({ fetched }) => textCell(fetched === null ? 'no' : 'yes')),
+          textColumn('summary', 'content', ({ summary }) => summary),
+          textColumn('published', 'published', ({ published }) => published),
+          textColumn('licence', 'licence', ({ licence }) => licence),
+          textColumn('fetched', 'in the cache', ({ fetched }) => (fetched === null ? 'no' : 'yes')),
         ],
       },
     ]),
@@ -59,12 +59,10 @@ export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
     ...itemRows(metrics, ({ name }) => name, [
       {
         columns: [
-          textColumn('label', 'in tables', ({ label }) => textCell(label)),
-          textColumn('kind', 'kind', ({ kind }) => textCell(kind)),
-          textColumn('better', 'better', ({ direction }) => textCell(direction)),
-          textColumn('margin', 'kept within', ({ margin, unit }) =>
-            textCell(`${margin} ${unit === '%' ? 'points' : unit}`),
-          ),
+          textColumn('label', 'in tables', ({ label }) => label),
+          textColumn('kind', 'kind', ({ kind }) => kind),
+          textColumn('better', 'better', ({ direction }) => direction),
+          textColumn('margin', 'kept within', ({ margin, unit }) => `${margin} ${unit === '%' ? 'points' : unit}`),
         ],
       },
     ]),
@@ -101,12 +99,12 @@ export function modelsTable(models: readonly ShownModel[]): Table {
     ...itemRows(models, ({ name }) => name, [
       {
         columns: [
-          textColumn('kind', 'kind', ({ kind }) => textCell(kind === 'embedder' ? 'embedder' : 'language model')),
+          textColumn('kind', 'kind', ({ kind }) => (kind === 'embedder' ? 'embedder' : 'language model')),
           numberColumn('size', 'size', ({ bytes }) => textCell(megabytes(bytes))),
-          textColumn('licence', 'licence', ({ licence }) => textCell(licence)),
-          textColumn('kept', 'in the cache', ({ kept }) => textCell(inCache[kept])),
-          textColumn('embedder', 'embedder', ({ embedder }) => textCell(embedder)),
-          textColumn('asked', 'prompt', ({ asked }) => textCell(asked && askedInWords(asked))),
+          textColumn('licence', 'licence', ({ licence }) => licence),
+          textColumn('kept', 'in the cache', ({ kept }) => inCache[kept]),
+          textColumn('embedder', 'embedder', ({ embedder }) => embedder),
+          textColumn('asked', 'prompt', ({ asked }) => asked && askedInWords(asked)),
         ],
       },
     ]),

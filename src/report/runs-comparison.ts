@@ -4,7 +4,7 @@ import type { RunsComparison, RunSummary } from '../eval/analysis/compare/compar
 import type { ArmFlips, FlippedItem, ItemAnswers } from '../eval/analysis/compare/flips.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/printable.ts';
-import { differenceCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textCell, textColumn } from '../render/table.ts'; // prettier-ignore
+import { differenceCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
 import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
 import { wrapText } from '../render/text-width.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-table.ts';
@@ -42,7 +42,7 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
             numberColumn('meanA', `A${value}`, ({ meanA, scale, digits }) => numberCell(meanA * scale, digits)),
             numberColumn('meanB', `B${value}`, ({ meanB, scale, digits }) => numberCell(meanB * scale, digits)),
             intervalColumn('difference', `A − B${points}`, (one) => differenceCell(one, one.scale, one.digits)),
-            textColumn('verdict', 'verdict', (one) => textCell(verdictText(one))),
+            textColumn('verdict', 'verdict', (one) => verdictText(one)),
           ],
         },
         { columns: [...testColumns(true), ...countColumns] },
@@ -71,11 +71,11 @@ function costTable(
     ...itemRows<MetricDifference>(rows, ({ arms }) => pairName(arms), [
       {
         columns: [
-          numberColumn('meanA', `A${unit}`, ({ meanA }) => numberCell(meanA)),
-          numberColumn('meanB', `B${unit}`, ({ meanB }) => numberCell(meanB)),
+          numberColumn('meanA', `A${unit}`, ({ meanA }) => meanA),
+          numberColumn('meanB', `B${unit}`, ({ meanB }) => meanB),
           isTime
             ? intervalColumn('difference', 'A ÷ B (%)', (one) => ratioCell(one, 100))
-            : intervalColumn('difference', 'A − B (tokens)', (one) => differenceCell(one)),
+            : intervalColumn('difference', 'A − B (tokens)', (one) => one),
         ],
       },
       { columns: countColumns },

@@ -2,15 +2,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
 import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
 import type { Estimate, RunResults } from '../store/records/results.ts';
-import {
-  type Cell,
-  type Difference,
-  differenceCell,
-  estimateCell,
-  intervalColumn,
-  type ItemColumn,
-  textCell,
-} from '../render/table.ts';
+import { type Cell, type Difference, differenceCell, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts'; // prettier-ignore
 
 type Run = RunResults['run'];
 type Estimates = Readonly<Record<string, Estimate | null | undefined>>;

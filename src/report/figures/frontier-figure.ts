@@ -1,5 +1,5 @@
-import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { baselineArm, findComparison, joinedArm, primaryArm } from '../compared-arms.ts';

@@ -1,5 +1,5 @@
 import type { ArmResults, Estimate, RunResults } from '../../store/records/results.ts';
-import { estimateCell, intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberCell, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
@@ -42,10 +42,10 @@ export function timeColumn(
   heading: string,
   estimate: (arm: ArmResults) => Estimate | null | undefined,
 ): ItemColumn<ArmResults> {
-  return intervalColumn(key, `${heading} (ms)`, (arm) => estimateCell(estimate(arm)));
+  return intervalColumn(key, `${heading} (ms)`, (arm) => estimate(arm));
 }
 
 /** The column with the share of cache hits. */
 export const hitRateColumn: ItemColumn<ArmResults> = numberColumn('hitRate', 'hit rate (%)', ({ hitRate }) =>
-  numberCell(hitRate === null ? null : hitRate * 100),
+  hitRate === null ? null : hitRate * 100,
 );

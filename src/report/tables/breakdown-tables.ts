@@ -1,5 +1,5 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/results.ts';
-import { differenceCell, estimateCell, intervalColumn, type ItemBlock, numberCell, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { intervalColumn, type ItemBlock, numberCell, numberColumn, type Table } from '../../render/table.ts';
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
 import { metricNamed, taskSuccessMeaning } from '../shown-metric.ts';
@@ -75,9 +75,7 @@ export function categoryTable(results: RunResults): Table | undefined {
         title: `${category}, ${items(category)} items`,
         columns: [
           intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
-          intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) =>
-            differenceCell(part(arm)?.difference, 100),
-          ),
+          intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) => part(arm)?.difference, 100),
         ],
       };
     }),
@@ -101,8 +99,10 @@ function retrievalBlock(kind: RetrievalKind): ItemBlock<ArmResults> {
       return numberCell(part && value(part), digits);
     });
   const time = (key: string, heading: string, cost: 'costHit' | 'costAll') =>
-    intervalColumn<ArmResults>(`${kind}:${key}`, heading, ({ byRetrieval }) =>
-      estimateCell(byRetrieval?.find((one) => one.kind === kind)?.[cost]?.ttftMs),
+    intervalColumn<ArmResults>(
+      `${kind}:${key}`,
+      heading,
+      ({ byRetrieval }) => byRetrieval?.find((one) => one.kind === kind)?.[cost]?.ttftMs,
     );
   return {
     title: retrievalKinds[kind],

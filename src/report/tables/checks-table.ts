@@ -1,5 +1,5 @@
 import type { CheckResult, RunResults } from '../../store/records/results.ts';
-import { itemRows, sentenceColumn, type Table, textCell, textColumn } from '../../render/table.ts';
+import { itemRows, sentenceColumn, type Table, textColumn } from '../../render/table.ts';
 import { titleWithProof } from '../proof.ts';
 
 /** Marks of the statuses in tables. */
@@ -14,9 +14,9 @@ export function checksTable(results: RunResults): Table {
     ...itemRows(results.checks, ({ check }) => check, [
       {
         columns: [
-          textColumn('status', 'passed', ({ status }) => textCell(checkMarks[status])),
+          textColumn('status', 'passed', ({ status }) => checkMarks[status]),
           sentenceColumn('evidence', 'evidence', ({ status, evidence }) =>
-            textCell(status === 'undecided' ? `undecided: ${evidence}` : evidence),
+            status === 'undecided' ? `undecided: ${evidence}` : evidence,
           ),
         ],
       },

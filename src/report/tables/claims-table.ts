@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { RunResults } from '../../store/records/results.ts';
-import { formatCell, formatNumber, itemRows, sentenceColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { formatCell, formatNumber, itemRows, sentenceColumn, type Table, textColumn } from '../../render/table.ts';
 import { baselineArm, findComparison, ratioText } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';
 import { primaryMetric } from '../shown-metric.ts';
@@ -70,12 +70,12 @@ export function claimsTable(results: RunResults): Table | undefined {
     ...itemRows(claims, ({ paper }) => paper, [
       {
         columns: [
-          sentenceColumn('claim', 'claim', (one) => textCell(one.claim)),
-          textColumn('model', 'model', ({ model }) => textCell(model)),
-          textColumn('data', 'data', ({ data }) => textCell(data)),
-          sentenceColumn('here', 'measured here', (one) => textCell(measuredHere(one))),
-          sentenceColumn('differs', 'why it may differ', ({ differs }) => textCell(differs)),
-          textColumn('source', 'source', ({ address }) => textCell(address)),
+          sentenceColumn('claim', 'claim', (one) => one.claim),
+          textColumn('model', 'model', ({ model }) => model),
+          textColumn('data', 'data', ({ data }) => data),
+          sentenceColumn('here', 'measured here', (one) => measuredHere(one)),
+          sentenceColumn('differs', 'why it may differ', ({ differs }) => differs),
+          textColumn('source', 'source', ({ address }) => address),
         ],
       },
     ]),

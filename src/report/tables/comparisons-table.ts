@@ -1,6 +1,6 @@
 import type { Comparison, CostName, RunResults } from '../../store/records/results.ts';
 import { costNames } from '../../store/records/results/comparison.ts';
-import { type Cell, countCell, differenceCell, estimateCell, intervalColumn, type ItemColumn, itemRows, none, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { type Cell, countColumn, differenceCell, estimateCell, intervalColumn, type ItemColumn, itemRows, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
 import { titleWithProof } from '../proof.ts';
@@ -58,7 +58,7 @@ export function ratioCell(
 /** The columns of a pair's counts. */
 export const countColumns: readonly ItemColumn<Pick<Comparison, 'n' | 'users' | 'wins' | 'losses' | 'ties'>>[] = (
   ['n', 'users', 'wins', 'losses', 'ties'] as const
-).map((key) => numberColumn(key, key, (compared) => countCell(compared[key])));
+).map((key) => countColumn(key, key, (compared) => compared[key]));
 
 /** The columns of p values, of a metric of quality with the test of a loss within the margin. */
 export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p' | 'pAdjusted' | 'pKept'>>[] {
@@ -72,20 +72,23 @@ export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p'
 }
 
 function detectableColumn({ differenceHeading, scale, digits }: ShownMetric): ItemColumn<Comparison> {
-  return numberColumn('detectable', `detectable (${differenceHeading})`, ({ detectable }) =>
-    numberCell(detectable === null ? null : detectable * scale, digits),
+  return numberColumn(
+    'detectable',
+    `detectable (${differenceHeading})`,
+    ({ detectable }) => (detectable === null ? null : detectable * scale),
+    digits,
   );
 }
 
 function judgedColumns(cost: ShownCost | undefined, quality: ShownMetric | undefined): ItemColumn<Comparison>[] {
-  const verdict = textColumn('verdict', 'verdict', (compared: Comparison) => textCell(verdictText(compared)));
+  const verdict = textColumn('verdict', 'verdict', (compared: Comparison) => verdictText(compared));
   if (cost === undefined) {
     const difference = (compared: Comparison) => quality?.difference(compared) ?? differenceCell(compared);
     return [intervalColumn('difference', `a − b (${quality?.differenceHeading ?? ''})`, difference), verdict];
   }
   const { unit, meanUnit, isRatio } = cost;
   const mean = (key: string, arm: 'a' | 'b') =>
-    numberColumn(key, `${arm}${meanUnit}`, ({ means }: Comparison) => numberCell(means?.[arm], isRatio ? 2 : 1));
+    numberColumn(key, `${arm}${meanUnit}`, ({ means }: Comparison) => means?.[arm], isRatio ? 2 : 1);
   return [
     mean('meanA', 'a'),
     mean('meanB', 'b'),

@@ -1,5 +1,5 @@
 import type { RunResults, VerdictAgreement } from '../../store/records/results.ts';
-import { countCell, itemRows, numberCell, numberColumn, type Table } from '../../render/table.ts';
+import { countColumn, itemRows, numberCell, numberColumn, type Table } from '../../render/table.ts';
 import { titleWithProof } from '../proof.ts';
 import { metricNamed } from '../shown-metric.ts';
 
@@ -35,16 +35,16 @@ export function judgeTable(results: RunResults): Table | undefined {
         title: 'Right answers',
         columns: [
           ...verdicts,
-          numberColumn('judged', 'judged', ({ judged }) => countCell(judged)),
-          numberColumn('unjudged', 'no verdict', ({ unjudged }) => countCell(unjudged)),
+          countColumn('judged', 'judged', ({ judged }) => judged),
+          countColumn('unjudged', 'no verdict', ({ unjudged }) => unjudged),
         ],
       },
       {
         title: 'Judge and contains',
         columns: [
-          numberColumn('agreement', 'agreement (%)', ({ agreement }) => numberCell(agreement && 100 * agreement.share)),
-          numberColumn('kappa', "Cohen's κ", ({ agreement }) => numberCell(agreement?.kappa, 2)),
-          numberColumn('n', 'answers', ({ agreement }) => countCell(agreement?.n)),
+          numberColumn('agreement', 'agreement (%)', ({ agreement }) => agreement && 100 * agreement.share),
+          numberColumn('kappa', "Cohen's κ", ({ agreement }) => agreement?.kappa, 2),
+          countColumn('n', 'answers', ({ agreement }) => agreement?.n),
         ],
       },
     ]),

@@ -1,5 +1,5 @@
 import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../store/records/results.ts';
-import { formatNumber, type ItemBlock, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
+import { formatNumber, type ItemBlock, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { armTable, timeColumn } from './arm-table.ts';
 
 const phases: readonly (readonly [keyof PhaseMeans, heading: string])[] = [
@@ -17,7 +17,7 @@ function phaseBlock(title: string, kind: 'Hit' | 'Miss'): ItemBlock<ArmResults> 
     columns: [
       timeColumn(`ttft${kind}`, 'TTFT', (arm) => cost(arm)?.ttftMs),
       ...phases.map(([phase, heading]) =>
-        numberColumn<ArmResults>(`${phase}${kind}`, `${heading} (ms)`, (arm) => numberCell(cost(arm)?.phasesMs[phase])),
+        numberColumn<ArmResults>(`${phase}${kind}`, `${heading} (ms)`, (arm) => cost(arm)?.phasesMs[phase]),
       ),
     ],
   };
@@ -28,7 +28,7 @@ function breakEvenBlock(against: string, breakEven: readonly BreakEven[]): ItemB
   const find = ({ arm }: ArmResults) => breakEven.find((one) => one.arm === arm && one.against === against);
   const turn = (value: number | null) => (value === null ? 'never' : formatNumber(value, 0));
   const mean = (key: 'missMs' | 'hitMs' | 'textMissMs' | 'textHitMs', heading: string) =>
-    numberColumn<ArmResults>(`${key}:${against}`, `${heading} (ms)`, (arm) => numberCell(find(arm)?.[key]));
+    numberColumn<ArmResults>(`${key}:${against}`, `${heading} (ms)`, (arm) => find(arm)?.[key]);
   const text = (key: string, heading: string, words: (found: BreakEven) => string) =>
     numberColumn<ArmResults>(`${key}:${against}`, heading, (arm) => {
       const found = find(arm);
@@ -54,8 +54,8 @@ export function latencyTable(results: RunResults): Table {
   const aheadBlock: ItemBlock<ArmResults> = {
     title: 'Built before the turns, per turn',
     columns: [
-      numberColumn('aheadTokens', 'tokens', (arm) => numberCell(arm.ahead?.tokens)),
-      numberColumn('aheadMs', 'build KV (ms)', (arm) => numberCell(arm.ahead?.ms)),
+      numberColumn('aheadTokens', 'tokens', (arm) => arm.ahead?.tokens),
+      numberColumn('aheadMs', 'build KV (ms)', (arm) => arm.ahead?.ms),
     ],
   };
   return armTable(results, {

@@ -1,6 +1,6 @@
 /** Tables of suites that measure without arms' answers: 8 (storage), 9 (leakage) and 12 (serving). */
 import type { LeakMatrix, RunResults, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/results.ts'; // prettier-ignore
-import { type Cell, countCell, formatNumber, itemRows, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
+import { type Cell, countCell, countColumn, formatNumber, itemRows, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
 import { titleWithProof } from '../proof.ts';
 
 /** Table 8: bytes of KV on its tiers, beside those of the text. */
@@ -14,7 +14,7 @@ export function storageTable(results: RunResults, storage: readonly StorageMeasu
     heading: string,
     value: (row: StorageMeasurement) => number | null | undefined,
     digits = 1,
-  ) => numberColumn<StorageMeasurement>(key, heading, (row) => numberCell(value(row), digits));
+  ) => numberColumn<StorageMeasurement>(key, heading, (row) => value(row), digits);
   return {
     id: 'table-8',
     caption: titleWithProof(
@@ -55,7 +55,7 @@ export function storageTable(results: RunResults, storage: readonly StorageMeasu
 /** Table 9: cross-user leakage by arm; the matrix itself is a figure. */
 export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Table {
   const count = (key: string, heading: string, value: (matrix: LeakMatrix) => number) =>
-    numberColumn<LeakMatrix>(key, heading, (matrix) => countCell(value(matrix)));
+    countColumn<LeakMatrix>(key, heading, (matrix) => value(matrix));
   return {
     id: 'table-9',
     caption: titleWithProof('Table 9. Cross-user leakage: secrets of one user in answers to another', results),
@@ -71,7 +71,7 @@ export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Ta
           count('pairs', 'pairs of users', ({ users }) => users.length * (users.length - 1)),
           count('answers', 'answers', ({ users, answers }) => users.length * answers),
           count('leaks', 'leaks', countLeaks),
-          numberColumn('bound', 'upper bound (%)', ({ upperBound }) => numberCell(upperBound * 100)),
+          numberColumn('bound', 'upper bound (%)', ({ upperBound }) => upperBound * 100),
         ],
       },
     ]),

@@ -1,6 +1,6 @@
 import type { ArmResults, EvidenceRank, MethodResults, RunResults } from '../../store/records/results.ts';
 import { evidenceRanks } from '../../store/records/results/method-results.ts';
-import { countCell, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, itemRows, none, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';
 import { metricNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
@@ -45,13 +45,11 @@ const ofArm = (column: ItemColumn<ArmResults>): ItemColumn<Method> => ({
 const priceBlock = (results: RunResults): ItemBlock<Method> => ({
   title: 'Cost',
   columns: [
-    textColumn('budget', 'budget', ({ budget }) => textCell(budget)),
-    numberColumn('bytes', 'KV bytes per memory token', ({ bytesPerMemoryToken }) => countCell(bytesPerMemoryToken)),
-    numberColumn('recomputed', 'tokens recomputed', ({ recomputedTokens }) => numberCell(recomputedTokens)),
-    numberColumn('evaluated', 'tokens evaluated', ({ results: { tokens } }) => numberCell(tokens?.evaluated)),
-    numberColumn('firstLayers', 'tokens in the first layers', ({ results: { tokens } }) =>
-      numberCell(tokens?.firstLayers),
-    ),
+    textColumn('budget', 'budget', ({ budget }) => budget),
+    countColumn('bytes', 'KV bytes per memory token', ({ bytesPerMemoryToken }) => bytesPerMemoryToken),
+    numberColumn('recomputed', 'tokens recomputed', ({ recomputedTokens }) => recomputedTokens),
+    numberColumn('evaluated', 'tokens evaluated', ({ results: { tokens } }) => tokens?.evaluated),
+    numberColumn('firstLayers', 'tokens in the first layers', ({ results: { tokens } }) => tokens?.firstLayers),
     intervalColumn('timesQueryOnly', 'TTFT vs query only', ({ timesQueryOnly }) => estimateCell(timesQueryOnly, 1, 2)),
     intervalColumn('timesRag', 'TTFT vs RAG', ({ arm }) =>
       ratioCell(findComparison(results, arm, baselineArm(results.arms)?.arm, 'ttftLogRatio'), 1, 2),
@@ -72,7 +70,7 @@ function qualityBlock(results: RunResults, methods: readonly Method[]): ItemBloc
         qualityCell(run, numberCell(keptShare(results, method.results))),
       ),
       ...(primary.name === f1.name ? [] : [ofArm(f1.column())]),
-      textColumn('frontier', 'on the frontier', ({ arm }) => (best.has(arm) ? textCell('yes') : none)),
+      textColumn('frontier', 'on the frontier', ({ arm }) => (best.has(arm) ? 'yes' : null)),
     ],
   };
 }
@@ -81,10 +79,10 @@ function randomBlock(run: RunResults['run']): ItemBlock<Method> {
   return {
     title: 'Against as many random tokens',
     columns: [
-      textColumn('control', 'control', ({ againstRandom }) => textCell(againstRandom?.b)),
+      textColumn('control', 'control', ({ againstRandom }) => againstRandom?.b),
       primaryMetric(run).differenceColumn('againstRandom', 'Δ vs random tokens', ({ againstRandom }) => againstRandom),
       numberColumn('p', 'p (Holm)', ({ againstRandom }) => probabilityCell(againstRandom?.pAdjusted ?? null)),
-      textColumn('outcome', 'outcome', ({ againstRandom }) => textCell(againstRandom?.outcome)),
+      textColumn('outcome', 'outcome', ({ againstRandom }) => againstRandom?.outcome),
     ],
   };
 }

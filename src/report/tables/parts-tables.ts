@@ -1,5 +1,5 @@
 import type { ArmResults, RunResults } from '../../store/records/results.ts';
-import { estimateCell, intervalColumn, type ItemBlock, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
 import { primaryMetric, qualityCell } from '../shown-metric.ts';
@@ -36,22 +36,24 @@ function partsTable(results: RunResults, { id, title, notes }: { id: string; tit
         columns: [
           primary.column(),
           differenceToBaseline(results, primary),
-          textColumn('verdict', 'verdict', ({ arm }) =>
-            textCell(findComparison(results, arm, baseline, primary.name)?.verdict),
-          ),
+          textColumn('verdict', 'verdict', ({ arm }) => findComparison(results, arm, baseline, primary.name)?.verdict),
         ],
       },
       nextTokenBlock(run, 'Next token against text with the same prompt'),
       {
         title: 'Cost',
         columns: [
-          numberColumn('evaluated', `tokens evaluated${divides ? ' (cache hits)' : ''}`, ({ tokens }) =>
-            numberCell(tokens?.evaluated),
+          numberColumn(
+            'evaluated',
+            `tokens evaluated${divides ? ' (cache hits)' : ''}`,
+            ({ tokens }) => tokens?.evaluated,
           ),
           ...(divides
             ? [
-                numberColumn('evaluatedMiss', 'tokens evaluated (cache misses)', ({ costMiss }: ArmResults) =>
-                  numberCell(costMiss?.tokens.evaluated),
+                numberColumn(
+                  'evaluatedMiss',
+                  'tokens evaluated (cache misses)',
+                  ({ costMiss }: ArmResults) => costMiss?.tokens.evaluated,
                 ),
               ]
             : []),

@@ -1,14 +1,14 @@
 import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../store/records/results.ts';
-import { countCell, differenceCell, estimateCell, intervalColumn, type ItemBlock, itemRows, numberCell, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, intervalColumn, type ItemBlock, itemRows, numberColumn, type Table } from '../../render/table.ts';
 import { titleWithProof } from '../proof.ts';
 import { probabilityCell } from './comparisons-table.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
 
 const share = (key: keyof RetrievalMeasurement['metrics'], heading: string) =>
-  intervalColumn(key, `${heading} (%)`, ({ metrics }: RetrievalMeasurement) => estimateCell(metrics[key], 100));
+  intervalColumn(key, `${heading} (%)`, ({ metrics }: RetrievalMeasurement) => metrics[key], 100);
 const time = (key: 'embedding' | 'search' | 'ranking') =>
-  numberColumn(key, `${key} (ms)`, ({ timingsMs }: RetrievalMeasurement) => numberCell(timingsMs[key], 2));
+  numberColumn(key, `${key} (ms)`, ({ timingsMs }: RetrievalMeasurement) => timingsMs[key], 2);
 
 const recall: RowBlock = {
   title: 'Recall',
@@ -19,7 +19,7 @@ const others: readonly RowBlock[] = [
   {
     title: 'Recall@5 against the router',
     columns: [
-      intervalColumn('delta', 'Δ vs router (pp)', ({ againstRouter }) => differenceCell(againstRouter, 100)),
+      intervalColumn('delta', 'Δ vs router (pp)', ({ againstRouter }) => againstRouter, 100),
       numberColumn('p', 'p', ({ againstRouter }) => probabilityCell(againstRouter?.p ?? null)),
     ],
   },
@@ -29,7 +29,7 @@ const others: readonly RowBlock[] = [
       time('embedding'),
       time('search'),
       time('ranking'),
-      numberColumn('budget', 'tokens of the budget', ({ budgetTokens }) => numberCell(budgetTokens?.used)),
+      numberColumn('budget', 'tokens of the budget', ({ budgetTokens }) => budgetTokens?.used),
     ],
   },
 ];
@@ -123,7 +123,7 @@ export function datasetRetrievalTable(
 ): Table | undefined {
   const rows = all.filter(({ dataset }) => dataset !== undefined);
   if (rows.length === 0) return undefined;
-  const questions = numberColumn('n', 'questions', ({ n }: RetrievalMeasurement) => countCell(n));
+  const questions = countColumn('n', 'questions', ({ n }: RetrievalMeasurement) => n);
   const { drawn, notes } = drawRows(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others]);
   const names = datasets.map(({ name }) => name).join(' and ');
   return {

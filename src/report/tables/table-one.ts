@@ -1,5 +1,5 @@
 import type { ArmResults, BreakdownPart, RunResults } from '../../store/records/results.ts';
-import { countCell, estimateCell, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
 import { metricNamed, namesItsMetric, ownMetrics, primaryMetric } from '../shown-metric.ts';
@@ -51,7 +51,7 @@ export function tableOne(results: RunResults): Table {
 }
 
 const tokens = (key: string, heading: string, mean: (arm: ArmResults) => number | undefined): ItemColumn<ArmResults> =>
-  numberColumn(key, heading, (arm) => numberCell(mean(arm)));
+  numberColumn(key, heading, (arm) => mean(arm));
 
 /** Tokens per turn; positions only if an arm's blocks share them, so that it fills more cells than positions. */
 function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
@@ -77,8 +77,8 @@ const timeBlock: ArmBlock = {
   title: 'Time to first token (TTFT)',
   columns: [
     timeColumn('ttftMs', 'cache hits', ({ metrics }) => metrics.ttftMs),
-    numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics }) => numberCell(metrics.ttftMs?.p50)),
-    numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => numberCell(metrics.ttftMs?.p95)),
+    numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics }) => metrics.ttftMs?.p50),
+    numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
     timeColumn('ttftMissMs', 'cache misses', ({ costMiss }) => costMiss?.ttftMs),
     timeColumn('ttftAllMs', 'all turns', ({ costAll }) => costAll?.ttftMs),
   ],
@@ -87,11 +87,11 @@ const timeBlock: ArmBlock = {
 const turnsBlock: ArmBlock = {
   title: 'Turns',
   columns: [
-    numberColumn('hits', 'hits', ({ turns }) => countCell(turns.hit)),
-    numberColumn('misses', 'misses', ({ turns }) => countCell(turns.miss)),
-    numberColumn('bypasses', 'bypasses', ({ turns }) => countCell(turns.bypass)),
+    countColumn('hits', 'hits', ({ turns }) => turns.hit),
+    countColumn('misses', 'misses', ({ turns }) => turns.miss),
+    countColumn('bypasses', 'bypasses', ({ turns }) => turns.bypass),
     hitRateColumn,
-    numberColumn('errors', 'errors', ({ errors }) => countCell(errors)),
+    countColumn('errors', 'errors', ({ errors }) => errors),
   ],
 };
 
@@ -105,9 +105,9 @@ export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
       { ...gold.column<ArmResults>(), heading: `${gold.label} (${gold.unit} per token)` },
       gold.differenceColumn('goldDifference', 'Δ vs RAG', againstText),
       kl.column(),
-      intervalColumn('sameAnswer', 'same answer (%)', ({ fidelity }) => estimateCell(fidelity?.sameAnswer, 100)),
-      numberColumn('lost', 'right → wrong', ({ fidelity }) => countCell(fidelity?.lost)),
-      numberColumn('won', 'wrong → right', ({ fidelity }) => countCell(fidelity?.won)),
+      intervalColumn('sameAnswer', 'same answer (%)', ({ fidelity }) => fidelity?.sameAnswer, 100),
+      countColumn('lost', 'right → wrong', ({ fidelity }) => fidelity?.lost),
+      countColumn('won', 'wrong → right', ({ fidelity }) => fidelity?.won),
     ],
   };
 }
