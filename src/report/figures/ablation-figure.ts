@@ -3,12 +3,9 @@ import type { Comparison, RunResults } from '../../store/records/results.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { baselineArm, primaryArm } from '../compared-arms.ts';
 import { isContender, namedArmEncoding } from './arm-marks.ts';
-import { estimateFields, intervalLayer, inWords, nameAxis } from './figure-parts.ts';
-import { lossText, sortedDifferences } from './finding.ts';
+import { estimateFields, intervalLayer, inWords, nameAxis, quantity } from './figure-parts.ts';
+import { capitalised, lossText, sortedDifferences } from './finding.ts';
 
-/** Leaves space for the longest name of an arm. */
-const WIDTH = 190;
-const HEIGHT_AN_ARM = 20;
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
 /** `of 16 arms, 5 lose exact match against rag, most dki-gated, 62.2 [52.3, 71.2] points; …; no difference is shown with 10` */
@@ -50,16 +47,11 @@ export function ablationFigure(results: RunResults): Figure | undefined {
     ...estimateFields({ mean: delta, low, high }, quality.scale),
   }));
   const unit = quality.differenceUnit;
-  const x = {
-    type: 'quantitative',
-    // One part may cost eighty points and others one: both must be visible.
-    scale: { type: 'symlog', constant: quality.unit === '%' ? 1 : 0.1 },
-    axis: {
-      title: `${unit[0]!.toUpperCase()}${unit.slice(1)} of ${quality.label}, logarithmic`,
-      grid: true,
-      ...(quality.unit === '%' ? { values: TICKS } : {}),
-    },
-  };
+  const isShare = quality.unit === '%';
+  // One part may cost eighty points and others one: both must be visible.
+  const scale = { type: 'symlog', constant: isShare ? 1 : 0.1 };
+  const title = `${capitalised(unit)} of ${quality.label}, logarithmic`;
+  const x = quantity(title, scale, { grid: true, ...(isShare ? { values: TICKS } : {}) });
   const arms = data.map(({ arm }) => arm);
   const y = nameAxis('arm', arms);
   const marks = namedArmEncoding(results, arms);
@@ -71,8 +63,9 @@ export function ablationFigure(results: RunResults): Figure | undefined {
     description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
     data,
     spec: {
-      width: WIDTH,
-      height: HEIGHT_AN_ARM * data.length,
+      // Leaves space for the longest name of an arm.
+      width: 190,
+      height: 20 * data.length,
       layer: [
         {
           data: { values: [{ none: 0 }] },

@@ -4,13 +4,8 @@ import type { Comparison, RunResults } from '../../store/records/results.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { baselineArm } from '../compared-arms.ts';
 import { armEncoding } from './arm-marks.ts';
-import { estimateFields, facets, intervalLayer, MEANS } from './figure-parts.ts';
+import { distinct, estimateFields, facets, intervalLayer, layer, MEANS, quantity } from './figure-parts.ts';
 import { listed, lossText, sortedDifferences } from './finding.ts';
-
-const more = [
-  { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
-  { metric: 'freeLogProbability', panel: 'Own answer, ln p a token', scale: 1 },
-] as const;
 
 /** `against rag, exact match is lower at α = 0 (89.0 [81.7, 93.6] points), 0.2 and 0.4; the same bit by bit at 1; …` */
 function alphaFinding({ arms, comparisons }: RunResults, quality: ShownMetric): string {
@@ -38,7 +33,8 @@ export function alphaFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const panels = [
     { metric: primary.name, panel: `${primary.title}, ${primary.unit}`, scale: primary.scale },
-    ...more,
+    { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
+    { metric: 'freeLogProbability', panel: 'Own answer, ln p per token', scale: 1 },
   ] as const;
   const varied = results.arms
     .flatMap((arm) => {
@@ -58,18 +54,14 @@ export function alphaFigure(results: RunResults): Figure | undefined {
       : []),
   ]);
   if (data.length === 0) return undefined;
-  const arms = [...new Set(data.map(({ arm }) => arm))];
-  const { color, shape } = armEncoding(results, arms);
+  const { color, shape } = armEncoding(results, distinct(data.map(({ arm }) => arm)));
   const words = shown.map(({ panel }) => {
     const points = data.filter((row) => row.panel === panel && row.alpha !== null);
     return `${panel}: ${points.map(({ alpha, value }) => `${formatNumber(value, 2)} at ${alpha!}`).join(', ')}`;
   });
-  const x = {
-    field: 'alpha',
-    type: 'quantitative',
-    axis: { title: 'α, which multiplies the values of injected memories', values: varied.map(({ alpha }) => alpha) },
-  };
-  const y = { field: 'value', type: 'quantitative', axis: { title: null, tickCount: 4 } };
+  const values = varied.map(({ alpha }) => alpha);
+  const x = { field: 'alpha', ...quantity('α, which multiplies the values of injected memories', {}, { values }) };
+  const y = { field: 'value', ...quantity(null, {}, { tickCount: 4 }) };
   return {
     id: 'alpha',
     title: `Figure 4. ${alphaFinding(results, primary)}`,
@@ -78,34 +70,20 @@ export function alphaFigure(results: RunResults): Figure | undefined {
     data,
     spec: {
       resolve: { scale: { y: 'independent' } },
-      ...facets(
-        'panel',
-        shown.map(({ panel }) => panel),
-        1,
-        {
-          // prettier-ignore
-          width: PANEL_WIDTH,
-          height: 105,
-          encoding: { color },
-          layer: [
-            {
-              ...intervalLayer('y', y, { encoding: { x } }),
-              transform: [{ filter: 'isValid(datum.alpha) && isValid(datum.low)' }],
-            },
-            { transform: [{ filter: 'isValid(datum.alpha)' }], mark: 'line', encoding: { x, y } },
-            {
-              transform: [{ filter: 'isValid(datum.alpha)' }],
-              mark: 'point',
-              encoding: { x, y, shape },
-            },
-            {
-              transform: [{ filter: '!isValid(datum.alpha)' }],
-              mark: { type: 'rule', strokeDash: [5, 4] },
-              encoding: { y },
-            },
-          ],
-        },
-      ),
+      ...facets('panel', distinct(data.map(({ panel }) => panel)), 1, {
+        width: PANEL_WIDTH,
+        height: 105,
+        encoding: { color },
+        layer: [
+          {
+            ...intervalLayer('y', y, { encoding: { x } }),
+            transform: [{ filter: 'isValid(datum.alpha) && isValid(datum.low)' }],
+          },
+          layer('isValid(datum.alpha)', 'line', { x, y }),
+          layer('isValid(datum.alpha)', 'point', { x, y, shape }),
+          layer('!isValid(datum.alpha)', { type: 'rule', strokeDash: [5, 4] }, { y }),
+        ],
+      }),
     },
   };
 }

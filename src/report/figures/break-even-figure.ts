@@ -3,7 +3,7 @@ import { formatNumber } from '../../render/table.ts';
 import type { BreakEven, RunResults } from '../../store/records/results.ts';
 import { breakEvenText } from '../verdict.ts';
 import { armEncoding } from './arm-marks.ts';
-import { facets } from './figure-parts.ts';
+import { distinct, facets, intervalLayer, layer, quantity } from './figure-parts.ts';
 import { NAMED_ARMS } from './finding.ts';
 
 const LEAST_TURNS = 6;
@@ -16,19 +16,17 @@ function turnsShown(breakEven: readonly BreakEven[]): number {
 }
 
 /** Lines of an arm and of the texts that it is compared with, summed: the first turn is a miss, later ones are hits. */
-function rowsOf(ofArm: readonly BreakEven[], turns: number): FigureRow[] {
+function lineRows(ofArm: readonly BreakEven[], turns: number): FigureRow[] {
   const [{ arm, missMs, hitMs }] = ofArm as readonly [BreakEven];
   const line = (name: string, firstMs: number, laterMs: number): FigureRow[] =>
-    Array.from({ length: turns }, (_, later) => ({
-      panel: arm,
-      arm: name,
-      turn: later + 1,
-      ms: firstMs + later * laterMs,
-    }));
+    Array.from({ length: turns }, (_, later) => {
+      const ms = firstMs + later * laterMs;
+      return { panel: arm, arm: name, turn: later + 1, ms, from: null, to: null, crossing: null };
+    });
   return [
     ...ofArm.flatMap(({ against, textMissMs, textHitMs }) => line(against, textMissMs, textHitMs)),
     ...line(arm, missMs, hitMs),
-  ].map((row) => ({ ...row, from: null, to: null, crossing: null }));
+  ];
 }
 
 /** The interval of the first break-even; the bound "never" is drawn at the end of the picture. */
@@ -56,17 +54,15 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   if (breakEven.length === 0) return undefined;
   const turns = turnsShown(breakEven);
   const byArm = Map.groupBy(breakEven, ({ arm }) => arm);
-  const data = [...byArm.values()].flatMap((ofArm) => [...rowsOf(ofArm, turns), crossingRow(ofArm, turns)]);
+  const data = [...byArm.values()].flatMap((ofArm) => [...lineRows(ofArm, turns), crossingRow(ofArm, turns)]);
   const panels = [...byArm.keys()];
-  const looks = armEncoding(results, [...new Set([...breakEven.map(({ against }) => against), ...panels])]);
+  const looks = armEncoding(results, distinct([...breakEven.map(({ against }) => against), ...panels]));
   const legend = { ...looks.color.legend, symbolType: 'stroke', symbolStrokeWidth: 2, symbolSize: 500 };
   const color = { ...looks.color, legend };
   const strokeDash = { ...looks.strokeDash, legend };
-  const x = {
-    type: 'quantitative',
-    scale: { domain: [1, turns], nice: false },
-    axis: { title: 'Turn', format: 'd', tickMinStep: 1, tickCount: 5 },
-  };
+  const x = quantity('Turn', { domain: [1, turns], nice: false }, { format: 'd', tickMinStep: 1, tickCount: 5 });
+  const y = { field: 'ms', ...quantity('Time, ms, summed', {}, { tickCount: 4 }) };
+  const isCrossing = `isValid(datum.crossing) && isValid(datum.turn) && datum.turn <= ${turns}`;
   const finding = [...byArm.values()]
     .slice(0, NAMED_ARMS)
     .map((ofArm) => `${ofArm[0]!.arm} ${ofArm.map(crossingWords).join(' and ')}`)
@@ -82,33 +78,14 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
     key: 'Lines are sums of means; shaded is the 95 % interval of the break-even turn against the first text, dashed upright the turn itself.',
     description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
     data,
-    spec: {
-      ...facets('panel', panels, 2, {
-        width: HALF_PANEL_WIDTH,
-        height: 120,
-        layer: [
-          {
-            transform: [{ filter: 'isValid(datum.from)' }],
-            mark: { type: 'rect', opacity: 0.16 },
-            encoding: { x: { ...x, field: 'from' }, x2: { field: 'to' }, color },
-          },
-          {
-            transform: [{ filter: `isValid(datum.crossing) && isValid(datum.turn) && datum.turn <= ${turns}` }],
-            mark: { type: 'rule', strokeDash: [3, 3] },
-            encoding: { x: { ...x, field: 'turn' }, color },
-          },
-          {
-            transform: [{ filter: 'isValid(datum.ms)' }],
-            mark: 'line',
-            encoding: {
-              x: { ...x, field: 'turn' },
-              y: { field: 'ms', type: 'quantitative', axis: { title: 'Time, ms, summed', tickCount: 4 } },
-              color,
-              strokeDash,
-            },
-          },
-        ],
-      }),
-    },
+    spec: facets('panel', panels, 2, {
+      width: HALF_PANEL_WIDTH,
+      height: 120,
+      layer: [
+        intervalLayer('x', x, { encoding: { color }, mark: { type: 'rect', opacity: 0.16 }, bounds: ['from', 'to'] }),
+        layer(isCrossing, { type: 'rule', strokeDash: [3, 3] }, { x: { ...x, field: 'turn' }, color }),
+        layer('isValid(datum.ms)', 'line', { x: { ...x, field: 'turn' }, y, color, strokeDash }),
+      ],
+    }),
   };
 }

@@ -6,7 +6,7 @@ import { baselineArm, joinedArm } from '../compared-arms.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-marks.ts';
-import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis } from './figure-parts.ts';
+import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
 import { capitalised, changeFinding, NAMED_ARMS } from './finding.ts';
 
 /** A point of an arm's curve; `at` is one of the steps of the horizontal axis. */
@@ -38,23 +38,10 @@ function curves(
   const names = distinct(points.map(({ panel }) => panel));
   const steps = distinct(points.map(({ at }) => at));
   const { color, shape, strokeDash } = curveEncoding(results, arms);
-  const x = {
-    field: 'x',
-    type: 'quantitative',
-    scale: { domain: [-0.5, steps.length - 0.5], nice: false, zero: false },
-    axis: {
-      title: titles.x,
-      values: steps.map((_, index) => index),
-      labelExpr: `${JSON.stringify(steps)}[datum.value]`,
-      grid: false,
-    },
-  };
-  const y = {
-    field: 'value',
-    type: 'quantitative',
-    scale: { zero: true },
-    axis: { title: titles.y, tickCount: 5 },
-  };
+  const scale = { domain: [-0.5, steps.length - 0.5], nice: false, zero: false };
+  const labels = { values: steps.map((_, index) => index), labelExpr: `${JSON.stringify(steps)}[datum.value]` };
+  const x = { field: 'x', ...quantity(titles.x, scale, { ...labels, grid: false }) };
+  const y = { field: 'value', ...quantity(titles.y, { zero: true }, { tickCount: 5 }) };
   return {
     transform: [{ calculate: placeExpression(steps, arms), as: 'x' }],
     ...facets('panel', names, 1, {
@@ -237,11 +224,8 @@ export function coreferenceFigure(results: RunResults): Figure | undefined {
   if (data.length === 0) return undefined;
   const arms = distinct(data.map(({ arm }) => arm));
   const marks = namedArmEncoding(results, arms);
-  const x = {
-    type: 'quantitative',
-    ...(unit === '%' ? { scale: { domain: [0, 100] } } : {}),
-    axis: { title: `${title}, ${unit}`, grid: true, tickCount: 5 },
-  };
+  const scale100 = unit === '%' ? { domain: [0, 100] } : {};
+  const x = quantity(`${title}, ${unit}`, scale100, { grid: true, tickCount: 5 });
   const y = nameAxis('arm', arms);
   const range = (first: number, last: number) => `from ${needs[first]?.words ?? ''} to ${needs[last]?.words ?? ''}`;
   const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, unit)}`);

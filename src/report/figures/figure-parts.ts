@@ -62,6 +62,26 @@ export function intervalLayer(
   };
 }
 
+/** A quantitative channel, by the title of its axis. */
+export function quantity(title: string | null, scale: FigureSpec = {}, axis: FigureSpec = {}): FigureSpec {
+  return { type: 'quantitative', scale, axis: { title, ...axis } };
+}
+
+/** A nominal channel whose values have fixed colours or shapes. */
+export function categories(
+  field: string,
+  range: Readonly<Record<string, string>>,
+  legend: FigureSpec = {},
+): FigureSpec {
+  const scale = { domain: Object.keys(range), range: Object.values(range) };
+  return { field, type: 'nominal', title: null, scale, legend };
+}
+
+/** A layer of the rows that pass a filter. */
+export function layer(filter: string, mark: string | FigureSpec, encoding: FigureSpec): FigureSpec {
+  return { transform: [{ filter }], mark, encoding };
+}
+
 /** The axis of rows that are named: arms, strategies. */
 export function nameAxis(field: string, names: readonly string[]): FigureSpec {
   return { field, type: 'nominal', sort: names, axis: { title: null, grid: true, labelLimit: 0 } };

@@ -4,7 +4,7 @@ import type { RunResults } from '../../store/records/results.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { baselineArm, findComparison, joinedArm, primaryArm } from '../compared-arms.ts';
 import { armEncoding, isContender } from './arm-marks.ts';
-import { estimateFields, intervalLayer, inWords, MEANS } from './figure-parts.ts';
+import { estimateFields, intervalLayer, inWords, MEANS, quantity } from './figure-parts.ts';
 import { NAMED_ARMS, qualityFinding, timeFinding } from './finding.ts';
 
 /**
@@ -43,10 +43,7 @@ function logarithmic(times: readonly number[]) {
   const domain = [10 ** first, 10 ** last];
   const steps = Array.from({ length: last - first }, (_, step) => [10 ** (first + step), 3 * 10 ** (first + step)]);
   const title = 'Time to first token, ms, logarithmic (further left is better)';
-  return {
-    scale: { type: 'log', domain, clamp: true },
-    axis: { title, grid: true, values: [...steps.flat(), 10 ** last] },
-  };
+  return quantity(title, { type: 'log', domain, clamp: true }, { grid: true, values: [...steps.flat(), 10 ** last] });
 }
 
 /** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
@@ -60,23 +57,23 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const { name } = primary;
   const [low, high] = [`${name}Low`, `${name}High`];
   const data = points.map(({ arm, quality, time }) => ({
-    ...{ arm, [name]: quality.value, [low]: quality.low, [high]: quality.high },
-    ...{ ttftMs: time.value, ttftLow: time.low, ttftHigh: time.high },
+    arm,
+    [name]: quality.value,
+    [low]: quality.low,
+    [high]: quality.high,
+    ttftMs: time.value,
+    ttftLow: time.low,
+    ttftHigh: time.high,
   }));
   if (data.length < 2) return undefined;
   const values = points.map((point) => point.quality.value);
   const arms = data.map(({ arm }) => arm);
   const { color, shape } = armEncoding(results, arms);
-  const x = {
-    type: 'quantitative',
-    // Arms differ by factors: a linear axis would crowd all but the slowest.
-    ...logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value])),
-  };
-  const y = { type: 'quantitative', axis: { title: `${primary.title}, ${primary.unit}`, tickCount: 5 } };
-  const [time, quality] = [
-    { ...x, field: 'ttftMs' },
-    { ...y, field: name },
-  ];
+  // Arms differ by factors: a linear axis would crowd all but the slowest.
+  const x = logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value]));
+  const y = quantity(`${primary.title}, ${primary.unit}`, {}, { tickCount: 5 });
+  const time = { ...x, field: 'ttftMs' };
+  const quality = { ...y, field: name };
   const words = points.map(
     ({ arm, quality, time }) => `${arm} ${inWords(quality, primary.unit)} at ${inWords(time, 'ms')}`,
   );

@@ -2,7 +2,7 @@ import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figu
 import { formatNumber } from '../../render/table.ts';
 import type { LeakMatrix, RunResults } from '../../store/records/results.ts';
 import { countLeaks } from '../tables/measured-tables.ts';
-import { facets } from './figure-parts.ts';
+import { categories, facets, quantity } from './figure-parts.ts';
 import { listed } from './finding.ts';
 
 const OWN = 'own secret';
@@ -17,7 +17,7 @@ const heading = (matrix: LeakMatrix): string => {
 };
 
 /** One row for each pair of users between whom a secret came out; users are numbered, since names are data. */
-function rowsOf(matrix: LeakMatrix): FigureRow[] {
+function leakRows(matrix: LeakMatrix): FigureRow[] {
   const found = matrix.said.flatMap((row, asker) =>
     row.flatMap((answers, owner) => {
       const secret = owner === asker ? OWN : FOREIGN;
@@ -41,11 +41,11 @@ function leakFinding(leaks: readonly LeakMatrix[], leaking: readonly LeakMatrix[
 export function leakFigure(results: RunResults): Figure | undefined {
   const leaks = results.measured?.leaks;
   if (leaks === undefined || leaks.length === 0) return undefined;
-  const data = leaks.flatMap(rowsOf);
+  const data = leaks.flatMap(leakRows);
   const users = Math.max(...leaks.map((matrix) => matrix.users.length));
   const few = Array.from({ length: users }, (_, user) => user + 1);
   const ticks = users <= MOST_TICKS ? few : [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))];
-  const axis = (title: string) => ({ title, grid: true, values: ticks, format: 'd' });
+  const axis = { grid: true, values: ticks, format: 'd' };
   const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
   const leaking = leaks.filter((matrix) => countLeaks(matrix) > 0);
   const words = leaks.map((matrix) => {
@@ -59,34 +59,27 @@ export function leakFigure(results: RunResults): Figure | undefined {
     key: 'A cell is filled where a secret of that owner came out to that user.',
     description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
-    spec: {
-      ...facets('panel', leaks.map(heading), 2, {
-        width: HALF_PANEL_WIDTH,
-        height: HALF_PANEL_WIDTH,
-        transform: [
-          { calculate: 'datum.asker - 0.5', as: 'left' },
-          { calculate: 'datum.asker + 0.5', as: 'right' },
-          { calculate: 'datum.owner - 0.5', as: 'below' },
-          { calculate: 'datum.owner + 0.5', as: 'above' },
-        ],
-        mark: { type: 'rect' },
-        encoding: {
-          x: { field: 'left', type: 'quantitative', scale, axis: axis('User who asks') },
-          x2: { field: 'right' },
-          y: {
-            field: 'below',
-            type: 'quantitative',
-            scale: { ...scale, reverse: true },
-            axis: axis('Owner of the secret'),
-          },
-          y2: { field: 'above' },
-          color: {
-            ...{ field: 'secret', type: 'nominal', title: null },
-            scale: { domain: [OWN, FOREIGN, GRID], range: ['#268eea', '#d60022', 'transparent'] },
-            legend: { symbolType: 'square', values: [OWN, FOREIGN] },
-          },
-        },
-      }),
-    },
+    spec: facets('panel', leaks.map(heading), 2, {
+      width: HALF_PANEL_WIDTH,
+      height: HALF_PANEL_WIDTH,
+      transform: [
+        { calculate: 'datum.asker - 0.5', as: 'left' },
+        { calculate: 'datum.asker + 0.5', as: 'right' },
+        { calculate: 'datum.owner - 0.5', as: 'below' },
+        { calculate: 'datum.owner + 0.5', as: 'above' },
+      ],
+      mark: { type: 'rect' },
+      encoding: {
+        x: { field: 'left', ...quantity('User who asks', scale, axis) },
+        x2: { field: 'right' },
+        y: { field: 'below', ...quantity('Owner of the secret', { ...scale, reverse: true }, axis) },
+        y2: { field: 'above' },
+        color: categories(
+          'secret',
+          { [OWN]: '#268eea', [FOREIGN]: '#d60022', [GRID]: 'transparent' },
+          { symbolType: 'square', values: [OWN, FOREIGN] },
+        ),
+      },
+    }),
   };
 }

@@ -6,7 +6,7 @@ import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
 import { baselineArm, findComparison } from '../compared-arms.ts';
 import { methodEncoding } from './arm-marks.ts';
-import { distinct, facets, intervalLayer, MEANS } from './figure-parts.ts';
+import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
 import { capitalised, listed, lossText, sortedDifferences } from './finding.ts';
 
 const ALL = 'All questions';
@@ -95,21 +95,9 @@ export function methodsFigure(results: RunResults): Figure | undefined {
   if (data.length < 2) return undefined;
   const panels = distinct(data.map(({ panel }) => panel));
   const { stroke, shape, fill } = methodEncoding(results, distinct(data.map(({ method }) => method)));
-  const x = {
-    field: 'times',
-    type: 'quantitative',
-    scale: { type: 'log', nice: false, padding: 12 },
-    axis: {
-      title: 'Time to first token × that of the question alone',
-      grid: true,
-      tickCount: 6,
-    },
-  };
-  const y = {
-    type: 'quantitative',
-    scale: { zero: false },
-    axis: { title: `${primary.title} kept of ${text.arm}, %`, tickCount: 5 },
-  };
+  const scale = { type: 'log', nice: false, padding: 12 };
+  const x = { field: 'times', ...quantity('TTFT vs query only', scale, { grid: true, tickCount: 6 }) };
+  const y = quantity(`${primary.title}, % of that of ${text.arm}`, { zero: false }, { tickCount: 5 });
   const words = data
     .filter(({ panel }) => panel === ALL)
     .map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);
@@ -119,23 +107,21 @@ export function methodsFigure(results: RunResults): Figure | undefined {
     key: `${MEANS} A thin line joins the budgets of a method.`,
     description: `Shares of the text's ${primary.label}, and time to first token over cache hits beside the question alone: ${words.join('; ')}.`,
     data,
-    spec: {
-      ...facets('panel', panels, 1, {
-        width: PANEL_WIDTH,
-        height: 210,
-        encoding: { x, stroke },
-        layer: [
-          intervalLayer('y', y, { mark: { opacity: 0.25 } }),
-          {
-            mark: { type: 'line', opacity: 0.5, strokeWidth: 1 },
-            encoding: { y: { ...y, field: 'kept' }, order: { field: 'times' } },
-          },
-          {
-            mark: { type: 'point', filled: false, size: 60, strokeWidth: 1.4 },
-            encoding: { y: { ...y, field: 'kept' }, shape, fill },
-          },
-        ],
-      }),
-    },
+    spec: facets('panel', panels, 1, {
+      width: PANEL_WIDTH,
+      height: 210,
+      encoding: { x, stroke },
+      layer: [
+        intervalLayer('y', y, { mark: { opacity: 0.25 } }),
+        {
+          mark: { type: 'line', opacity: 0.5, strokeWidth: 1 },
+          encoding: { y: { ...y, field: 'kept' }, order: { field: 'times' } },
+        },
+        {
+          mark: { type: 'point', filled: false, size: 60, strokeWidth: 1.4 },
+          encoding: { y: { ...y, field: 'kept' }, shape, fill },
+        },
+      ],
+    }),
   };
 }

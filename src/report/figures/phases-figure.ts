@@ -3,7 +3,7 @@ import { formatNumber } from '../../render/table.ts';
 import type { ConditionResults, PhaseMeans, RunResults } from '../../store/records/results.ts';
 import { baselineArm, joinedArm, primaryArm } from '../compared-arms.ts';
 import { isContender } from './arm-marks.ts';
-import { estimateFields, facets } from './figure-parts.ts';
+import { categories, distinct, estimateFields, facets, layer, quantity } from './figure-parts.ts';
 import { capitalised, changeFinding } from './finding.ts';
 
 /** The phases of the time, from the axis upwards; light and dark alternate, for print. */
@@ -52,7 +52,7 @@ export function phasesFigure(results: RunResults): Figure | undefined {
   const conditions = results.conditions.filter(
     ({ arm, place, n }) => place === null && n > 0 && isContender(results, arm),
   );
-  const arms = [...new Set(conditions.map(({ arm }) => arm))];
+  const arms = distinct(conditions.map(({ arm }) => arm));
   const used = phases.filter(({ ms }) => conditions.some(({ phasesMs }) => ms(phasesMs) > 0));
   const data = conditions.flatMap(({ arm, condition, phasesMs, metrics }) => {
     const { low, high } = metrics.ttftMs === null ? { low: null, high: null } : estimateFields(metrics.ttftMs);
@@ -64,11 +64,11 @@ export function phasesFigure(results: RunResults): Figure | undefined {
   if (data.length === 0) return undefined;
   const steps = [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
   const [first, last] = [steps[0]!, steps.at(-1)!];
-  const time = (arm: string, condition: number) =>
-    formatNumber(
-      conditions.find((one) => one.arm === arm && one.condition === condition)?.phasesMs.firstToken ?? NaN,
-      1,
-    );
+  const time = (arm: string, condition: number) => {
+    const found = conditions.find((one) => one.arm === arm && one.condition === condition);
+    return formatNumber(found?.phasesMs.firstToken ?? NaN, 1);
+  };
+  const colours = Object.fromEntries(used.map(({ name, colour }) => [name, colour]));
   const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
   return {
     id: 'phases',
@@ -93,22 +93,16 @@ export function phasesFigure(results: RunResults): Figure | undefined {
         {
           mark: { type: 'bar', stroke: 'currentColor', strokeWidth: 0.3 },
           encoding: {
-            y: { field: 'ms', type: 'quantitative', axis: { title: 'Time, ms', tickCount: 4 } },
-            color: {
-              field: 'phase',
-              type: 'nominal',
-              title: null,
-              scale: { domain: used.map(({ name }) => name), range: used.map(({ colour }) => colour) },
-              legend: { symbolType: 'square', columns: 3 },
-            },
+            y: { field: 'ms', ...quantity('Time, ms', {}, { tickCount: 4 }) },
+            color: categories('phase', colours, { symbolType: 'square', columns: 3 }),
             order: { field: 'order' },
           },
         },
-        {
-          transform: [{ filter: 'isValid(datum.ttftLow) && datum.order == 0' }],
-          mark: { type: 'rule', color: 'currentColor' },
-          encoding: { y: { field: 'ttftLow', type: 'quantitative' }, y2: { field: 'ttftHigh' } },
-        },
+        layer(
+          'isValid(datum.ttftLow) && datum.order == 0',
+          { type: 'rule', color: 'currentColor' },
+          { y: { field: 'ttftLow', type: 'quantitative' }, y2: { field: 'ttftHigh' } },
+        ),
       ],
     }),
   };

@@ -1,33 +1,25 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
-import { formatNumber } from '../../render/table.ts';
+import { type Difference, formatNumber } from '../../render/table.ts';
 import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
-import { estimateFields, intervalLayer, inWords, MEANS, nameAxis } from './figure-parts.ts';
+import { estimateFields, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
 import { holdsZero, listed, sizeText } from './finding.ts';
-
-const HEIGHT_A_STRATEGY = 26;
-/** Recall gets most of the width, since its intervals are short. */
-const RECALL_WIDTH = 0.5 * PANEL_WIDTH;
-const TIME_WIDTH = 0.3 * PANEL_WIDTH;
 
 /** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
 function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
   const base = rows.find(({ againstRouter }) => againstRouter === null);
   const recall = base?.metrics.recallAt5 ?? null;
   if (base === undefined || recall === null) return 'Recall@5 by strategy; none were compared';
-  const part = (words: string, matches: (delta: number, low: number, high: number) => boolean): string[] => {
+  const part = (words: string, isPart: (difference: Difference) => boolean, isSized = true): string[] => {
     const some = rows.flatMap(({ strategy, againstRouter: difference }) => {
-      if (difference === null || !matches(difference.delta, difference.low, difference.high)) return [];
-      return [`${strategy} (by ${sizeText(difference, 100, 1)} points)`];
+      if (difference === null || !isPart(difference)) return [];
+      return [isSized ? `${strategy} (by ${sizeText(difference, 100, 1)} points)` : strategy];
     });
     return some.length === 0 ? [] : [`${words} with ${listed(some)}`];
   };
-  const none = rows.flatMap(({ strategy, againstRouter }) =>
-    againstRouter !== null && holdsZero(againstRouter) ? [strategy] : [],
-  );
   const parts = [
-    ...part('higher', (_delta, low) => low > 0),
-    ...part('lower', (_delta, _low, high) => high < 0),
-    ...(none.length === 0 ? [] : [`not shown to differ with ${listed(none)}`]),
+    ...part('higher', ({ low }) => low > 0),
+    ...part('lower', ({ high }) => high < 0),
+    ...part('not shown to differ', holdsZero, false),
   ];
   const against = `${base.strategy} (${formatNumber(recall.mean * 100, 1)} %)`;
   return parts.length === 0 ? `Recall@5 with ${against}` : `Against ${against}, recall@5 is ${parts.join('; ')}`;
@@ -42,24 +34,21 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
   );
   if (data.length === 0) return undefined;
   const y = nameAxis('strategy', data.map(({ strategy }) => strategy)); // prettier-ignore
-  const height = HEIGHT_A_STRATEGY * data.length;
-  const recall = {
-    type: 'quantitative',
-    scale: { domain: [0, 100] },
-    axis: { title: 'Recall@5, %', grid: true, tickCount: 3 },
-  };
+  const height = 26 * data.length;
+  const recall = quantity('Recall@5, %', { domain: [0, 100] }, { grid: true, tickCount: 3 });
   const words = data.map(({ strategy, ms, ...value }) => `${strategy} ${inWords(value, '%')} in ${ms.toFixed(2)} ms`);
   return {
     id: 'retrieval',
     title: `Figure 7. ${retrievalFinding(shown)}`,
-    key: `${MEANS} Bars are mean times a question.`,
-    description: `Recall@5 over all questions with 95 % intervals, and mean time a question: ${words.join('; ')}.`,
+    key: `${MEANS} Bars are mean times per question.`,
+    description: `Recall@5 over all questions with 95 % intervals, and mean time per question: ${words.join('; ')}.`,
     data,
     spec: {
       spacing: 14,
       hconcat: [
         {
-          width: RECALL_WIDTH,
+          // Recall gets most of the width, since its intervals are short.
+          width: 0.5 * PANEL_WIDTH,
           height,
           encoding: { y },
           layer: [
@@ -71,12 +60,12 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
           ],
         },
         {
-          width: TIME_WIDTH,
+          width: 0.3 * PANEL_WIDTH,
           height,
           mark: { type: 'bar', color: 'currentColor', opacity: 0.6, size: 10 },
           encoding: {
             y: { ...y, axis: { title: null, grid: true, labels: false } },
-            x: { field: 'ms', type: 'quantitative', axis: { title: 'ms a question', grid: true, tickCount: 3 } },
+            x: { field: 'ms', ...quantity('ms per question', {}, { grid: true, tickCount: 3 }) },
           },
         },
       ],

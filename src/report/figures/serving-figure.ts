@@ -2,6 +2,7 @@ import { type Figure } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { RunResults, ServedLoad } from '../../store/records/results.ts';
 import { asLines, curveEncoding } from './arm-marks.ts';
+import { distinct, layer, quantity } from './figure-parts.ts';
 
 /** The highest tested rate that each arm sustains. */
 function servingFinding(loads: readonly ServedLoad[]): string {
@@ -23,23 +24,15 @@ export function servingFigure(results: RunResults): Figure | undefined {
     p95: ttftMs!.p95 ?? null,
     saturated: saturated ? 1 : 0,
   }));
-  const looks = curveEncoding(results, [...new Set(data.map(({ arm }) => arm))]);
+  const looks = curveEncoding(results, distinct(data.map(({ arm }) => arm)));
   const words = data.map(
     ({ arm, offered, p50, saturated }) =>
       `${arm} at ${formatNumber(offered, 2)}/s ${formatNumber(p50, 0)} ms${saturated === 1 ? ', saturated' : ''}`,
   );
-  const x = {
-    field: 'offered',
-    type: 'quantitative',
-    scale: { type: 'log', nice: false },
-    axis: { title: 'Turns that arrive, 1/s', grid: true, tickCount: 5, format: '.2~r' },
-  };
-  const y = {
-    field: 'p50',
-    type: 'quantitative',
-    scale: { type: 'log', nice: true },
-    axis: { title: 'Time to first token, ms', grid: true, tickCount: 5, format: ',.2~r' },
-  };
+  const axis = { grid: true, tickCount: 5 };
+  const arrival = quantity('Arrival rate, 1/s', { type: 'log', nice: false }, { ...axis, format: '.2~r' });
+  const ttft = quantity('Time to first token, ms', { type: 'log', nice: true }, { ...axis, format: ',.2~r' });
+  const points = { color: looks.color, shape: looks.shape };
   return {
     id: 'serving',
     title: `Figure 12. ${servingFinding(loads)}`,
@@ -49,19 +42,11 @@ export function servingFigure(results: RunResults): Figure | undefined {
     spec: {
       width: 320,
       height: 200,
-      encoding: { x, y },
+      encoding: { x: { field: 'offered', ...arrival }, y: { field: 'p50', ...ttft } },
       layer: [
         { transform: asLines, mark: 'line', encoding: { color: looks.color, strokeDash: looks.strokeDash } },
-        {
-          transform: [{ filter: 'datum.saturated == 0' }],
-          mark: { type: 'point', filled: true, size: 50 },
-          encoding: { color: looks.color, shape: looks.shape },
-        },
-        {
-          transform: [{ filter: 'datum.saturated == 1' }],
-          mark: { type: 'point', filled: false, size: 50 },
-          encoding: { color: looks.color, shape: looks.shape },
-        },
+        layer('datum.saturated == 0', { type: 'point', filled: true, size: 50 }, points),
+        layer('datum.saturated == 1', { type: 'point', filled: false, size: 50 }, points),
       ],
     },
   };

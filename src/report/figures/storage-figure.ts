@@ -1,12 +1,7 @@
 import { type Figure } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { RunResults, StorageMeasurement } from '../../store/records/results.ts';
-import { distinct, nameAxis } from './figure-parts.ts';
-
-const tiers = ['text', 'memory', 'disk'] as const;
-
-/** Ticks of the scale. */
-const POWERS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
+import { categories, distinct, layer, nameAxis, quantity } from './figure-parts.ts';
 
 const label = ({ tier, kvType }: StorageMeasurement): string => (tier === 'text' ? `text, ${kvType}` : `KV, ${kvType}`);
 
@@ -26,7 +21,7 @@ function storageFinding(storage: readonly StorageMeasurement[], tokens: number):
   return `Bytes of a memory token: ${[...asText, ...kept].join('; ')}`;
 }
 
-/** Figure 8: bytes a token by tier and type of KV, on a logarithmic scale; undefined if not measured. */
+/** Figure 8: bytes per token by tier and type of KV, on a logarithmic scale; undefined if not measured. */
 export function storageFigure(results: RunResults): Figure | undefined {
   const storage = results.measured?.storage;
   if (storage === undefined || storage.length === 0) return undefined;
@@ -37,6 +32,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
     bytesPerToken: row.bytesPerToken,
   }));
   const largest = Math.max(...data.map(({ memoryTokens }) => memoryTokens));
+  const values = Array.from({ length: 7 }, (_, power) => 10 ** power);
   const words = data
     .filter(({ memoryTokens }) => memoryTokens === largest)
     .map(({ keptAs, tier, bytesPerToken }) => {
@@ -46,40 +42,36 @@ export function storageFigure(results: RunResults): Figure | undefined {
     id: 'storage',
     title: `Figure 8. ${storageFinding(storage, largest)}`,
     key: 'A mark for each length of memory; the number is that of the longest.',
-    description: `Bytes a token, logarithmic, one mark a length of memory; at ${largest} tokens: ${words.join('; ')}.`,
+    description: `Bytes per token, logarithmic, one mark per length of memory; at ${largest} tokens: ${words.join('; ')}.`,
     data,
     spec: {
       width: 270,
       height: 150,
       encoding: {
         y: nameAxis('keptAs', distinct(data.map(({ keptAs }) => keptAs))),
-        yOffset: { field: 'tier', type: 'nominal', sort: [...tiers] },
+        yOffset: { field: 'tier', type: 'nominal', sort: ['text', 'memory', 'disk'] },
         x: {
           field: 'bytesPerToken',
-          type: 'quantitative',
-          scale: { type: 'log', domainMin: 1, nice: true },
-          axis: { title: 'Bytes a token', grid: true, format: ',d', values: POWERS },
+          ...quantity(
+            'Bytes per token',
+            { type: 'log', domainMin: 1, nice: true },
+            { grid: true, format: ',d', values },
+          ),
         },
       },
       layer: [
         {
           mark: { type: 'point', size: 60 },
           encoding: {
-            color: {
-              ...{ field: 'tier', type: 'nominal', title: null },
-              scale: { domain: [...tiers], range: ['#6b6f71', '#ad420a', '#268eea'] },
-            },
-            shape: {
-              ...{ field: 'tier', type: 'nominal', title: null },
-              scale: { domain: [...tiers], range: ['circle', 'diamond', 'square'] },
-            },
+            color: categories('tier', { text: '#6b6f71', memory: '#ad420a', disk: '#268eea' }),
+            shape: categories('tier', { text: 'circle', memory: 'diamond', disk: 'square' }),
           },
         },
-        {
-          transform: [{ filter: `datum.memoryTokens == ${largest}` }],
-          mark: { type: 'text', align: 'left', dx: 9 },
-          encoding: { text: { field: 'bytesPerToken', type: 'quantitative', format: ',.4~r' } },
-        },
+        layer(
+          `datum.memoryTokens == ${largest}`,
+          { type: 'text', align: 'left', dx: 9 },
+          { text: { field: 'bytesPerToken', type: 'quantitative', format: ',.4~r' } },
+        ),
       ],
     },
   };
