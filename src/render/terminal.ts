@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import TerminalTable from 'cli-table3';
 import { printable } from './printable.ts';
 import { type Block, cellTexts, type Column, formatCell, type Table } from './table.ts';
 import { textWidth, wrapText } from './text-width.ts';
@@ -13,11 +12,6 @@ export interface Page {
 
 const GAP = 2;
 const LEAST_SENTENCE = 20;
-const indent = ' '.repeat(GAP);
-
-const borders =
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle';
-const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
 /** Text in bold if the page has colours. */
 export function emphasised(text: string, page: Page): string {
@@ -53,35 +47,36 @@ function fit(table: Table, block: Block, labelWidth: number, page: Page): Block[
 
 function draw(table: Table, block: Block, labelWidth: number, page: Page): string {
   const { title, columns } = block;
-  const others = columns.filter(({ kind }) => kind !== 'sentence').map((column) => columnWidth(table, column));
-  const sentences = GAP * (columns.length - others.length);
-  const sentenceWidth = Math.max(
-    LEAST_SENTENCE,
-    page.width - others.reduce((sum, width) => sum + width, labelWidth + sentences),
-  );
-  const terminal = new TerminalTable({
-    chars: noBorders,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colAligns: ['left', ...columns.map(({ kind }) => (kind === 'text' || kind === 'sentence' ? 'left' : 'right'))],
-  });
-  const [headings, ...rows] = cellTexts(table, block);
-  terminal.push(headings!.map((heading, index) => emphasised(index === 0 ? heading : indent + heading, page)));
-  for (const [label, ...texts] of rows) {
-    const cells = texts.map((text, index) => {
-      const shown = printable(text);
-      if (columns[index]!.kind !== 'sentence') return indent + marked(shown, page);
-      return indent + wrapText(shown, sentenceWidth).join(`\n${indent}`);
-    });
-    terminal.push([printable(label!), ...cells]);
-  }
-  const lines = terminal.toString().split('\n');
-  const heading = title === undefined ? [] : [coloured(title, 'cyan', page)];
-  return [...heading, ...lines.map((line) => line.trimEnd())].join('\n');
+  const [headings, ...rows] = cellTexts(table, block).map((texts) => texts.map(printable));
+  const kinds: readonly Column['kind'][] = ['text', ...columns.map(({ kind }) => kind)];
+  const least = [labelWidth, ...columns.map((column) => columnWidth(table, column) - GAP)];
+  const free = Math.max(0, page.width - least.reduce((sum, width) => sum + GAP + width, -GAP));
+  // Sentences share the space that is left.
+  const share = Math.floor(free / kinds.filter((kind) => kind === 'sentence').length);
+  const widths = least.map((width, column) => (kinds[column] === 'sentence' ? width + share : width));
+  const pad = (text: string, column: number): string => {
+    const space = ' '.repeat(Math.max(0, widths[column]! - textWidth(text)));
+    return kinds[column] === 'number' || kinds[column] === 'interval' ? space + text : text + space;
+  };
+  const drawRow = (texts: readonly string[]): string[] => {
+    const cells = texts.map((text, column) =>
+      kinds[column] === 'sentence' ? wrapText(text, widths[column]!) : [text],
+    );
+    const lines = Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, line) =>
+      cells.map((cell, column) => marked(pad(cell[line] ?? '', column), page)).join(' '.repeat(GAP)),
+    );
+    return lines.map((line) => line.trimEnd());
+  };
+  return [
+    ...(title === undefined ? [] : [coloured(title, 'cyan', page)]),
+    ...drawRow(headings!).map((line) => emphasised(line, page)),
+    ...rows.flatMap(drawRow),
+  ].join('\n');
 }
 
 function marked(text: string, page: Page): string {
-  if (text === '✓') return coloured(text, 'green', page);
-  return text === '✗' ? coloured(text, 'red', page) : text;
+  if (text.startsWith('✓')) return coloured(text, 'green', page);
+  return text.startsWith('✗') ? coloured(text, 'red', page) : text;
 }
 
 /** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. */

@@ -1,75 +1,66 @@
 /** Tables of what the command line lists: data sets, models and metrics. */
 import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
-import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../render/table.ts';
+import { countCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
 
 const SHOWN_HASH = 12;
 
+/** A table with a row per entry, by headings of columns; a column of numbers has numbers only. */
+function listTable<Entry extends { readonly name: string }>(
+  { id, caption, notes }: Pick<Table, 'id' | 'caption' | 'notes'>,
+  entries: readonly Entry[],
+  columns: Readonly<Record<string, (entry: Entry) => string | number | null>>,
+): Table {
+  const shown = Object.entries(columns).map(([heading, value]) => ({
+    key: heading,
+    heading,
+    kind: typeof (entries[0] && value(entries[0])) === 'number' ? ('number' as const) : ('text' as const),
+    cell: (entry: Entry) => {
+      const found = value(entry);
+      return typeof found === 'number' ? countCell(found) : textCell(found);
+    },
+  }));
+  return { id, caption, rowHeading: 'name', ...itemRows(entries, ({ name }) => name, [{ columns: shown }]), notes };
+}
+
 /** Table of the data sets that can be named. */
 export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
-  return {
-    id: 'datasets',
-    caption: 'Data sets',
-    rowHeading: 'name',
-    ...itemRows(entries, ({ name }) => name, [
-      {
-        columns: [
-          textColumn('language', 'language', ({ language }) => language),
-          countColumn('users', 'users', ({ users }) => users),
-          countColumn('memories', 'memories', ({ memories }) => memories),
-          countColumn('items', 'items', ({ items }) => items),
-          textColumn('sha256', 'sha256', ({ sha256 }) => sha256.slice(0, SHOWN_HASH)),
-          textColumn('ships', 'ships', ({ ships }) => (ships ? 'yes' : 'no')),
-          textColumn('suites', 'made for', ({ suites }) => suites.join(', ') || null),
-        ],
-      },
-    ]),
-    notes: entries.every(({ ships }) => ships)
-      ? []
-      : ['Data sets that do not ship: size and hash with default seed and users.'],
-  };
+  const note = 'Data sets that do not ship: size and hash with default seed and users.';
+  const notes = entries.every(({ ships }) => ships) ? [] : [note];
+  return listTable({ id: 'datasets', caption: 'Data sets', notes }, entries, {
+    language: ({ language }) => language,
+    users: ({ users }) => users,
+    memories: ({ memories }) => memories,
+    items: ({ items }) => items,
+    sha256: ({ sha256 }) => sha256.slice(0, SHOWN_HASH),
+    ships: ({ ships }) => (ships ? 'yes' : 'no'),
+    'made for': ({ suites }) => suites.join(', ') || null,
+  });
 }
 
 /** Table of the public data sets, whose file a user brings. */
 export function broughtTable(entries: readonly BroughtEntry[]): Table {
-  return {
-    id: 'public-datasets',
-    caption: 'Public data sets: bring a file, or fetch it',
-    rowHeading: 'name',
-    ...itemRows(entries, ({ name }) => name, [
-      {
-        columns: [
-          textColumn('summary', 'content', ({ summary }) => summary),
-          textColumn('published', 'published', ({ published }) => published),
-          textColumn('licence', 'licence', ({ licence }) => licence),
-          textColumn('fetched', 'in the cache', ({ fetched }) => (fetched === null ? 'no' : 'yes')),
-        ],
-      },
-    ]),
-    notes: ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'],
-  };
+  const caption = 'Public data sets: bring a file, or fetch it';
+  const notes = ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'];
+  return listTable({ id: 'public-datasets', caption, notes }, entries, {
+    content: ({ summary }) => summary,
+    published: ({ published }) => published,
+    licence: ({ licence }) => licence,
+    'in the cache': ({ fetched }) => (fetched === null ? 'no' : 'yes'),
+  });
 }
 
 /** Table of the declarations of metrics. */
 export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
-  return {
-    id: 'metrics',
-    caption: 'Metrics',
-    rowHeading: 'name',
-    ...itemRows(metrics, ({ name }) => name, [
-      {
-        columns: [
-          textColumn('label', 'in tables', ({ label }) => label),
-          textColumn('kind', 'kind', ({ kind }) => kind),
-          textColumn('better', 'better', ({ direction }) => direction),
-          textColumn('margin', 'kept within', ({ margin, unit }) => `${margin} ${unit === '%' ? 'points' : unit}`),
-        ],
-      },
-    ]),
-    notes: [
-      'docs/metrics.md defines each. Kept within: the loss that a verdict still calls kept; --margin sets that of metrics in %.',
-    ],
-  };
+  const notes = [
+    'docs/metrics.md defines each. Kept within: the loss that a verdict still calls kept; --margin sets that of metrics in %.',
+  ];
+  return listTable({ id: 'metrics', caption: 'Metrics', notes }, metrics, {
+    'in tables': ({ label }) => label,
+    kind: ({ kind }) => kind,
+    better: ({ direction }) => direction,
+    'kept within': ({ margin, unit }) => `${margin} ${unit === '%' ? 'points' : unit}`,
+  });
 }
 
 /** A model as its row shows it. */
@@ -92,24 +83,14 @@ export function megabytes(bytes: number): string {
 
 /** Table of the models that can be named. */
 export function modelsTable(models: readonly ShownModel[]): Table {
-  return {
-    id: 'models',
-    caption: 'Models',
-    rowHeading: 'name',
-    ...itemRows(models, ({ name }) => name, [
-      {
-        columns: [
-          textColumn('kind', 'kind', ({ kind }) => (kind === 'embedder' ? 'embedder' : 'language model')),
-          numberColumn('size', 'size', ({ bytes }) => textCell(megabytes(bytes))),
-          textColumn('licence', 'licence', ({ licence }) => licence),
-          textColumn('kept', 'in the cache', ({ kept }) => inCache[kept]),
-          textColumn('embedder', 'embedder', ({ embedder }) => embedder),
-          textColumn('asked', 'prompt', ({ asked }) => asked && askedInWords(asked)),
-        ],
-      },
-    ]),
-    notes: [],
-  };
+  return listTable({ id: 'models', caption: 'Models', notes: [] }, models, {
+    kind: ({ kind }) => (kind === 'embedder' ? 'embedder' : 'language model'),
+    size: ({ bytes }) => megabytes(bytes),
+    licence: ({ licence }) => licence,
+    'in the cache': ({ kept }) => inCache[kept],
+    embedder: ({ embedder }) => embedder,
+    prompt: ({ asked }) => asked && askedInWords(asked),
+  });
 }
 
 /** `chat template, answer begins "According to your notes,"` */
