@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { modelRegistry, shippedPathOf } from '../src/models/registry.ts';
+import { modelRegistry, shippedPath } from '../src/models/registry.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { runScript } from './run-script.ts';
 
@@ -39,7 +39,7 @@ export async function licencesPage(): Promise<string> {
     const { version = '', license = 'not stated' } = packages[`node_modules/${name}`]!;
     return `${name} ${version} (${license})`;
   };
-  const shipped = modelRegistry.filter((entry) => shippedPathOf(entry) !== undefined);
+  const shipped = modelRegistry.filter((entry) => shippedPath(entry) !== undefined);
   const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
   const page = [
     '# Licences',

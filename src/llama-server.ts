@@ -1,4 +1,4 @@
-/** A llama-server as an engine, and what joins K/V blocks for it: `dki-bench/llama-server`, without the bench and its engine. */
+/** A llama-server as an engine, and what joins KV blocks for it: `dki-bench/llama-server`, without the bench and its engine. */
 import { servedModel } from './config/bench-config.ts';
 import type { EngineRequest } from './engine/engine-request.ts';
 import type { Engine } from './engine/engine.ts';
@@ -16,12 +16,12 @@ export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions 
 
 /** A server, and the sessions that are wanted of it. */
 export interface ServerRequest extends LlamaServerOptions, Omit<EngineRequest, 'model'> {
-  /** The GGUF file that the server was started with: K/V goes in and out only if it is named. */
+  /** The GGUF file that the server was started with: KV goes in and out only if it is named. */
   readonly model?: string;
 }
 
 /**
- * Opens a llama-server: one that runs (`engineUrl`, and `slotsFolder` where K/V is to go in and out), or one of its own
+ * Opens a llama-server: one that runs (`engineUrl`, and `slotsFolder` where KV is to go in and out), or one of its own
  * (`llamaServer`, the program). The server proves first that nothing but its slots answers, and that a restored slot is reused.
  *
  * @throws BenchError `bad-option` naming the flags that the server lacks; `unreachable`, `busy`, `protocol`, `bad-model`

@@ -6,7 +6,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { configOptions } from '../config/config-options.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
 import { presetModels } from '../models/preset-models.ts';
-import { languageModelNamed, shippedPathOf } from '../models/registry.ts';
+import { languageModelNamed, shippedPath } from '../models/registry.ts';
 
 let workingFolder: string;
 beforeEach(() => {
@@ -42,7 +42,7 @@ describe('the configuration', () => {
     mkdirSync(join(workingFolder, 'mine'));
     const config = load({ embedder: 'mine' });
     expect(config.model).toBe(presetModels.model);
-    expect(load({ model: 'recall-block' }).model).toBe(shippedPathOf(languageModelNamed('recall-block')!));
+    expect(load({ model: 'recall-block' }).model).toBe(shippedPath(languageModelNamed('recall-block')!));
     expect(config.embedder).toBe(join(workingFolder, 'mine'));
     expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
     expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');
@@ -99,7 +99,6 @@ describe('the configuration', () => {
       { retriever: 'tiered', cold: 'postgres://x', coldIndex: 'hsnw' },
       '--cold-index: unknown index "hsnw": did you mean hnsw?',
     ],
-    [{ retriever: 'tiered', eventsPort: '65536' }, '--events-port "65536": expected a port from 1 to 65535'],
     [{ gpu: 'vulcan' }, '--gpu: unknown gpu "vulcan": did you mean vulkan?'],
     [{ gpu: 'auto', gpuLayers: 'some' }, '--gpu-layers "some": expected a whole number, 0 or more, or max'],
     [{ gpuLayers: '4' }, '--gpu-layers: has no effect in this run'],

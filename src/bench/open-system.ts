@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { composeEngine } from './compose.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
-import { gatingCalibrationOf } from '../models/embedding/gating-threshold.ts';
+import { readGatingCalibration } from '../models/embedding/gating-threshold.ts';
 import { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -34,7 +34,7 @@ export interface OpenSystemOptions {
   readonly embedder?: string;
   /** A SQLite file for memories and conversations. Default: in memory, gone when the system is closed. */
   readonly database?: string;
-  /** A folder that keeps K/V. Default: a private one that goes with the system. */
+  /** A folder that keeps KV. Default: a private one that goes with the system. */
   readonly store?: string;
   /** Turns that are answered at once, each in a session of its own; others wait in the order of arrival. Default 1. */
   readonly sessions?: number;
@@ -69,7 +69,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   requireSearching(named.retriever);
   const engines = composeEngine(named);
   const config = await withFetchedModels(named, engines);
-  const gatingThreshold = gatingCalibrationOf(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const gatingThreshold = readGatingCalibration(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
   runnableArms(await engines.inspect(config.model), [arm!], config, false);
 

@@ -1,26 +1,30 @@
 import { wrapText } from '../render/text-width.ts';
-import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
-import { pageOf } from './page.ts';
+import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
+import { terminalPage } from './output.ts';
 
-/** Every arm as the registry gives it, with an example of its argument. */
+/** Every arm of the registry, with an example of its argument. */
 export function everyArm(): readonly Arm[] {
   return armRegistry.named(armRegistry.names, { alpha: 1, gatingThreshold: 0 });
 }
 
-/** The arms for `--help`: name, summary, and the capabilities of an engine that each needs. */
+/** Summary of an arm, and the capabilities that its engine needs. */
+export function armSummary({ traits, requires }: Arm): string {
+  return traits.summary + (requires.length === 0 ? '' : ` (needs ${requires.join(', ')})`);
+}
+
+/** The arms for the help of a command. */
 export function armHelp(arms: readonly Arm[] = everyArm()): string {
-  const { width } = pageOf(process.stdout);
+  const { width } = terminalPage();
   const columns = Math.max(...arms.map(({ traits }) => traits.name.length)) + 4;
-  const lines = arms.flatMap(({ traits: { name, summary }, requires }) => {
-    const needs = requires.length === 0 ? '' : ` (needs ${requires.join(', ')})`;
-    return wrapText(summary + needs, width - columns).map(
-      (line, index) => (index === 0 ? `  ${name}` : '').padEnd(columns) + line,
-    );
-  });
+  const lines = arms.flatMap((arm) =>
+    wrapText(armSummary(arm), width - columns).map(
+      (line, index) => (index === 0 ? `  ${arm.traits.name}` : '').padEnd(columns) + line,
+    ),
+  );
   const settings = [
     `Each may have settings: ${armSettingsHelp}`,
-    `Those that join blocks of K/V may have ${blockSettingsHelp}`,
+    `Arms that join blocks of KV may have ${blockSettingsHelp}`,
   ];
   return ['', 'Arms:', ...lines, ...settings.flatMap((line) => wrapText(line, width))].join('\n');
 }

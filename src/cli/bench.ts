@@ -1,23 +1,172 @@
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { exitCodes } from '../base/exit-codes.ts';
+import { runBench } from '../bench/compose.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
+import { type BenchConfig } from '../config/bench-config.ts';
 import { configOptions } from '../config/config-options.ts';
-import { engineNames } from '../bench/compose.ts';
-import { addConfigOptions } from './config-options.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { suitesNamed } from '../eval/suites/suites.ts';
+import { printableJson } from '../render/printable.ts';
+import { storedOutcomes } from '../report/outcomes.ts';
+import { missedBar, type QualityBar, qualityBar } from '../report/quality-bar.ts';
+import { writeReport } from '../report/report-files.ts';
+import { renderSummary } from '../report/summary.ts';
+import { baselineArm, primaryArm } from '../report/compared-arms.ts';
+import { openDatabase } from '../store/database.ts';
+import type { RunResults } from '../store/records/results.ts';
+import { groupOf } from '../store/run-name.ts';
+import { TurnRepository } from '../store/turn-repository.ts';
+import { armRegistry } from '../systems/arms/arm-registry.ts';
+import { armHelp } from './arm-help.ts';
+import { commandLine, shownPath } from './command-line.ts';
+import { interruptible } from './interruption.ts';
+import { addConfigOptions, type Flags, withExamples } from './options.ts';
+import { printLines, terminalPage } from './output.ts';
+import { estimateLine, ProgressDisplay } from './progress.ts';
 
-/** All options but that of a queue, which other verbs have. */
-export const optionsOfRuns = configOptions()
-  .map(({ key }) => key)
-  .filter((key) => key !== 'queue');
-
-/** Declares `bench`; what runs a bench is loaded when its options were understood, the arms for their help. */
-export async function declareBench(command: Command, helpIsAsked: boolean): Promise<void> {
+/** Declares `bench`. */
+export function declare(command: Command): void {
   command.description('run suites, check their results, and print the tables');
-  addConfigOptions(command, optionsOfRuns, { engine: engineNames }).action(
-    async (flags: Readonly<Record<string, unknown>>) => {
-      const { benchAndReport } = await import('./bench-and-report.ts');
-      process.exitCode = await benchAndReport(flags);
+  const keys = configOptions().map(({ key }) => key);
+  addConfigOptions(
+    command,
+    keys.filter((key) => key !== 'queue'),
+  )
+    .addHelpText('after', () => armHelp())
+    .action(bench);
+  withExamples(command, {
+    'bench --limit 50 --seed 7': 'about 50 questions, of whole users drawn by seed',
+    'bench --model smollm2-135m --dataset facts-en --limit 60': 'a model that people use, on natural questions',
+    'bench --dataset ./mine.jsonl --arms rag,rag-cached,dki': 'data of your own, some of the arms',
+  });
+}
+
+/** How far a bench has come. */
+interface BenchState {
+  /** Name of the run that was begun last, or is resumed. */
+  begun: string | undefined;
+  /** All turns are stored, and the results printed. */
+  finished: boolean;
+}
+
+async function bench(flags: Flags): Promise<void> {
+  const config = loadBenchConfig({ flags, arms: armRegistry });
+  const bars = qualityBars(config);
+  using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
+  const state: BenchState = { begun: config.resume, finished: false };
+  const code = await interruptible((signal) => runAndReport(config, bars, { state, display, signal }), {
+    onInterrupt: () => display?.note('stopping; press ^C again to stop at once'),
+    onCutShort: () => {
+      display?.[Symbol.dispose]();
+      process.stderr.write(`interrupted; ${continueLine(config, state)}\n`);
     },
-  );
-  if (!helpIsAsked) return;
-  const { armHelp } = await import('./arm-help.ts');
-  command.addHelpText('after', armHelp());
+  });
+  if (code !== undefined) process.exitCode = code;
+}
+
+interface Running {
+  readonly state: BenchState;
+  readonly display: ProgressDisplay | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the suites, prints their results, and writes their reports. @returns the exit code */
+async function runAndReport(
+  config: BenchConfig,
+  bars: readonly QualityBar[],
+  { state, display, signal }: Running,
+): Promise<number> {
+  const runs = await runBench(config, {
+    signal,
+    onBegin: (run) => (state.begun = run),
+    ...(display === undefined ? {} : display.hooks),
+    ...(display === undefined ? {} : { onEstimate: (estimate) => display.note(estimateLine(estimate)) }),
+  });
+  display?.[Symbol.dispose]();
+  printResults(runs, config.json);
+  state.finished = true;
+  // The results are printed before the reports are written, which may fail.
+  for (const results of runs) {
+    await unlessInterrupted(signal);
+    const closing = await writeRunReport(config, results);
+    closing.write(inspectLine(config, results));
+  }
+  if (runs.length > 1) {
+    await unlessInterrupted(signal);
+    const folder = join(config.out, groupOf(runs[0]!.run.name));
+    await writeReport(folder, runs);
+    printLines(['', `all suites: ${shownPath(join(folder, 'report.html'))}`], config.json ? process.stderr : undefined);
+  }
+  const missed = runs.flatMap((results) => bars.flatMap((bar) => missedBar(results, bar) ?? []));
+  printLines(missed, process.stderr);
+  if (checksFailed(runs)) return exitCodes.checkFailed;
+  return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
+}
+
+/** Prints the summaries of runs, or one JSON document. */
+export function printResults(runs: readonly RunResults[], json: boolean): void {
+  if (json) process.stdout.write(printableJson(runs.length === 1 ? runs[0] : { runs }));
+  else process.stdout.write(runs.map((results) => renderSummary(results, terminalPage())).join('\n\n'));
+}
+
+/** Writes the report of one run and says where it is. @returns the stream for lines about it */
+export async function writeRunReport(
+  { db, out, json }: Pick<BenchConfig, 'db' | 'out' | 'json'>,
+  results: RunResults,
+): Promise<NodeJS.WriteStream> {
+  const folder = join(out, results.run.name);
+  using database = openDatabase({ path: db });
+  await writeReport(folder, [results], storedOutcomes(database, results.run.id));
+  const closing = json ? process.stderr : process.stdout;
+  printLines(['', `report: ${shownPath(folder)}`], closing);
+  return closing;
+}
+
+export function checksFailed(runs: readonly RunResults[]): boolean {
+  return runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
+}
+
+/** The bars of `--fail-below`. @throws BenchError `bad-option` before anything runs */
+function qualityBars({ failBelow = [], arms, suite }: BenchConfig): QualityBar[] {
+  const known = {
+    arms: arms ?? suitesNamed(suite).flatMap((one) => one.arms),
+    metrics: builtInMetrics.map(({ name }) => name),
+  };
+  return failBelow.map((text) => qualityBar(text, known));
+}
+
+/** Lets a pending signal be handled. @throws its reason */
+async function unlessInterrupted(signal: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal.throwIfAborted();
+}
+
+/** The command that continues an interrupted bench. */
+function continueLine(config: BenchConfig, { begun, finished }: BenchState): string {
+  if (begun === undefined) return 'no question was asked yet';
+  const name = groupOf(begun);
+  return finished
+    ? `all turns are stored; write the report with: ${commandLine('tables', config, ['--run', name, '--write'])}`
+    : `continue with: ${commandLine('bench', config, ['--resume', name])}`;
+}
+
+/** The command that shows the first wrong turn of the primary arm, or else of the first arm, beside the baseline; empty without arms. */
+function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
+  const [primary, baseline] = [primaryArm(arms)?.arm, baselineArm(arms)?.arm];
+  const arm = primary ?? arms[0]?.arm;
+  if (arm === undefined) return '';
+  using database = openDatabase({ path: config.db });
+  let itemId: string | undefined;
+  for (const turn of new TurnRepository(database).listForResults(run.id, { arm })) {
+    itemId ??= turn.itemId;
+    if (turn.state === 'answered' && turn.scores.taskSuccess === 1) continue;
+    itemId = turn.itemId;
+    break;
+  }
+  if (itemId === undefined) return '';
+  const shown = primary !== undefined && baseline !== undefined ? `${baseline},${primary}` : arm;
+  const words = ['--run', run.name, '--item', itemId, '--arm', shown, '--print'];
+  return `inspect a turn: ${commandLine('inspect', config, words)}\n`;
 }

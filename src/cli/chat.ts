@@ -1,8 +1,9 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Command } from 'commander';
-import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { BenchError } from '../base/bench-error.ts';
+import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
+import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
 import { printable } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
@@ -10,80 +11,79 @@ import { armHelp } from './arm-help.ts';
 import { chatArms } from './chat/chat-arm.ts';
 import { chatLoop } from './chat/chat-loop.ts';
 import { ChatSession, type ChatSetup } from './chat/chat-session.ts';
-import { composeEngine, engineNames } from '../bench/compose.ts';
-import { addConfigOptions } from './config-options.ts';
 import { echoMs } from './interruption.ts';
-import { pageOf } from './page.ts';
+import { addConfigOptions, type Flags, withExamples } from './options.ts';
+import { terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
-/** Options that a conversation depends on. */
-const options = [
-  ...([
-    'model',
-    'engine',
-    'embedder',
-    'retriever',
-    'hot',
-    'cold',
-    'coldIndex',
-    'retrievalTokens',
-    'halfLife',
-    'salienceWeights',
-    'preRetrieval',
-  ] as const),
-  ...([
-    'topK',
-    'threshold',
-    'labels',
-    'placement',
-    'template',
-    'systemPrompt',
-    'answerPrefix',
-    'alpha',
-    'reserve',
-    'historyTurns',
-    'contextTokens',
-    'threads',
-    ...engineOptionNames,
-  ] as const),
-  ...(['kvStore', 'kvBytes', 'out', 'db', 'quiet', 'databaseEcho'] as const),
-] satisfies readonly (keyof BenchConfig)[];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-interface ChatFlags {
+/** Options that a conversation depends on. */
+const OPTIONS = [
+  'model',
+  'engine',
+  ...engineOptionNames,
+  'embedder',
+  'contextTokens',
+  'threads',
+  'systemPrompt',
+  'answerPrefix',
+  'labels',
+  'placement',
+  'template',
+  'reserve',
+  'historyTurns',
+  'retriever',
+  'hot',
+  'cold',
+  'coldIndex',
+  'retrievalTokens',
+  'halfLife',
+  'salienceWeights',
+  'preRetrieval',
+  'topK',
+  'threshold',
+  'alpha',
+  'kvStore',
+  'kvBytes',
+  'out',
+  'db',
+  'quiet',
+  'databaseEcho',
+] as const satisfies readonly (keyof BenchConfig)[];
+
+interface ChatFlags extends Flags {
   readonly arm: string;
   readonly user: string;
   readonly session?: string;
-  readonly [option: string]: unknown;
 }
 
 /** Declares `chat`. */
-export function declareChat(command: Command): void {
+export function declare(command: Command): void {
   command.description('chat with an arm; memories persist per user; /help lists the commands');
-  addConfigOptions(command, options, { engine: engineNames })
+  addConfigOptions(command, OPTIONS)
     .option('--arm <name>', 'arm that answers', 'dki')
     .option('--user <id>', 'user whose memories are used', 'me')
     .option('--session <name>', 'conversation to begin or to continue (default: a new one)')
     .addHelpText('after', () => armHelp(chatArms()))
-    .action(async ({ arm, user, session, ...flags }: ChatFlags) => {
-      await chat(loadBenchConfig({ flags }), { arm, user, ...(session === undefined ? {} : { session }) });
-    });
+    .action(chat);
+  withExamples(command, {
+    chat: 'memories persist from one chat to the next',
+    'chat --arm rag --user ann': 'with another arm, as another user',
+    'chat --model smollm2-135m': 'with a model that people use',
+  });
 }
 
-async function chat(
-  config: BenchConfig,
-  { arm, user, session }: Pick<ChatFlags, 'arm' | 'user' | 'session'>,
-): Promise<void> {
+async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> {
+  const config = loadBenchConfig({ flags });
   requireSearching(config.retriever);
-  for (const [option, value] of [
-    ['--user', user],
-    ['--session', session],
-  ] as const) {
+  for (const [option, value] of Object.entries({ '--user': user, '--session': session })) {
     if (value?.trim() === '') throw new BenchError('bad-option', `${option}: expected a name`, 'give one, or drop it');
   }
   const setup = { arm, userId: user, ...(session === undefined ? {} : { conversation: session }) };
   // Opened before the models are loaded, so that lines which arrive meanwhile are read.
   using terminal = new Terminal(user);
-  await using chatSession = await opened(config, setup);
+  await using chatSession = await openSession(config, setup);
   if (!config.quiet) {
     const memories = (await chatSession.memories()).list().length;
     const count = `${memories} ${memories === 1 ? 'memory' : 'memories'}`;
@@ -92,7 +92,7 @@ async function chat(
   await chatLoop(chatSession, terminal);
 }
 
-async function opened(config: BenchConfig, setup: ChatSetup): Promise<ChatSession> {
+async function openSession(config: BenchConfig, setup: ChatSetup): Promise<ChatSession> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const engines = composeEngine(config);
   const fetched = await withFetchedModels(config, engines, { onProgress: display?.showDownload });
@@ -103,7 +103,7 @@ async function opened(config: BenchConfig, setup: ChatSetup): Promise<ChatSessio
 /** Standard input and output; ^C stops an answer, and otherwise ends the chat. */
 class Terminal implements Disposable {
   readonly lines: AsyncIterable<string>;
-  readonly page = pageOf(process.stdout);
+  readonly page = terminalPage();
   readonly #interface: Interface;
   readonly #interrupt = () => this.#onInterrupt();
   #answer: AbortController | undefined;
@@ -120,7 +120,7 @@ class Terminal implements Disposable {
     this.lines = { [Symbol.asyncIterator]: () => ({ next }) };
     // At a terminal ^C is a key of the line editor, otherwise a signal.
     this.#interface.on('SIGINT', this.#interrupt);
-    process.on('SIGINT', this.#interrupt).on('SIGTERM', this.#interrupt).on('SIGHUP', this.#interrupt);
+    for (const signal of SIGNALS) process.on(signal, this.#interrupt);
   }
 
   readonly write = (text: string): void => void process.stdout.write(text);
@@ -147,13 +147,13 @@ class Terminal implements Disposable {
       this.#answer.abort();
       return;
     }
-    // Lines that were not read yet are not answered.
+    // Unread lines are not answered.
     this.#ended = true;
     this.#interface.close();
   }
 
   [Symbol.dispose](): void {
     this.#interface.close();
-    process.off('SIGINT', this.#interrupt).off('SIGTERM', this.#interrupt).off('SIGHUP', this.#interrupt);
+    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
   }
 }

@@ -1,26 +1,22 @@
 import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/stored-results.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { printableJson } from '../render/printable.ts';
 import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison.ts';
-import { addConfigOptions } from './config-options.ts';
-import { exitCodes } from '../base/exit-codes.ts';
-import { pageOf } from './page.ts';
+import { addConfigOptions, type Flags, withExamples } from './options.ts';
+import { printLines, terminalPage } from './output.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
-interface CompareFlags {
+interface CompareFlags extends Flags {
   readonly arms?: string;
   readonly force?: true;
   readonly json?: true;
-  readonly out?: string;
-  readonly db?: string;
-  readonly seed?: string;
-  readonly margin?: string;
 }
 
 /** Declares `compare`. */
-export function declareCompare(command: Command): void {
+export function declare(command: Command): void {
   command
     .description('compare two runs item by item: the first is judged against the second')
     .argument('<run-a>', 'run that is judged')
@@ -31,41 +27,35 @@ export function declareCompare(command: Command): void {
         'arms, comma-separated; rag/dki compares rag of the first with dki of the second (default: all that both have)',
       ),
     )
-    .option('--force', 'compare runs of different data or models, too')
+    .option('--force', 'also compare runs of different data or models')
     .option('--json', 'print one JSON document with every flipped item');
-  addConfigOptions(command, ['margin', 'seed', 'out', 'db']).action((a: string, b: string, flags: CompareFlags) => {
-    process.exitCode = compare(a, b, flags);
+  addConfigOptions(command, ['margin', 'seed', 'out', 'db']).action(compare);
+  withExamples(command, {
+    'compare mine yesterday': 'is mine as good as yesterday, arm by arm?',
+    'compare mine yesterday --arms dki/rag': 'dki of the first against rag of the second',
+    'compare mine yesterday --json': 'with every flipped item, for a program',
   });
 }
 
-function compare(nameA: string, nameB: string, { arms, force, json, ...flags }: CompareFlags): number {
-  const config = loadBenchConfig({ flags: { ...flags } });
-  using database = openStoredRuns(config.db);
+function compare(nameA: string, nameB: string, { arms, force, json, ...flags }: CompareFlags): void {
+  const { db, seed, margin } = loadBenchConfig({ flags });
+  using database = openStoredRuns(db);
   const comparison = compareStoredRuns(
     database,
     { a: findRun(database, nameA), b: findRun(database, nameB) },
-    {
-      arms: arms === undefined ? undefined : listed(arms),
-      force: force === true,
-      seed: config.seed,
-      margin: config.margin,
-    },
+    { arms: arms === undefined ? undefined : armNames(arms), force: force === true, seed, margin },
   );
-  if (json === true) process.stdout.write(printableJson(comparison));
-  else process.stdout.write(renderRunsComparison(comparison, pageOf(process.stdout)));
-  for (const objection of json === true ? objections(comparison) : []) {
-    process.stderr.write(`${printable(objection)}\n`);
-  }
+  if (json === true) {
+    process.stdout.write(printableJson(comparison));
+    printLines(objections(comparison), process.stderr);
+  } else process.stdout.write(renderRunsComparison(comparison, terminalPage()));
   const proven = [comparison.a, comparison.b].every((run) => lackOfRun(run) === undefined);
-  return proven ? exitCodes.ok : exitCodes.checkFailed;
+  process.exitCode = proven ? exitCodes.ok : exitCodes.checkFailed;
 }
 
-function listed(arms: string): string[] {
+function armNames(arms: string): string[] {
   const names = arms.split(',').map((name) => name.trim());
   if (names.every((name) => /^[^/]+(?:\/[^/]+)?$/.test(name))) return [...new Set(names)];
-  throw new BenchError(
-    'bad-option',
-    `--arms ${JSON.stringify(arms)}: expected comma-separated names`,
-    'such as rag,dki or rag/dki',
-  );
+  const message = `--arms ${JSON.stringify(arms)}: expected comma-separated names`;
+  throw new BenchError('bad-option', message, 'such as rag,dki or rag/dki');
 }

@@ -1,39 +1,33 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { BenchError } from '../base/bench-error.ts';
-import type { BenchConfig } from '../config/bench-config.ts';
+import { exitCodes } from '../base/exit-codes.ts';
+import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
+import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
 import { readAskedData } from '../data/asked-data.ts';
-import { datasetFile, datasetSources } from '../data/dataset-source.ts';
 import { convertDataset, type SourceFormat, sourceFormats } from '../data/convert/convert-dataset.ts';
 import { knownFields } from '../data/convert/field-names.ts';
 import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
+import { datasetFile, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
 import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
 import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
-import { broughtTable, datasetsTable } from '../report/list-tables.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
+import { broughtTable, datasetsTable } from '../report/list-tables.ts';
 import { renderVerification, statisticsLines } from '../report/verification-text.ts';
 import { shownPath } from './command-line.ts';
-import { composeEngine } from '../bench/compose.ts';
-import { addConfigOptions } from './config-options.ts';
-import { exitCodes } from '../base/exit-codes.ts';
-import { fetchData } from './fetch-data.ts';
-import { pageOf } from './page.ts';
+import { fetchData } from './data-fetch.ts';
+import { dataSearch, searchOptions } from './data-search.ts';
+import { addConfigOptions, type Flags, subcommand, wholeNumber, withExamples } from './options.ts';
+import { printLines, printResult, terminalPage } from './output.ts';
 
 interface JsonFlag {
   readonly json?: true;
 }
 
-interface VerifyFlags extends JsonFlag {
-  readonly dataFile?: string;
-  readonly errata?: string;
-}
-
-interface MakeFlags extends JsonFlag {
-  readonly seed?: string;
+interface MakeFlags extends Flags, JsonFlag {
   readonly users?: string;
   readonly out?: string;
 }
@@ -55,50 +49,43 @@ with both, the default is its memory. Lists are separated by ";", or are JSON li
 these names, in any case and with or without underscores, or by --map.
 locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.
 musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
-docs/data.md has examples, and says what is done with each public set.`;
+docs/data.md has examples, and says how each public set is converted.`;
 
-/** Declares `datasets`: what `data list` lists. */
-export function declareDatasets(command: Command): void {
-  command
-    .description('list the data sets that bench --dataset takes')
-    .option('--json', 'print one JSON document')
-    .action(list);
-}
-
-/** Declares `data` with its verbs. */
-export function declareData(command: Command): void {
-  command.description('list, make, verify, fetch and convert data sets');
-  const verb = (name: string, description: string): Command =>
-    command
-      .command(name)
-      .description(description)
-      .option('--json', 'print one JSON document')
-      .option('--debug', 'show the stack of an error');
-  verb(
-    'list',
-    'list the data sets that ship, those that a suite makes, and public ones whose file you bring or fetch',
-  ).action(list);
-  addConfigOptions(verb('make <name>', 'make a data set by its name, or by that of its suite, from the seed'), [
-    'seed',
-    'model',
-    'engine',
-    'contextTokens',
-  ])
+/** Declares `data` with its subcommands. */
+export function declare(command: Command): void {
+  command.description('list, make, verify, fetch, convert and search data sets');
+  withExamples(command, {
+    'data verify mine.jsonl': 'names each invalid line, and the field',
+    'data convert --from csv notes.csv --out notes.jsonl': 'a table with a row per memory or question',
+    'data search "What does my sister like?" --user u02': 'memories, with scores',
+  });
+  subcommand(command, 'list', 'list the data sets that bench --dataset takes, as list datasets does').action(
+    listDatasets,
+  );
+  const made = subcommand(
+    command,
+    'make <name>',
+    'make a data set by its name, or by that of its suite, from the seed',
+  );
+  addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens'])
     .option('--users <n>', 'number of users (default: as many as it ships with)')
     .option('--out <file>', 'file to write (default: its name, .jsonl)')
-    .action(make);
-  addConfigOptions(
-    verb(
-      'verify <files>',
-      'verify data sets, comma-separated, each alone and all together; exit code 2 on errors, 0 on warnings alone',
-    ),
-    ['dataFile', 'errata'],
-  ).action(verify);
-  verb('fetch <name>', 'fetch a public data set into the cache, after its licence and address were confirmed')
+    .action(makeData);
+  const verified = subcommand(
+    command,
+    'verify <files>',
+    'verify data sets, comma-separated, each alone and all together; exit code 2 on errors, 0 on warnings alone',
+  );
+  addConfigOptions(verified, ['dataFile', 'errata']).action(verify);
+  subcommand(
+    command,
+    'fetch <name>',
+    'fetch a public data set into the cache, after you confirm its licence and address',
+  )
     .option('--address <url>', 'address of the file (default: the published one)')
-    .option('--yes', 'confirm without being asked')
+    .option('--yes', 'confirm without a question')
     .action(fetchData);
-  verb('convert <file>', 'convert a file of another format')
+  subcommand(command, 'convert <file>', 'convert a file of another format')
     .addOption(new Option('--from <format>', 'format of the file').choices(sourceFormats).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
     .option('--errata <file>', 'published audit of locomo, JSON: corrects answers and citations, drops questions')
@@ -107,12 +94,20 @@ export function declareData(command: Command): void {
     .option('--name <name>', 'name of the data set (default: that of the file)')
     .addHelpText('after', convertHelp)
     .action(convert);
+  const search = command
+    .command('search')
+    .description('retrieve memories of a user of a data set, without an answer: scores, hints, paths, summary')
+    .argument('<question>', 'question, as the user would ask it');
+  addConfigOptions(withExamples(search, {}), searchOptions)
+    .requiredOption('--user <id>', 'user whose memories are searched, at the time of their latest memory or question')
+    .action(dataSearch);
 }
 
-async function list({ json }: JsonFlag): Promise<void> {
-  const entries = await withWindowOf(loadBenchConfig(), datasetCatalogue);
+/** Lists the data sets that ship, those that a suite makes, and public ones whose file you bring or fetch. */
+export async function listDatasets({ json }: JsonFlag): Promise<void> {
+  const entries = await withContextWindow(loadBenchConfig(), datasetCatalogue);
   const brought = broughtDatasets();
-  const page = pageOf(process.stdout);
+  const page = terminalPage();
   process.stdout.write(
     json === true
       ? printableJson([...entries, ...brought])
@@ -120,63 +115,59 @@ async function list({ json }: JsonFlag): Promise<void> {
   );
 }
 
-async function make(name: string, { users: usersText, out, json, ...flags }: MakeFlags): Promise<void> {
+async function makeData(name: string, { users: usersText, out, json, ...flags }: MakeFlags): Promise<void> {
   const generator = generatorNamed(name);
   const config = loadBenchConfig({ flags });
   const { seed } = config;
-  const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText);
+  const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText, 1);
   const file = out ?? `${generator.name}.jsonl`;
-  const verification = await withWindowOf(config, (window) =>
+  const verification = await withContextWindow(config, (window) =>
     makeDataset(generator, { seed, users, out: file, window }),
   );
-  if (json === true) {
-    process.stdout.write(printableJson({ seed, ...verification }));
-    return;
-  }
-  const lines = [`${file}: ${generator.name}, seed ${seed}, sha256 ${verification.sha256}`];
-  process.stdout.write([...lines, ...statisticsLines(verification)].map((line) => `${printable(line)}\n`).join(''));
+  printResult(json, { seed, ...verification }, () => [
+    `${file}: ${generator.name}, seed ${seed}, sha256 ${verification.sha256}`,
+    ...statisticsLines(verification),
+  ]);
 }
 
-async function verify(names: string, { json, ...flags }: VerifyFlags): Promise<void> {
+async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Promise<void> {
   const config = loadBenchConfig({ flags: { dataset: names, ...flags } });
   const files = config.dataset;
   const verifications: Verification[] = [];
   for (const source of datasetSources(config)) {
     const shown = isPublicDataset(source.place) ? source : datasetFile(shownPath(source.place));
     verifications.push(await verifySource(shown));
-    for (const note of source.brought()?.notes ?? []) process.stderr.write(`${printable(`note: ${note}`)}\n`);
+    const notes = source.brought()?.notes ?? [];
+    printLines(
+      notes.map((note) => `note: ${note}`),
+      process.stderr,
+    );
   }
-  const page = pageOf(process.stdout);
   process.stdout.write(
     json === true
       ? printableJson(files.length === 1 ? verifications[0] : verifications)
-      : verifications.map((verification) => renderVerification(verification, page)).join('\n'),
+      : verifications.map((verification) => renderVerification(verification, terminalPage())).join('\n'),
   );
   const valid = verifications.every((verification) => verification.valid);
   process.exitCode = valid ? exitCodes.ok : exitCodes.badUsage;
-  // Questions without answers are for the suite retrieval alone, which asks no data set.
+  // Sets of questions without answers are for the suite retrieval, which reads no others.
   if (!valid || files.length === 1 || verifications.some(({ statistics }) => statistics.questions > 0)) return;
   await readAskedData(config);
 }
 
 async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<void> {
   const conversion = await convertDataset({ ...flags, file });
-  if (json === true) {
-    process.stdout.write(printableJson(conversion));
-    return;
-  }
   const { file: written, users, memories, items, notes } = conversion;
   const path = /[/\\.]/.test(written) ? written : `./${written}`;
-  const lines = [
+  printResult(json, conversion, () => [
     `${basename(file)} → ${written}: ${users} users, ${memories} memories, ${items} items`,
     ...notes.map((note) => `note: ${note}`),
     `check it for leaks and duplicates: npx dki-bench data verify ${path}`,
-  ];
-  process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  ]);
 }
 
 /** Runs `use` with the context window of the configured model, which data sets have to fit. */
-async function withWindowOf<T>(
+async function withContextWindow<T>(
   { engine: name, model, contextTokens }: Pick<BenchConfig, 'engine' | 'model' | 'contextTokens'>,
   use: (window: ContextWindow) => Promise<T>,
 ): Promise<T> {
@@ -187,10 +178,4 @@ async function withWindowOf<T>(
     countTokens: async (texts) =>
       (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
   });
-}
-
-function wholeNumber(option: string, text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  const message = `${option} ${JSON.stringify(text)}: expected a whole number, 1 or more`;
-  throw new BenchError('bad-option', message, 'see --help');
 }

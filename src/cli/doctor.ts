@@ -1,83 +1,82 @@
 import type { Command } from 'commander';
+import { BenchError } from '../base/bench-error.ts';
+import { exitCodes } from '../base/exit-codes.ts';
+import { composeEngine } from '../bench/compose.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagOf } from '../config/config-options.ts';
-import { BenchError } from '../base/bench-error.ts';
-import { loadBenchConfig } from '../bench/load-config.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { padText, wrapText } from '../render/text-width.ts';
 import { commandLine } from './command-line.ts';
-import { composeEngine, engineNames } from '../bench/compose.ts';
-import { addConfigOptions } from './config-options.ts';
-import { exitCodes } from '../base/exit-codes.ts';
 import { type Check, checks, examine, type Finding } from './machine-checks.ts';
 import { abilitiesText, type ModelAbilities, modelAbilities } from './model-abilities.ts';
-import { pageOf } from './page.ts';
+import { addConfigOptions, type Flags, withExamples } from './options.ts';
+import { terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
-const marks = { works: ['✓', 'green'], warning: ['!', 'yellow'], fails: ['✗', 'red'] } as const;
-const indent = 13;
+const MARKS = { works: ['✓', 'green'], warning: ['!', 'yellow'], fails: ['✗', 'red'] } as const;
+const INDENT = 13;
 
 /** Declares `doctor`. */
-export function declareDoctor(command: Command): void {
+export function declare(command: Command): void {
   command.description('check this machine, and list the arms that a model can run, with advice on every problem');
-  addConfigOptions(
-    command,
-    [
-      'dataset',
-      'model',
-      'engine',
-      'embedder',
-      'template',
-      'contextTokens',
-      'threads',
-      ...engineOptionNames,
-      'out',
-      'json',
-    ],
-    { engine: engineNames },
-  ).action(async (flags: Readonly<Record<string, unknown>>) => {
-    process.exitCode = await doctor(flags);
+  addConfigOptions(command, [
+    'dataset',
+    'model',
+    'engine',
+    'embedder',
+    'template',
+    'contextTokens',
+    'threads',
+    ...engineOptionNames,
+    'out',
+    'json',
+  ]).action(doctor);
+  withExamples(command, {
+    doctor: 'what works on this machine, and what to do',
+    'doctor --model FILE.gguf': 'which arms a model can run, and why not the others',
+    'doctor --json': 'for a program',
   });
 }
 
-async function doctor(flags: Readonly<Record<string, unknown>>): Promise<number> {
+async function doctor(flags: Flags): Promise<void> {
   const given = loadBenchConfig({ flags });
   const engines = composeEngine(given);
   const config = await fetched(given, engines);
-  const page = pageOf(process.stdout);
+  const page = terminalPage();
   const findings: (Finding & Pick<Check, 'name'>)[] = [];
   for (const check of checks) {
     const finding = await examine(check, config, engines);
     findings.push({ name: check.name, ...finding });
-    if (!config.json) process.stdout.write(lineOf(check.name, finding, page));
+    if (!config.json) process.stdout.write(findingLines(check.name, finding, page));
   }
   const able = findings.every(({ state }) => state !== 'fails');
-  const abilities = await abilitiesOf(config, engines);
-  if (config.json) process.stdout.write(printableJson({ able, checks: findings, model: abilities ?? null }));
-  else {
-    if (abilities !== undefined) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
-    const words = ['engine', 'model', ...engineOptionNames].flatMap((key) => {
-      const value = flags[key];
-      if (value === true) return [flagOf(key)];
-      return typeof value === 'string' ? [flagOf(key), value] : [];
-    });
-    const command = commandLine('bench', config, words);
-    process.stdout.write(able ? `\nThe bench can run: ${command}\n` : '\nThe bench cannot run yet.\n');
+  process.exitCode = able ? exitCodes.ok : exitCodes.checkFailed;
+  const abilities = await abilitiesIfReadable(config, engines);
+  if (config.json) {
+    process.stdout.write(printableJson({ able, checks: findings, model: abilities ?? null }));
+    return;
   }
-  return able ? exitCodes.ok : exitCodes.checkFailed;
+  if (abilities !== undefined) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
+  const words = ['engine', 'model', ...engineOptionNames].flatMap((key) => {
+    const value = flags[key];
+    if (value === true) return [flagOf(key)];
+    return typeof value === 'string' ? [flagOf(key), value] : [];
+  });
+  const bench = commandLine('bench', config, words);
+  process.stdout.write(able ? `\nThe bench can run: ${bench}\n` : '\nThe bench cannot run yet.\n');
 }
 
-/** Fetches models from the hub. */
 async function fetched(config: BenchConfig, engines: EngineOpener): Promise<BenchConfig> {
   using display = config.json ? undefined : new ProgressDisplay(process.stderr);
   return await withFetchedModels(config, engines, { onProgress: display?.showDownload });
 }
 
 /** Undefined if the model cannot be read, which its check has reported. */
-async function abilitiesOf(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities | undefined> {
+async function abilitiesIfReadable(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities | undefined> {
   try {
     return await modelAbilities(config, engines);
   } catch (error) {
@@ -86,12 +85,12 @@ async function abilitiesOf(config: BenchConfig, engines: EngineOpener): Promise<
   }
 }
 
-function lineOf(name: string, { state, found, advice }: Finding, page: Page): string {
-  const [mark, colour] = marks[state];
+function findingLines(name: string, { state, found, advice }: Finding, page: Page): string {
+  const [mark, colour] = MARKS[state];
   const indented = (text: string) =>
-    wrapText(printable(text), page.width - indent).map((line) => ' '.repeat(indent) + line);
+    wrapText(printable(text), page.width - INDENT).map((line) => ' '.repeat(INDENT) + line);
   const [first = '', ...rest] = indented(found);
   const lines = [...rest, ...(advice === undefined ? [] : indented(`→ ${advice}`))];
-  const head = `${coloured(mark, colour, page)} ${padText(name, indent - 2)}${first.trimStart()}`;
+  const head = `${coloured(mark, colour, page)} ${padText(name, INDENT - 2)}${first.trimStart()}`;
   return [head, ...lines].map((line) => `${line}\n`).join('');
 }

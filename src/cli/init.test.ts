@@ -5,11 +5,11 @@ import { TestFolder } from '../../test/model/bench-fixture.ts';
 import { configOptions } from '../config/config-options.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { readDataset } from '../data/reader.ts';
-import { declareInit } from './init.ts';
+import { declare } from './init.ts';
 
 async function init(folder: string): Promise<void> {
   const command = new Command();
-  declareInit(command);
+  declare(command);
   await command.parseAsync([folder], { from: 'user' });
 }
 
@@ -40,6 +40,6 @@ test('writes a configuration that holds, data that can be read, and a schema tha
 
   await expect(init(folder.file('new'))).rejects.toMatchObject({
     code: 'bad-option',
-    message: expect.stringMatching(/new\/dki-bench\.config\.json is there already$/),
+    message: expect.stringMatching(/new\/dki-bench\.config\.json exists already$/),
   });
 });

@@ -2,22 +2,22 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { configFileName, configFileSchema } from '../config/config-file.ts';
+import { configFileName, configFileSchema } from '../config/config-options.ts';
 import { writeText } from '../data/write-lines.ts';
 import { shownPath } from './command-line.ts';
-import { engineNames } from '../bench/compose.ts';
+import { withExamples } from './options.ts';
 
 const SCHEMA_FILE = 'dki-bench.schema.json';
 const DATA_FILE = 'my-memories.jsonl';
 
-/** Options that somebody who begins sets first, each behind what it says. */
+/** The options that a new user sets first, each behind a comment. */
 const config = {
   $schema: `./${SCHEMA_FILE}`,
-  '// dataset': 'Data sets to ask: names that `dki-bench datasets` lists, or files.',
+  '// dataset': 'Data sets to run: names that `dki-bench list datasets` shows, or files.',
   dataset: `./${DATA_FILE}`,
   '// model': 'A name that `dki-bench models` lists, a GGUF file, or hf:org/repo/file.gguf.',
   model: 'smollm2-135m',
-  '// arms': 'Ways of giving memories to the model, as `dki-bench arms` lists them.',
+  '// arms': 'Ways of giving memories to the model, as `dki-bench list arms` shows them.',
   arms: ['none', 'oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-wrong'],
   '// topK': 'Most memories that are retrieved for a question.',
   topK: 5,
@@ -27,43 +27,56 @@ const config = {
   seed: 7,
 };
 
-/** A memory, one that no question asks for, and a question. */
+const memory = (memoryId: string, createdAt: string, content: string, value: string, relation: string) => ({
+  type: 'memory',
+  userId: 'ann',
+  memoryId,
+  createdAt,
+  content,
+  value,
+  relation,
+});
+
+/** Two memories, one of which no question needs, and a question. */
 const records = [
+  memory('m1', '2026-03-01T09:00:00Z', 'My dog is called Brenko.', 'Brenko', 'dog'),
+  memory('m2', '2026-03-02T09:00:00Z', 'I work at the harbour in Turin.', 'harbour', 'work'),
   {
-    ...{ type: 'memory', userId: 'ann', memoryId: 'm1', createdAt: '2026-03-01T09:00:00Z' },
-    ...{ content: 'My dog is called Brenko.', value: 'Brenko', relation: 'dog' },
-  },
-  {
-    ...{ type: 'memory', userId: 'ann', memoryId: 'm2', createdAt: '2026-03-02T09:00:00Z' },
-    ...{ content: 'I work at the harbour in Turin.', value: 'harbour', relation: 'work' },
-  },
-  {
-    ...{ type: 'item', itemId: 'q1', userId: 'ann', askedAt: '2026-06-01T09:00:00Z', category: 'plain' },
-    ...{ query: 'What is my dog called?', answer: 'Brenko', evidence: ['m1'], relation: 'dog' },
+    type: 'item',
+    itemId: 'q1',
+    userId: 'ann',
+    askedAt: '2026-06-01T09:00:00Z',
+    category: 'plain',
+    query: 'What is my dog called?',
+    answer: 'Brenko',
+    evidence: ['m1'],
+    relation: 'dog',
   },
 ];
 
 /** Declares `init`. */
-export function declareInit(command: Command): void {
+export function declare(command: Command): void {
   command
     .description('write a configuration, its schema for editors, and a data set of three lines, to begin with')
     .argument('[folder]', 'folder to write them to', '.')
     .action(init);
+  withExamples(command, {
+    init: 'a configuration, its schema and three lines of data, in this folder',
+    'init my-bench': 'in another folder',
+    bench: 'runs what the configuration says',
+  });
 }
 
 async function init(folder: string): Promise<void> {
   const files = {
     [configFileName]: `${JSON.stringify(config, null, 2)}\n`,
-    [SCHEMA_FILE]: `${JSON.stringify(configFileSchema(engineNames), null, 2)}\n`,
+    [SCHEMA_FILE]: `${JSON.stringify(configFileSchema(), null, 2)}\n`,
     [DATA_FILE]: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
   };
   const taken = Object.keys(files).find((name) => existsSync(join(folder, name)));
   if (taken !== undefined) {
-    throw new BenchError(
-      'bad-option',
-      `${shownPath(resolve(folder, taken))} is there already`,
-      'name another folder, or move it',
-    );
+    const message = `${shownPath(resolve(folder, taken))} exists already`;
+    throw new BenchError('bad-option', message, 'name another folder, or move the file');
   }
   for (const [name, text] of Object.entries(files)) {
     await writeText(join(folder, name), text);

@@ -1,26 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { flagOf } from '../config/config-options.ts';
-import { viewerPort } from '../config/viewer-address.ts';
-import { loadBenchConfig } from '../bench/load-config.ts';
-import { placeWords } from './command-line.ts';
-import { addConfigOptions } from './config-options.ts';
-import type { TurnRef } from '../viewer/links.ts';
 import { exitCodes } from '../base/exit-codes.ts';
-import { type ChosenTurns, chosenTurns, writeTurns } from './inspect-turns.ts';
-import { LateAttribution } from './late-attribution.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { viewerPort } from '../config/viewer-address.ts';
+import { printable } from '../render/printable.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import { TurnRepository } from '../store/turn-repository.ts';
+import { exportRun, type RunExport } from '../viewer/export/export-run.ts';
+import { exportSite } from '../viewer/export/export-site.ts';
+import type { HiddenTexts } from '../viewer/hidden-texts.ts';
+import type { TurnRef } from '../viewer/links.ts';
+import { printTurn, printTwoTurns } from '../viewer/print/print-turn.ts';
+import { inspectApp, type InspectAppOptions } from '../viewer/server/inspect-app.ts';
+import { startServer } from '../viewer/server/start-server.ts';
+import { viewerScript } from '../viewer/server/viewer-script.ts';
+import { openReports } from '../viewer/stored-reports/open-reports.ts';
+import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
+import { turnsJson } from '../viewer/turn/turn-json.ts';
+import { placeWords, shownPath } from './command-line.ts';
+import { interruptible } from './interruption.ts';
+import { addConfigOptions, refuseOthers, wholeNumber, withExamples } from './options.ts';
+import { printLines, terminalPage } from './output.ts';
+import { ProgressDisplay } from './progress.ts';
 import { ReaderFiles } from './reader-files.ts';
-import { openStoredRuns } from './stored-runs.ts';
-import { portOf, runReportViewer, runViewer } from './viewer.ts';
+import { findRun, openStoredRuns } from './stored-runs.ts';
 
-interface InspectFlags {
+/** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
+const MOST_EXPORTED_BYTES = 200_000_000;
+
+/** The turns to show. Defaults: the latest run, its first item, its primary arm, the first turn. */
+interface ChosenTurns {
   readonly run?: string;
-  readonly out?: string;
-  readonly db?: string;
   readonly item?: string;
+  /** One arm, or two, comma-separated. */
   readonly arm?: string;
   readonly repeat?: string;
   readonly turn?: string;
+}
+
+interface InspectFlags extends ChosenTurns {
+  readonly out?: string;
+  readonly db?: string;
   readonly print?: true;
   readonly json?: true;
   readonly attribution?: true;
@@ -34,7 +59,7 @@ interface InspectFlags {
 }
 
 /** Declares `inspect`. */
-export function declareInspect(command: Command): void {
+export function declare(command: Command): void {
   command.description(
     'inspect stored runs in a browser, or one turn in the terminal, with the prompt as the model got it',
   );
@@ -50,134 +75,229 @@ export function declareInspect(command: Command): void {
     .option('--port <n>', `port of the viewer, 0 for a free one (default: ${viewerPort})`)
     .option(
       '--data-file <files>',
-      "your own file of a data set that is others', which shows its texts: a path, or NAME=FILE, comma-separated (default: where the run had it)",
+      'your own file of a data set whose texts reports withhold: a path, or NAME=FILE, comma-separated (default: where the run had it)',
     )
-    .option('--report <path>', 'folder of reports, or a file of one, to open in place of a database')
+    .option('--report <path>', 'folder of reports, or a file of one, to open instead of a database')
     .option(
       '--export <dir>',
       'new folder to write the run to, or all reports of --report, as pages that open from disk',
     )
     .action(inspect);
+  withExamples(command, {
+    inspect: 'opens the viewer on this machine',
+    'inspect --print --item u01-q01 --arm rag,dki': 'two turns of the last run, side by side in the terminal',
+    'inspect --export pages --run demo': 'pages that open from disk',
+  });
 }
 
 async function inspect(flags: InspectFlags): Promise<void> {
-  if (flags.report !== undefined) {
-    await inspectReports({ ...flags, report: flags.report });
-    return;
-  }
-  if (flags.export !== undefined) {
-    await exportPages({ ...flags, export: flags.export });
-    return;
-  }
-  if (flags.attribution === true && !(await addAttribution(flags))) {
-    process.exitCode = exitCodes.interrupted;
-    return;
-  }
-  if (flags.print === true || flags.json === true || flags.attribution === true) printTurns(flags);
-  else await view(flags);
+  if (flags.report !== undefined) return inspectReports({ ...flags, report: flags.report });
+  if (flags.export !== undefined) return exportDatabase({ ...flags, export: flags.export });
+  if (flags.attribution === true && !(await computeAttributions(flags))) return undefined;
+  if (flags.print === true || flags.json === true || flags.attribution === true) return printTurns(flags);
+  return viewDatabase(flags);
 }
 
-/** Opens stored reports in the viewer, or exports one; options of databases and turns are refused. */
+/** Opens stored reports in the viewer, or exports them. */
 async function inspectReports({
   report,
   port,
   dataFile,
   export: folder,
   run,
-  quiet,
+  quiet = false,
   ...others
 }: InspectFlags & { readonly report: string }): Promise<void> {
-  const [named] = Object.keys(others);
-  if (named !== undefined) {
-    throw new BenchError(
-      'bad-option',
-      `${flagOf(named)} has no effect with --report, which opens no database`,
-      'drop it',
-    );
-  }
+  refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
   const { hidden, textsOf } = new ReaderFiles(dataFile);
+  const { database: opened, withoutOutcomes } = await openReports(report, textsOf);
+  using database = opened;
   if (folder !== undefined) {
-    const { exportReports } = await import('./inspect-export.ts');
-    process.exitCode = await exportReports({ path: report, run, folder, hidden, textsOf, quiet: quiet === true });
+    const wanted = { folder, hasTurns: false, hidden };
+    const several = run === undefined && new RunRepository(database).names().length > 1;
+    if (several) await exportAll(database, wanted, quiet);
+    else await exportOne(database, { ...wanted, run: findRun(database, run).name }, quiet);
     return;
   }
   if (run !== undefined) throw new BenchError('bad-option', '--run chooses a report to export', 'add --export DIR');
-  await runReportViewer({ path: report, port: portOf(port), hiddenTexts: hidden, textsOf });
+  const count = withoutOutcomes.length;
+  const lacking = count === 0 ? '' : `; ${count} without outcomes of their turns, which have no matrix`;
+  const what = `reports of ${shownPath(report)}${lacking}`;
+  await serve({ database, ofReports: true, hiddenTexts: hidden }, port, what);
 }
 
-/** Exports all turns of a run; options that choose or show a turn are refused. */
-async function exportPages({
-  run,
-  out,
-  db,
-  quiet,
-  export: folder,
-  ...others
-}: InspectFlags & { readonly export: string }) {
-  const [named] = Object.keys(others);
-  if (named !== undefined) {
-    throw new BenchError(
-      'bad-option',
-      `${flagOf(named)} has no effect with --export, which writes a whole run`,
-      'drop it',
-    );
-  }
+/** Exports all turns of a run. */
+async function exportDatabase({ run, out, db, quiet, export: folder, ...others }: InspectFlags & { export: string }) {
+  refuseOthers({ ...others }, 'has no effect with --export, which writes a whole run');
   const config = loadBenchConfig({ flags: { out, db, quiet } });
-  const { exportToFolder } = await import('./inspect-export.ts');
-  process.exitCode = await exportToFolder(config, run, folder);
+  using database = openStoredRuns(config.db, { readOnly: true });
+  await exportOne(database, { run: findRun(database, run).name, folder, hasTurns: true }, config.quiet);
 }
 
-/** Runs the viewer, which shows all turns; options that choose a turn are refused. */
-async function view({
-  run,
-  item,
-  arm,
-  repeat,
-  turn,
+/** Serves the viewer, which shows all turns. */
+async function viewDatabase({
   out,
   db,
-  model,
-  engine,
   port,
   dataFile,
-}: InspectFlags): Promise<void> {
-  const [named] = Object.entries({ run, item, arm, repeat, turn }).filter(([, value]) => value !== undefined);
-  if (named !== undefined) {
-    throw new BenchError('bad-option', `--${named[0]} chooses a turn for the terminal`, 'add --print, or --json');
-  }
-  const config = loadBenchConfig({ flags: { out, db, model, engine } });
-  await using attribution = new LateAttribution(config);
-  const { hidden: hiddenTexts } = new ReaderFiles(dataFile);
-  await runViewer({ path: config.db, port: portOf(port), attribution, hiddenTexts, places: placeWords(config) });
-}
-
-/** Computes the leave-one-out attribution of the chosen turns; false if ^C ended it. */
-async function addAttribution({
-  out,
-  db,
   model,
   engine,
-  quiet,
-  dataFile: _,
+  quiet: _,
   ...chosen
-}: InspectFlags): Promise<boolean> {
-  const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
-  const { computeAttributions } = await import('./inspect-attribution.ts');
-  return computeAttributions(config, chosenRefs(config.db, chosen));
+}: InspectFlags): Promise<void> {
+  refuseOthers({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
+  refuseOthers({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
+  const config = loadBenchConfig({ flags: { out, db } });
+  if (!existsSync(config.db)) {
+    throw new BenchError('not-found', `there is no database ${shownPath(config.db)}`, 'make one: npm run bench');
+  }
+  const { hidden: hiddenTexts } = new ReaderFiles(dataFile);
+  using database = openDatabase({ path: config.db, readOnly: true });
+  await serve({ database, hiddenTexts, places: placeWords(config) }, port, `runs of ${shownPath(config.db)}`);
 }
 
-function chosenRefs(db: string, chosen: ChosenTurns): TurnRef[] {
-  // Not read-only: attributions are written to it afterwards.
-  using database = openStoredRuns(db);
-  return chosenTurns(database, chosen).flatMap((model) => {
-    if (model === undefined) return [];
-    const { itemId, arm, repeat, turn } = model.turn;
-    return { run: model.run.name, item: itemId, arm, repeat, turn };
+/** Serves pages until ^C. @param what is shown, for the terminal @throws BenchError `port` if another program has it */
+async function serve(
+  options: Omit<InspectAppOptions, 'script' | 'onBug'>,
+  portText: string | undefined,
+  what: string,
+): Promise<void> {
+  const port = portNumber(portText);
+  const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
+  const app = inspectApp({ ...options, script: scriptOrNotice(), onBug });
+  await interruptible(
+    async (signal) => {
+      const server = await startServer(app, port);
+      process.stdout.write(`${server.url}\n`);
+      process.stderr.write(`${printable(what)}, on this machine alone; ^C ends the viewer\n`);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await server.close();
+    },
+    { exitCode: exitCodes.ok },
+  );
+}
+
+/** Reads the value of `--port`. @throws BenchError `bad-option` */
+function portNumber(text: string | undefined): number {
+  if (text === undefined) return viewerPort;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new BenchError('bad-option', `--port ${JSON.stringify(text)}: expected 0 to 65535`, '0 chooses a free port');
+}
+
+/** The script of the pages; undefined, with a message, if it was not built. */
+function scriptOrNotice(): string | undefined {
+  try {
+    return viewerScript();
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    process.stderr.write(`${printable(error.message)}\n  hint: ${printable(error.hint)}\n`);
+    return undefined;
+  }
+}
+
+type Wanted = Pick<RunExport, 'folder' | 'hasTurns' | 'hidden'>;
+
+async function exportOne(
+  database: BenchDatabase,
+  wanted: Wanted & Pick<RunExport, 'run'>,
+  quiet: boolean,
+): Promise<void> {
+  await exportPages(wanted.folder, quiet, async (options) => {
+    const { files, bytes, items, turns, leftOut } = await exportRun(database, { ...wanted, ...options });
+    const counts = `${items} items, ${turns} turns, ${files} files, ${megabytes(bytes)}`;
+    return [`run ${printable(wanted.run)}, ${counts}`, ...(leftOut === undefined ? [] : [leftOut])];
   });
 }
 
+async function exportAll(database: BenchDatabase, wanted: Wanted, quiet: boolean): Promise<void> {
+  await exportPages(wanted.folder, quiet, async (options) => {
+    const { runs, items, turns, files, bytes, leftOut } = await exportSite(database, { ...wanted, ...options });
+    return [`${runs} runs, ${items} items, ${turns} turns, ${files} files, ${megabytes(bytes)}`, ...leftOut];
+  });
+}
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+
+/** Shows the progress of an export, and prints its lines at the end: what was written, and what was left out. */
+async function exportPages(
+  folder: string,
+  quiet: boolean,
+  write: (options: Pick<RunExport, 'mostBytes' | 'onProgress' | 'script' | 'signal'>) => Promise<readonly string[]>,
+): Promise<void> {
+  using display = quiet ? undefined : new ProgressDisplay(process.stderr);
+  const onProgress = (done: number, total: number) => display?.show({ phase: 'turns', done, total });
+  const options = { mostBytes: MOST_EXPORTED_BYTES, onProgress, script: viewerScript() };
+  const lines = await interruptible((signal) => write({ ...options, signal }), {
+    onInterrupt: () => display?.say('stopping'),
+  });
+  if (lines === undefined) return;
+  const [first, ...others] = lines;
+  printLines([`${shownPath(join(folder, 'index.html'))}: ${first!}`, ...others]);
+}
+
+/** Prints turns as JSON or as text; the reason for missing texts goes to standard error. */
 function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void {
   const { hidden } = new ReaderFiles(dataFile);
   using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });
-  writeTurns(chosenTurns(database, chosen, hidden), json === true);
+  const turns = chosenTurns(database, chosen, hidden);
+  const [first, second] = turns;
+  const { name, hiddenTexts } = first.run;
+  if (hiddenTexts !== null) printLines([hiddenTexts], process.stderr);
+  const page = terminalPage();
+  if (json === true) process.stdout.write(turnsJson(turns));
+  else if (second === undefined) process.stdout.write(printTurn(name, first.turn, page, first));
+  else process.stdout.write(printTwoTurns(name, [first, second], page));
+}
+
+/** Reads one turn, or two of one item. @param hidden by default the rule of reports @throws BenchError `bad-option`, `not-found` */
+function chosenTurns(database: BenchDatabase, chosen: ChosenTurns, hidden?: HiddenTexts): [TurnModel, ...TurnModel[]] {
+  const number = (option: string, value = '0') => wholeNumber(option, value, 0, 'the first is 0');
+  const [repeat, turn] = [number('--repeat', chosen.repeat), number('--turn', chosen.turn)];
+  const named = chosen.arm?.split(',').map((part) => part.trim());
+  if (named !== undefined && named.length > 2) {
+    const hint = 'name one, or two to compare them';
+    throw new BenchError('bad-option', `--arm ${chosen.arm!}: ${named.length} arms`, hint);
+  }
+  const run = findRun(database, chosen.run);
+  const item = chosen.item ?? firstItem(database, run);
+  const { arms } = run.plan;
+  const primary = arms.find(({ comparison }) => comparison === 'primary') ?? arms[0];
+  const read = (arm: string) => readTurnPage(database, { run: run.name, item, arm, repeat, turn }, undefined, hidden);
+  const [first = primary?.name ?? '', ...others] = named ?? [];
+  return [read(first), ...others.map(read)];
+}
+
+function firstItem(database: BenchDatabase, { id, name }: Pick<RunRecord, 'id' | 'name'>): string {
+  for (const { itemId } of new TurnRepository(database).listForResults(id)) return itemId;
+  throw new BenchError('not-found', `run "${name}" holds no turn`, 'it was ended before its first');
+}
+
+/** Computes and stores the leave-one-out attribution of the chosen turns; false if ^C ended it. */
+async function computeAttributions({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {
+  const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
+  const turns = chosenReferences(config, chosen);
+  const { storeAttributions } = await import('./attribution.ts');
+  using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
+  display?.say('loading the model');
+  const done = await interruptible(
+    async (signal) => {
+      await storeAttributions(config, turns, {
+        onProgress: (arm, count, of) =>
+          display?.say(`leave-one-out attribution of ${arm}: ${count} of ${of} evaluations`),
+        signal,
+      });
+      return true;
+    },
+    { onInterrupt: () => display?.say('stopping') },
+  );
+  return done === true;
+}
+
+function chosenReferences({ db }: Pick<BenchConfig, 'db'>, chosen: ChosenTurns): TurnRef[] {
+  // Not read-only: attributions are written to it afterwards.
+  using database = openStoredRuns(db);
+  return chosenTurns(database, chosen).map(({ run, turn }) => {
+    const { itemId, arm, repeat, turn: number } = turn;
+    return { run: run.name, item: itemId, arm, repeat, turn: number };
+  });
 }

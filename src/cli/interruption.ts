@@ -1,34 +1,44 @@
+import { exitCodes } from '../base/exit-codes.ts';
+
 /** Time within which further signals belong to one key press: npm and tsx pass on the signal that a process gets, too. */
 export const echoMs = 500;
 
-/** Time in which work that was interrupted may end by itself; the process then ends as it stands. */
+/** Time that work has to end by itself after the first signal, if `onCutShort` is given. */
 const GRACE_MS = 1300;
 
+interface InterruptionOptions {
+  /** Called at the first signal. */
+  readonly onInterrupt?: () => void;
+  /**
+   * Called when the work is cut short. With it the process ends soon after the first signal even if the work goes on in a
+   * call that ignores signals; without it the process waits for the work.
+   */
+  readonly onCutShort?: () => void;
+  /** Of the process that was interrupted. */
+  readonly exitCode?: number;
+}
+
 /**
- * Runs `work`; meanwhile the first ^C, SIGTERM or SIGHUP calls `onInterrupt` and aborts `controller`, the second ends the
- * process at once with `exitCode`.
- * @param onOverdue the process ends soon after the first signal, too, though the work goes on in a call that heeds none;
- * this is called before. Without it the work is waited for.
+ * Runs `work`. The first ^C, SIGTERM or SIGHUP aborts its signal, the second ends the process at once.
+ * @returns the result; undefined, with the exit code set, if the work was interrupted
  */
 export async function interruptible<Result>(
-  controller: AbortController,
-  work: () => Promise<Result>,
-  onInterrupt: () => void,
-  exitCode: number,
-  onOverdue?: () => void,
-): Promise<Result> {
+  work: (signal: AbortSignal) => Promise<Result>,
+  { onInterrupt, onCutShort, exitCode = exitCodes.interrupted }: InterruptionOptions = {},
+): Promise<Result | undefined> {
+  const controller = new AbortController();
   let interruptedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const leave = (): void => {
-    onOverdue?.();
+    onCutShort?.();
     process.exit(exitCode);
   };
-  const interrupt = () => {
+  const interrupt = (): void => {
     const now = performance.now();
     if (interruptedAt === undefined) {
       interruptedAt = now;
-      if (onOverdue !== undefined) timer = setTimeout(leave, GRACE_MS);
-      onInterrupt();
+      if (onCutShort !== undefined) timer = setTimeout(leave, GRACE_MS);
+      onInterrupt?.();
       controller.abort();
     } else if (now - interruptedAt > echoMs) {
       leave();
@@ -36,7 +46,13 @@ export async function interruptible<Result>(
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt).on('SIGHUP', interrupt);
   try {
-    return await work();
+    return await work(controller.signal);
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    clearTimeout(timer);
+    onCutShort?.();
+    process.exitCode = exitCode;
+    return undefined;
   } finally {
     clearTimeout(timer);
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt).off('SIGHUP', interrupt);

@@ -34,22 +34,18 @@ export interface Check {
 const enoughBytes = 2 ** 30;
 const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
+const works = (found: string): Finding => ({ state: 'works', found });
+const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
+
 /** The folder, or the nearest existing one above it. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
 
-/** An older one than is supported runs no command. */
-function node(): Finding {
-  return { state: 'works', found: `Node ${process.versions.node}` };
-}
-
 function cores(): Finding {
   const count = availableParallelism();
   const found = `${count} ${count === 1 ? 'core' : 'cores'}, ${gibibytes(freemem())} of memory free`;
-  return count > 1
-    ? { state: 'works', found }
-    : { state: 'warning', found, advice: 'times will vary more; run nothing else' };
+  return count > 1 ? works(found) : warning(found, 'times will vary more; run nothing else');
 }
 
 function reports({ out }: BenchConfig): Finding {
@@ -58,9 +54,7 @@ function reports({ out }: BenchConfig): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const found = `${shownPath(out)} can be written, ${gibibytes(free)} free`;
-  return free >= enoughBytes
-    ? { state: 'works', found }
-    : { state: 'warning', found, advice: 'a long run may need 1 GiB' };
+  return free >= enoughBytes ? works(found) : warning(found, 'a long run may need 1 GiB');
 }
 
 function database(): Finding {
@@ -68,7 +62,7 @@ function database(): Finding {
   try {
     using opened = openDatabase({ path: join(folder, 'doctor.sqlite') });
     const runs = new RunRepository(opened).list().length;
-    return { state: 'works', found: `better-sqlite3 made a database with ${runs} runs` };
+    return works(`better-sqlite3 made a database with ${runs} runs`);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -77,24 +71,21 @@ function database(): Finding {
 function vectors(): Finding {
   const { backend, passedOver } = chooseVectorBackend();
   const found = `${backend.name} ${backend.version} passed its search test`;
-  if (backend.name.startsWith('faiss')) return { state: 'works', found };
+  if (backend.name.startsWith('faiss')) return works(found);
   const reasons = passedOver.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
-  return {
-    state: 'warning',
-    found: `${found} in place of FAISS (${reasons})`,
-    advice: 'results are the same; for FAISS: apt-get install libfaiss-dev libopenblas-dev g++, then npm rebuild',
-  };
+  return warning(
+    `${found} instead of FAISS (${reasons})`,
+    'results are the same; for FAISS: apt-get install libfaiss-dev libopenblas-dev g++, then npm rebuild',
+  );
 }
 
 function kernels(): Finding {
   const { passedOver } = chosenMovingKernels();
-  if (passedOver === null) return { state: 'works', found: 'native kernels move K/V blocks and passed their test' };
-  return {
-    state: 'warning',
-    found: `WebAssembly moves K/V blocks in place of native kernels (${passedOver})`,
-    advice:
-      'results are the same, joins take half as long again; for native kernels: apt-get install gcc libc6-dev, then npm rebuild',
-  };
+  if (passedOver === null) return works('native kernels move KV blocks and passed their test');
+  return warning(
+    `WebAssembly moves KV blocks instead of native kernels (${passedOver})`,
+    'results are the same, joins take half as long again; for native kernels: apt-get install gcc libc6-dev, then npm rebuild',
+  );
 }
 
 async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
@@ -111,14 +102,14 @@ async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
   const slow = runtime.startsWith('onnxruntime-web')
     ? ' (WebAssembly; where onnxruntime-node is installed, it is used and some three times as fast)'
     : '';
-  return { state: 'works', found: `${name} embedded a sentence in ${dimension} numbers on ${runtime}${slow}` };
+  return works(`${name} embedded a sentence in ${dimension} numbers on ${runtime}${slow}`);
 }
 
 async function dataset(config: BenchConfig): Promise<Finding> {
   const { name, parts } = await readAskedData(config);
   const users = parts.flatMap((part) => part.users);
   const items = users.reduce((sum, user) => sum + user.items.length, 0);
-  return { state: 'works', found: `${name}: ${items} items of ${users.length} users` };
+  return works(`${name}: ${items} items of ${users.length} users`);
 }
 
 /** Loads the configured model for one session. */
@@ -139,9 +130,7 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
   const problem = await chatProblem(engine);
   const versions = Object.entries(build).map(([name, version]) => `${name} ${version}`);
   const found = `${described.name} answered a prompt with ${tokens.length} tokens (${versions.join(', ')})`;
-  return problem === undefined
-    ? { state: 'works', found }
-    : { state: 'warning', found: `${found}; ${problem.message}`, advice: problem.hint };
+  return problem === undefined ? works(found) : warning(`${found}; ${problem.message}`, problem.hint);
 }
 
 /** The reason why the chat template of a model cannot be used; undefined if it can, and for a model without one. */
@@ -164,10 +153,10 @@ async function routing(config: BenchConfig, engines: EngineOpener): Promise<Find
     await using queryModel = await EngineQueryModel.open(engine);
     const ability = await assessRouting(queryModel, routeExamples.test);
     const found = describeAbility(queryModel.name, ability);
-    return ability.able ? { state: 'works', found } : { state: 'warning', found, advice };
+    return ability.able ? works(found) : warning(found, advice);
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
-    return { state: 'warning', found: `no model to route questions: ${error.message}`, advice };
+    return warning(`no model to route questions: ${error.message}`, advice);
   }
 }
 
@@ -189,7 +178,7 @@ async function devices(_config: BenchConfig, engines: EngineOpener): Promise<Fin
 
 /** All checks, the cheap ones first. */
 export const checks: readonly Check[] = [
-  { name: 'node', run: node },
+  { name: 'node', run: () => works(`Node ${process.versions.node}`) },
   { name: 'machine', run: cores },
   { name: 'reports', run: reports },
   { name: 'database', run: database },

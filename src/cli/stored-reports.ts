@@ -1,16 +1,16 @@
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { exitCodes } from '../base/exit-codes.ts';
 import { writeText } from '../data/write-lines.ts';
-import { findReports } from '../viewer/stored-reports/find-reports.ts';
-import { readReport, reportDocument } from '../viewer/stored-reports/read-report.ts';
+import { checkDrawings, redrawReport, resultsText } from '../report/report-files.ts';
 import type { Mark } from '../store/records/arm-traits.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { groupOf } from '../store/run-name.ts';
-import { printable } from '../render/printable.ts';
-import { checkDrawings, redrawReport, resultsText } from '../report/report-files.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
+import { findReports } from '../viewer/stored-reports/find-reports.ts';
+import { readReport, reportDocument } from '../viewer/stored-reports/read-report.ts';
 import { shownPath } from './command-line.ts';
-import { exitCodes } from '../base/exit-codes.ts';
+import { printLines } from './output.ts';
 
 /** The results of stored reports, the oldest first. @throws BenchError as `findReports` and `readReport` */
 export function storedReports(path: string): RunResults[] {
@@ -20,51 +20,58 @@ export function storedReports(path: string): RunResults[] {
 const byAge = (runs: readonly RunResults[]): RunResults[] =>
   runs.toSorted((a, b) => Date.parse(a.run.startedAt) - Date.parse(b.run.startedAt));
 
-/** Reports by the folder that they are drawn into: each its own, and the suites of one run together in the folder above. */
+/** Reports by folder: each its own, and the suites of one run together in the folder above. */
 function drawnReports(folders: readonly string[]): (readonly [folder: string, runs: readonly RunResults[]])[] {
-  const reports = folders.map((folder) => ({ folder, results: readReport(folder) }));
-  const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].filter(
-    ([, ofParent]) => ofParent.length > 1 && new Set(ofParent.map(({ results }) => groupOf(results.run.name))).size === 1,
-  );
+  const reports = folders.map((folder) => [folder, [readReport(folder)]] as const);
   return [
-    ...reports.map(({ folder, results }) => [folder, [results]] as const),
-    ...groups.map(([parent, ofParent]) => [parent, byAge(ofParent.map(({ results }) => results))] as const),
+    ...reports,
+    ...[...Map.groupBy(reports, ([folder]) => dirname(folder))].flatMap(([parent, children]) => {
+      const runs = byAge(children.flatMap(([, own]) => own));
+      const groups = new Set(runs.map(({ run }) => groupOf(run.name)));
+      return runs.length > 1 && groups.size === 1 ? [[parent, runs] as const] : [];
+    }),
   ];
 }
 
-/** Gives the arms of a report the marks that they have today, and changes nothing else. */
+/** Gives the arms of a report the marks of the registry, and changes nothing else. */
 async function renewMarks(folder: string): Promise<void> {
   const document = reportDocument(folder) as {
     readonly arms: readonly { readonly arm: string; readonly traits: { mark: Mark } }[];
   };
-  const differing = document.arms.flatMap(({ arm, traits }) => {
+  let isChanged = false;
+  for (const { arm, traits } of document.arms) {
     const mark = armRegistry.mark(arm);
-    return mark === undefined || isDeepStrictEqual(mark, traits.mark) ? [] : [{ traits, mark }];
-  });
-  if (differing.length === 0) return;
-  for (const { traits, mark } of differing) traits.mark = mark;
-  await writeText(join(folder, 'results.json'), resultsText(document));
+    if (mark === undefined || isDeepStrictEqual(mark, traits.mark)) continue;
+    traits.mark = mark;
+    isChanged = true;
+  }
+  if (isChanged) await writeText(join(folder, 'results.json'), resultsText(document));
 }
 
-/** Draws stored reports again from their results, with the marks of today. No number changes. */
+/** Draws stored reports again from their results, with the current marks. No number changes. */
 export async function redrawReports(path: string): Promise<number> {
   const folders = findReports(path);
   for (const folder of folders) await renewMarks(folder);
   for (const [folder, runs] of drawnReports(folders)) {
     await redrawReport(folder, runs);
-    process.stdout.write(`${printable(shownPath(folder))}: drawn\n`);
+    printLines([`${shownPath(folder)}: drawn`]);
   }
   return exitCodes.ok;
 }
 
-/** Names the files of stored reports that are not drawn as today. */
+/** Names the files of stored reports that would be drawn differently now. */
 export async function checkReports(path: string): Promise<number> {
-  let differences = 0;
+  let count = 0;
   for (const [folder, runs] of drawnReports(findReports(path))) {
-    const found = await checkDrawings(folder, runs);
-    const lines = found.length === 0 ? ['agrees with its results'] : found;
-    process.stdout.write(lines.map((line) => `${printable(`${shownPath(folder)}: ${line}`)}\n`).join(''));
-    differences += found.length;
+    const differences = await checkDrawings(folder, runs);
+    printDifferences(folder, differences, 'agrees with its results');
+    count += differences.length;
   }
-  return differences === 0 ? exitCodes.ok : exitCodes.checkFailed;
+  return count === 0 ? exitCodes.ok : exitCodes.checkFailed;
+}
+
+/** Prints the differences of a report, or that it agrees. */
+export function printDifferences(folder: string, differences: readonly string[], agreement: string): void {
+  const lines = differences.length === 0 ? [agreement] : differences;
+  printLines(lines.map((line) => `${shownPath(folder)}: ${line}`));
 }

@@ -2,28 +2,32 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { flagOf } from '../config/config-options.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
+import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/stored-results.ts';
+import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
+import { tableAsJson } from '../render/json.ts';
+import { printable, printableJson } from '../render/printable.ts';
+import { lackOfProof, progressText } from '../report/proof.ts';
+import { storedOutcomes } from '../report/outcomes.ts';
+import { checkReport, renderers, writeReport } from '../report/report-files.ts';
+import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
+import { type TurnFormat, turnFormats, turnLines } from '../report/turn-lines.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import { RunUserRepository } from '../store/run-user-repository.ts';
-import { TurnIndexRepository } from '../store/turn-index/turn-index-repository.ts';
-import { TurnRepository } from '../store/turn-repository.ts';
 import type { RunResults } from '../store/records/results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { groupOf } from '../store/run-name.ts';
-import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/stored-results.ts';
-import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
-import { printable, printableJson } from '../render/printable.ts';
-import { tableAsJson } from '../render/json.ts';
-import { storedOutcomes } from '../report/outcomes.ts';
-import { checkReport, renderers, writeReport } from '../report/report-files.ts';
-import { lackOfProof, progressText } from '../report/proof.ts';
-import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
-import { type TurnFormat, turnFormats, turnLines } from '../report/turn-lines.ts';
+import { RunUserRepository } from '../store/run-user-repository.ts';
+import { TurnIndexRepository } from '../store/turn-index/turn-index-repository.ts';
+import { TurnRepository } from '../store/turn-repository.ts';
+import { checksFailed } from './bench.ts';
 import { shownPath } from './command-line.ts';
-import { addConfigOptions } from './config-options.ts';
-import { exitCodes } from '../base/exit-codes.ts';
+import { addConfigOptions, refuseOthers, withExamples } from './options.ts';
+import { printLines } from './output.ts';
+import { checkReports, printDifferences, redrawReports, storedReports } from './stored-reports.ts';
 import { openStoredRuns } from './stored-runs.ts';
+
+const CHUNK_CHARACTERS = 65_536;
 
 interface TablesFlags {
   readonly run?: string;
@@ -38,95 +42,73 @@ interface TablesFlags {
 }
 
 /** Declares `tables`. */
-export function declareTables(command: Command): void {
-  command.description('draw the tables of a run from its stored turns, those of one under way included');
+export function declare(command: Command): void {
+  command.description('draw the tables of a run from its stored turns, also while it is running');
   addConfigOptions(command, ['out', 'db'])
     .option('--run <name>', 'name of the run, or of several suites (default: the latest)')
     .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
     .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
-    .addOption(new Option('--per-turn <format>', 'a line a turn in place of tables').choices(turnFormats))
+    .addOption(new Option('--per-turn <format>', 'one line per turn instead of tables').choices(turnFormats))
     .option('--check', 'compare with the report that the run wrote')
     .option('--write', 'write the report again')
-    .option('--report <path>', 'folder of reports, or a file of one, to draw from in place of a database')
+    .option('--report <path>', 'folder of reports, or a file of one, to draw from instead of a database')
     .action(async (flags: TablesFlags) => {
-      process.exitCode = await tables(flags);
+      const { report, ...others } = flags;
+      process.exitCode = report === undefined ? await databaseTables(others) : await reportTables(report, others);
     });
+  withExamples(command, {
+    'tables --table 1 --format tex': 'a table of the last run, for a paper',
+    'tables --run demo --check': 'do the reports agree with the stored turns?',
+    'tables --per-turn csv': 'one line per turn: answers, metrics, tokens, times',
+  });
 }
 
-async function tables({ report, ...flags }: TablesFlags): Promise<number> {
-  return report === undefined ? await ofDatabase(flags) : await ofReports({ ...flags, report });
+/** Draws, checks or redraws stored reports. */
+async function reportTables(path: string, { table, format, check, write, ...others }: TablesFlags): Promise<number> {
+  refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
+  if (check === true) return await checkReports(path);
+  if (write === true) return await redrawReports(path);
+  return printTables(storedReports(path), table, format);
 }
 
-/** Draws stored reports; options of databases are refused. */
-async function ofReports({
-  report,
-  table,
-  format,
-  check,
-  write,
-  ...others
-}: TablesFlags & { readonly report: string }) {
-  const [named] = Object.keys(others);
-  if (named !== undefined) {
-    const what = `${flagOf(named)} has no effect with --report, which opens no database`;
-    throw new BenchError('bad-option', what, 'drop it');
-  }
-  const { checkReports, redrawReports, storedReports } = await import('./stored-reports.ts');
-  if (check === true) return await checkReports(report);
-  if (write === true) return await redrawReports(report);
-  return printed(storedReports(report), table, format);
-}
-
-async function ofDatabase({
-  run,
-  out,
-  db,
-  table,
-  format,
-  perTurn,
-  check,
-  write,
-}: Omit<TablesFlags, 'report'>): Promise<number> {
-  const config = loadBenchConfig({ flags: { out, db } });
+async function databaseTables({ run, table, format, perTurn, check, write, ...flags }: TablesFlags): Promise<number> {
+  const config = loadBenchConfig({ flags });
   using database = openStoredRuns(config.db);
   if (perTurn !== undefined) {
     const other = [table === undefined ? undefined : '--table', check && '--check', write && '--write'].find(Boolean);
-    if (other === undefined) return await listed(database, run, perTurn);
+    if (other === undefined) return await listTurns(database, run, perTurn);
     throw new BenchError('bad-option', `--per-turn lists turns, and ${other} is about tables`, 'give one of them');
   }
-  if (check === true) return await checked(database, config.out, resultsOfRuns(database, run));
-  if (write === true) return await written(database, config.out, resultsOfRuns(database, run));
+  if (check === true) return await checkRuns(database, config.out, resultsOfRuns(database, run));
+  if (write === true) return await writeRuns(database, config.out, resultsOfRuns(database, run));
   const named = runsNamed(database, run);
-  const runs = storedSoFar(database, named);
-  const code = runs.length === 0 ? exitCodes.ok : printed(runs, table, format);
-  // Of runs of before there were indexes.
+  const runs = availableResults(database, named);
+  const code = runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
+  // Runs created before indexes existed.
   const indexes = new TurnIndexRepository(database);
   for (const { id } of named.filter(hasEnded)) indexes.make(id);
   return code;
 }
 
-/** Prints tables of runs. @returns the exit code */
-function printed(runs: readonly RunResults[], table: string | undefined, format: TablesFlags['format']): number {
+/** Prints tables of runs. @returns the exit code, ok for unfinished runs */
+function printTables(runs: readonly RunResults[], table: string | undefined, format: TablesFlags['format']): number {
   const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
   if (format === 'json' && chosen.length > 1) process.stdout.write(printableJson(chosen.map(tableAsJson)));
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));
-  const lacking = runs.flatMap((results) => {
+  for (const results of runs) {
     const lack = lackOfProof(results);
-    return lack === undefined ? [] : `${results.run.name}: ${lack}\n`;
-  });
-  process.stderr.write(lacking.join(''));
-  // To be unfinished is no failure: who asks for it knows.
-  const isProven = ({ checks }: RunResults): boolean => checks.every(({ status }) => status !== 'failed');
-  return runs.every(isProven) ? exitCodes.ok : exitCodes.checkFailed;
+    if (lack !== undefined) process.stderr.write(`${results.run.name}: ${lack}\n`);
+  }
+  return checksFailed(runs) ? exitCodes.checkFailed : exitCodes.ok;
 }
 
-/** The results of runs, of unfinished ones over the users whose turns are all there; says which have no such user. */
-function storedSoFar(database: BenchDatabase, runs: readonly RunRecord[]): RunResults[] {
+/** The results of runs; of unfinished ones over the users whose turns are complete, or a message if no user is. */
+function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): RunResults[] {
   const turns = new TurnRepository(database);
   return runs.flatMap((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
     if (!isUnfinished(run)) {
-      throw new BenchError('not-found', `run "${run.name}" has asked nothing yet`, goOn(run.name));
+      throw new BenchError('not-found', `run "${run.name}" has no turn yet`, continueHint(run.name));
     }
     const underWay = new RunUserRepository(database, run.id).underWay();
     const { progress, results } = resultsSoFar(run, turns.listForResults(run.id), underWay);
@@ -135,27 +117,26 @@ function storedSoFar(database: BenchDatabase, runs: readonly RunRecord[]): RunRe
   });
 }
 
-/** Writes a line a turn to standard output, as fast as its reader takes them. */
-async function listed(database: BenchDatabase, name: string | undefined, format: TurnFormat): Promise<number> {
+/** Writes one line per turn to standard output, as fast as its reader takes them. */
+async function listTurns(database: BenchDatabase, name: string | undefined, format: TurnFormat): Promise<number> {
   const turns = new TurnRepository(database);
   const runs = runsNamed(database, name);
-  const listedRuns = runs.map((run) => ({ run, turns: turns.listForResults(run.id) }));
-  // What a file holds goes on as it is; a terminal obeys control characters.
+  const listed = runs.map((run) => ({ run, turns: turns.listForResults(run.id) }));
+  // A file gets the text as it is; a terminal would obey control characters.
   const shown = process.stdout.isTTY ? printableLines : (text: string) => text;
   let chunk = '';
-  for (const line of turnLines(listedRuns, format)) {
+  for (const line of turnLines(listed, format)) {
     chunk += shown(line);
     if (chunk.length < CHUNK_CHARACTERS) continue;
     if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
     chunk = '';
   }
   process.stdout.write(chunk);
-  const unfinished = runs.filter((run) => !hasEnded(run)).map((run) => `${run.name}: UNFINISHED: ${goOn(run.name)}\n`);
-  process.stderr.write(unfinished.join(''));
+  for (const run of runs.filter((one) => !hasEnded(one))) {
+    process.stderr.write(`${run.name}: UNFINISHED: ${continueHint(run.name)}\n`);
+  }
   return exitCodes.ok;
 }
-
-const CHUNK_CHARACTERS = 65_536;
 
 const printableLines = (text: string): string =>
   text
@@ -163,40 +144,43 @@ const printableLines = (text: string): string =>
     .map((part, index) => (index % 2 === 0 ? printable(part) : part))
     .join('');
 
-function goOn(run: string): string {
-  return `wait for it, or go on with it: npm run bench -- --resume ${groupOf(run)}`;
+function continueHint(run: string): string {
+  return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
-/** The reports by folder: one for each run, and one for all if there are several. */
-function reportsOf(
-  out: string,
-  runs: readonly RunResults[],
-): (readonly [folder: string, runs: readonly RunResults[]])[] {
-  const reports = runs.map((results) => [join(out, results.run.name), [results]] as const);
-  return runs.length > 1 ? [...reports, [join(out, groupOf(runs[0]!.run.name)), runs] as const] : reports;
+/** A folder of a report, the runs in it, and the outcomes of a single run. */
+interface ReportContent {
+  readonly folder: string;
+  readonly runs: readonly RunResults[];
+  readonly outcomes: string | undefined;
 }
 
-/** The outcomes that stand in the report of one run; that of several has none. */
-function outcomesOfReport(database: BenchDatabase, [run, ...others]: readonly RunResults[]): string | undefined {
-  return run === undefined || others.length > 0 ? undefined : storedOutcomes(database, run.run.id);
+/** The reports: one for each run, and one for all if there are several. */
+function reportContents(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
+  const reports: ReportContent[] = runs.map((results) => ({
+    folder: join(out, results.run.name),
+    runs: [results],
+    outcomes: storedOutcomes(database, results.run.id),
+  }));
+  if (runs.length > 1) reports.push({ folder: join(out, groupOf(runs[0]!.run.name)), runs, outcomes: undefined });
+  return reports;
 }
 
-async function written(database: BenchDatabase, out: string, runs: readonly RunResults[]): Promise<number> {
-  for (const [folder, shown] of reportsOf(out, runs)) {
-    await writeReport(folder, shown, outcomesOfReport(database, shown));
-    process.stdout.write(`${printable(shownPath(folder))}: written\n`);
+async function writeRuns(database: BenchDatabase, out: string, results: readonly RunResults[]): Promise<number> {
+  for (const { folder, runs, outcomes } of reportContents(database, out, results)) {
+    await writeReport(folder, runs, outcomes);
+    printLines([`${shownPath(folder)}: written`]);
   }
   return exitCodes.ok;
 }
 
-/** Compares each report with the stored turns, and reports the differences. */
-async function checked(database: BenchDatabase, out: string, runs: readonly RunResults[]): Promise<number> {
-  let differences = 0;
-  for (const [folder, shown] of reportsOf(out, runs)) {
-    const found = await checkReport(folder, shown, outcomesOfReport(database, shown));
-    const lines = found.length === 0 ? ['agrees with the stored turns'] : found;
-    process.stdout.write(lines.map((line) => `${printable(`${shownPath(folder)}: ${line}`)}\n`).join(''));
-    differences += found.length;
+/** Compares each report with the stored turns, and prints the differences. */
+async function checkRuns(database: BenchDatabase, out: string, results: readonly RunResults[]): Promise<number> {
+  const found: string[] = [];
+  for (const { folder, runs, outcomes } of reportContents(database, out, results)) {
+    const differences = await checkReport(folder, runs, outcomes);
+    printDifferences(folder, differences, 'agrees with the stored turns');
+    found.push(...differences);
   }
-  return differences === 0 ? exitCodes.ok : exitCodes.checkFailed;
+  return found.length === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  address,
   commaSeparated,
   describe,
   numeric,
@@ -12,7 +13,6 @@ import {
   wholeFrom,
 } from './option-kinds.ts';
 import { documentWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
-import type { SystemPrompt } from './system-prompt.ts';
 import { coldIndexNames, retrieverNames } from './retriever-names.ts';
 
 /** The suites, in the order in which `all` runs them. */
@@ -35,13 +35,16 @@ export const suiteNames = [
 
 export type SuiteName = (typeof suiteNames)[number];
 
+/** The engines, the default first. */
+export const engineNames = ['llama-cpp', 'llama-server', 'openai'] as const;
+
 /** Devices that may compute a model: the CPU, the first accelerator that is found, or one interface to them. */
 export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
 export type GpuName = (typeof gpuNames)[number];
 
 export const onOff = ['off', 'on'] as const;
 
-/** Options that only some engines have: each adapter says which are its own. */
+/** Options that only some engines have: each adapter lists its own. */
 export const engineOptionNames = [
   'gpu',
   'gpuLayers',
@@ -53,23 +56,22 @@ export const engineOptionNames = [
   'llamaServer',
 ] as const;
 
-/** Of these, where an engine is: no number depends on them. */
+/** Engine options that say where an engine is; results do not depend on them. */
 export const enginePlaceNames = ['engineUrl', 'slotsFolder', 'llamaServer'] as const;
 
-/** An engine and its own options, as far as they are known. */
-export type EngineChoice = Partial<Pick<BenchConfig, 'engine' | (typeof engineOptionNames)[number] | 'given'>>;
+/** An engine and its own options. */
+export type EngineChoice = Partial<Pick<BenchConfig, (typeof engineOptionNames)[number] | 'given'>> & {
+  /** A name from a stored run may be unknown. */
+  readonly engine?: string;
+};
 
-/** The model that a server has loaded, whichever it is. */
+/** Stands for the model that a server has loaded. */
 export const servedModel = 'served';
 
 /** Prefix of models with random weights: the rest of the name is a shape. */
 export const randomModelPrefix = 'random:';
 
-/**
- * The options of the bench with their defaults and descriptions. Texts are read as numbers and booleans, so that a flag, an
- * environment variable and a value in the file mean the same.
- */
-export const benchConfigSchema = z.strictObject({
+const questions = {
   suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
     value: '<names>',
     help: 'suites to run, comma-separated, or "all"',
@@ -85,7 +87,7 @@ export const benchConfigSchema = z.strictObject({
   dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
     value: '<names|files>',
     help:
-      'data sets to ask, comma-separated: names of shipped ones, names of public ones (locomo, musique-s, longmemeval)' +
+      'data sets to run, comma-separated: names of shipped ones, names of public ones (locomo, musique-s, longmemeval)' +
       ' whose --data-file you bring, or files; each user is scored in their own language',
     allowed: 'comma-separated names or files',
   }).default('recall-en,recall-zh'),
@@ -99,97 +101,6 @@ export const benchConfigSchema = z.strictObject({
     '<file>',
     'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions',
   ).exactOptional(),
-  model: path(
-    '<file>',
-    'language model: a GGUF file, a name (recall-base, recall-block, smollm2-135m), hf:org/repo/file.gguf (fetched), or' +
-      ' random:SHAPE (random weights)',
-    'recall-base',
-  ).exactOptional(),
-  engine: describe(z.string().min(1), {
-    value: '<name>',
-    help: 'engine that runs the language model',
-    allowed: 'the name of an engine',
-  }).default('llama-cpp'),
-  engineUrl: describe(z.string().min(1), {
-    value: '<url>',
-    help: 'address of the server that has loaded the model; --model then names what it has loaded, or its file',
-    preset: 'none',
-    allowed: 'an address',
-  }).exactOptional(),
-  allowRemote: toggle('ask an --engine-url of another machine: it is sent what users said').exactOptional(),
-  engineModel: describe(z.string().regex(/\S/u), {
-    value: '<name>',
-    help: 'model that an OpenAI-compatible server is asked for, by its own name for it',
-    preset: 'the only one',
-    allowed: 'a name',
-  }).exactOptional(),
-  slotsFolder: path(
-    '<dir>',
-    'folder that a llama-server saves slots to: K/V goes in and out of it there, if --model is the file that it serves',
-    'none',
-  ).exactOptional(),
-  llamaServer: path('<program>', 'llama-server to start for the run, and to end with it', 'none').exactOptional(),
-  embedder: path(
-    '<dir>',
-    'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
-    "the model's",
-  ).exactOptional(),
-  retriever: oneOf(
-    'retriever',
-    retrieverNames,
-    'strategy that retrieves memories; given: the passages that each item lists, in their order',
-  ).default('router'),
-  hot: describe(z.string().min(1), {
-    value: '<url>',
-    help: 'working memory of --retriever tiered: redis://…',
-    preset: 'in the process',
-    allowed: 'an address',
-  }).exactOptional(),
-  cold: describe(z.string().min(1), {
-    value: '<url>',
-    help: 'long-term memory of --retriever tiered: postgres://… with pgvector',
-    preset: 'a SQLite file, searched by FAISS',
-    allowed: 'an address',
-  }).exactOptional(),
-  coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
-  retrievalTokens: wholeFrom(0, '<n>', 'token budget of --retriever salience', '1500').exactOptional(),
-  halfLife: describe(numeric(z.number().positive()), {
-    value: '<days>',
-    help: 'days after which a memory is half as recent for --retriever salience',
-    preset: '30',
-    allowed: 'a number of days above 0',
-  }).exactOptional(),
-  salienceWeights: describe(
-    z.string().refine((given) => parseSalienceWeights(given) !== undefined),
-    {
-      value: '<weights>',
-      help: 'weights of the signals of --retriever salience, signal=number; they sum to 1, and those not named are 0',
-      allowed: `${salienceSignals.map((signal) => `${signal}=…`).join(',')}, numbers from 0 that sum to 1`,
-      preset: writeSalienceWeights(documentWeights),
-    },
-  ).exactOptional(),
-  preRetrieval: path(
-    '<file>',
-    'preparation of questions by --retriever hinted, JSON or YAML',
-    'routing by keyword',
-  ).exactOptional(),
-  eventsPort: describe(numeric(z.number().int().min(1).max(65_535)), {
-    value: '<port>',
-    help: 'port on 127.0.0.1 that serves events of --retriever tiered to WebSocket clients',
-    preset: 'none',
-    allowed: 'a port from 1 to 65535',
-  }).exactOptional(),
-  topK: wholeFrom(1, '<n>', 'most memories retrieved for a question').default(5),
-  threshold: describe(numeric(z.number().min(-1)), {
-    value: '<score>',
-    help: 'least score of a retrieved memory; -1 accepts all',
-    allowed: 'a number, -1 or more',
-  }).default(-1),
-  alpha: describe(numeric(z.number().min(0)), {
-    value: '<factor>',
-    help: 'factor on the values (V) of injected memories; 1 leaves them unchanged',
-    allowed: 'a number, 0 or more',
-  }).default(1),
   limit: wholeFrom(
     1,
     '<n>',
@@ -202,14 +113,86 @@ export const benchConfigSchema = z.strictObject({
     'number of users to draw; --limit is divided among them',
     'as many as --limit fills, 10 at least',
   ).exactOptional(),
-  sessions: wholeFrom(1, '<n>', 'turns that suite serving answers at once').default(2),
+  repeats: wholeFrom(1, '<n>', 'times that each question is asked').default(1),
+  seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
+  sessions: wholeFrom(1, '<n>', 'turns that suite serving answers concurrently').default(2),
   recurrence: describe(numeric(z.number().min(0).max(1)), {
     value: '<share>',
-    help: 'of the turns behind the first of a conversation, the share that suite serving lets ask a question again',
+    help: 'share of follow-up turns that repeat a question, in suite serving',
     allowed: 'a share from 0 to 1',
   }).default(0.5),
-  seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
-  repeats: wholeFrom(1, '<n>', 'number of times that each question is asked').default(1),
+};
+
+const modelAndEngine = {
+  model: path(
+    '<file>',
+    'language model: a GGUF file, a name (recall-base, recall-block, smollm2-135m), hf:org/repo/file.gguf (fetched), or' +
+      ' random:SHAPE (random weights)',
+    'recall-base',
+  ).exactOptional(),
+  engine: oneOf('engine', engineNames, 'engine that runs the language model').default('llama-cpp'),
+  engineUrl: address(
+    'address of the server that has loaded the model; --model then names what it has loaded, or its file',
+    'none',
+  ).exactOptional(),
+  allowRemote: toggle('allow --engine-url on another machine, which then receives what users said').exactOptional(),
+  engineModel: text(
+    '<name>',
+    'name of the model on an OpenAI-compatible server',
+    'a name',
+    'the only one',
+  ).exactOptional(),
+  slotsFolder: path(
+    '<dir>',
+    'directory for slot save and restore of a llama-server; needed to inject KV, with --model naming the file it serves',
+    'none',
+  ).exactOptional(),
+  llamaServer: path(
+    '<program>',
+    'llama-server program to start for the run, and to stop after it',
+    'none',
+  ).exactOptional(),
+  embedder: path(
+    '<dir>',
+    'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
+    "the model's",
+  ).exactOptional(),
+  contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
+  threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
+  workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
+    value: '<n>',
+    help:
+      'worker processes, each with its own model and its share of the cores; auto: one per core, 4 at most. Times are then' +
+      ' under load; suites that measure times (latency, scaling, serving, storage) use one',
+    allowed: 'a whole number, 1 or more, or auto',
+    preset: '1',
+  }).exactOptional(),
+  shard: describe(
+    z.string().refine((given) => {
+      const [, index, of] = /^([1-9]\d{0,5})\/([1-9]\d{0,5})$/.exec(given) ?? [];
+      return Number(index) <= Number(of);
+    }),
+    {
+      value: '<i/n>',
+      help: 'part i of n of the users, for n processes on any machines; queue merge joins the parts',
+      allowed: 'i/n, i from 1 to n',
+      preset: 'all users',
+    },
+  ).exactOptional(),
+  gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),
+  gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
+    value: '<n>',
+    help: 'layers computed on the accelerator, the output layer counted',
+    allowed: 'a whole number, 0 or more, or max',
+  }).default('max'),
+  flashAttention: oneOf(
+    'flash attention',
+    onOff,
+    'faster attention on accelerators; injected KV then equals text within rounding, not bit by bit',
+  ).default('off'),
+};
+
+const prompt = {
   systemPrompt: describe(z.string(), {
     value: '<text>',
     help: 'instruction of the system message; "" for none',
@@ -217,7 +200,8 @@ export const benchConfigSchema = z.strictObject({
     preset: "the model's, in the user's language",
   }).exactOptional(),
   answerPrefix: text(
-    'text with which the model is made to begin its answer; "item" for that of each question, "none" for none',
+    '<text>',
+    'text that the answer is forced to begin with; "item" for the text of each question, "none" for none',
     'none, item, or a text',
     "the model's",
   ).exactOptional(),
@@ -243,48 +227,68 @@ export const benchConfigSchema = z.strictObject({
     'most earlier turns of a conversation in a prompt',
     'as many as the budget holds',
   ).exactOptional(),
-  contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
-  threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
-  workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
-    value: '<n>',
-    help:
-      'processes that take turns at one time, each with its own model and its share of the cores; auto: one a core, 4 at' +
-      ' most. Times are then under load; suites of times (latency, scaling, serving, storage) keep to one',
-    allowed: 'a whole number, 1 or more, or auto',
-    preset: '1',
+};
+
+const retrieval = {
+  retriever: oneOf(
+    'retriever',
+    retrieverNames,
+    'strategy that retrieves memories; given: the passages that each item lists, in their order',
+  ).default('router'),
+  hot: address('working memory of --retriever tiered: redis://…', 'in the process').exactOptional(),
+  cold: address(
+    'long-term memory of --retriever tiered: postgres://… with pgvector',
+    'a SQLite file, searched by FAISS',
+  ).exactOptional(),
+  coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
+  retrievalTokens: wholeFrom(0, '<n>', 'token budget of --retriever salience', '1500').exactOptional(),
+  halfLife: describe(numeric(z.number().positive()), {
+    value: '<days>',
+    help: 'days after which a memory is half as recent for --retriever salience',
+    preset: '30',
+    allowed: 'a number of days above 0',
   }).exactOptional(),
-  shard: describe(
-    z.string().refine((given) => {
-      const [, index, of] = /^([1-9]\d{0,5})\/([1-9]\d{0,5})$/.exec(given) ?? [];
-      return Number(index) <= Number(of);
-    }),
+  salienceWeights: describe(
+    z.string().refine((given) => parseSalienceWeights(given) !== undefined),
     {
-      value: '<i/n>',
-      help: 'part i of n of the users, for n processes on any machines; merge puts the parts together',
-      allowed: 'i/n, i from 1 to n',
-      preset: 'all users',
+      value: '<weights>',
+      help: 'weights of the signals of --retriever salience, signal=number; they sum to 1, and those not named are 0',
+      allowed: `${salienceSignals.map((signal) => `${signal}=…`).join(',')}, numbers from 0 that sum to 1`,
+      preset: writeSalienceWeights(documentWeights),
     },
   ).exactOptional(),
-  queue: describe(z.string().min(1), {
-    value: '<url>',
-    help: 'PostgreSQL that holds the queue: postgres://…; DKI_BENCH_QUEUE keeps its password out of the list of processes',
-    preset: 'none',
-    allowed: 'an address',
-  }).exactOptional(),
-  gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),
-  gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
-    value: '<n>',
-    help: 'layers computed on the accelerator, the output layer counted',
-    allowed: 'a whole number, 0 or more, or max',
-  }).default('max'),
-  flashAttention: oneOf(
-    'flash attention',
-    onOff,
-    'faster attention on accelerators; injected K/V is then equal to text within rounding, not bit by bit',
-  ).default('off'),
+  preRetrieval: path(
+    '<file>',
+    'preparation of questions by --retriever hinted, JSON or YAML',
+    'routing by keyword',
+  ).exactOptional(),
+  topK: wholeFrom(1, '<n>', 'most memories retrieved for a question').default(5),
+  threshold: describe(numeric(z.number().min(-1)), {
+    value: '<score>',
+    help: 'least score of a retrieved memory; -1 accepts all',
+    allowed: 'a number, -1 or more',
+  }).default(-1),
+};
+
+const kv = {
+  alpha: describe(numeric(z.number().min(0)), {
+    value: '<factor>',
+    help: 'factor on the values (V) of injected memories; 1 leaves them unchanged',
+    allowed: 'a number, 0 or more',
+  }).default(1),
+  kvStore: path('<dir>', 'KV store shared by users and runs', 'one for each user of the run').exactOptional(),
+  kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
+    value: '<size>',
+    help: 'most bytes of KV stored per user',
+    preset: '256MiB',
+    allowed: 'bytes, or a size such as 256MiB',
+  }).default(256 * 2 ** 20),
+};
+
+const answers = {
   margin: describe(numeric(z.number().min(0)), {
     value: '<points>',
-    help: 'loss of quality, in points of a metric in %, that still counts as kept',
+    help: 'loss of quality, in percentage points of a metric, that still counts as kept',
     allowed: 'a number of points, 0 or more',
   }).default(2),
   failBelow: describe(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
@@ -295,27 +299,20 @@ export const benchConfigSchema = z.strictObject({
     preset: 'none',
     allowed: 'comma-separated bars',
   }).exactOptional(),
-  judge: describe(z.string().min(1), {
-    value: '<url>',
-    help:
-      'server with an OpenAI-compatible route /v1/chat/completions, which is asked whether answers are right;' +
-      ' its key is read from DKI_BENCH_JUDGE_KEY or OPENAI_API_KEY',
-    preset: 'none',
-    allowed: 'an address',
-  }).exactOptional(),
-  judgeModel: describe(z.string().regex(/\S/u), {
-    value: '<name>',
-    help: 'model that --judge asks, as its server calls it',
-    allowed: 'a name',
-  }).exactOptional(),
-  kvStore: path('<dir>', 'K/V store shared by users and runs', 'one for each user of the run').exactOptional(),
-  kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
-    value: '<size>',
-    help: 'most bytes of K/V kept for a user',
-    preset: '256MiB',
-    allowed: 'bytes, or a size such as 256MiB',
-  }).default(256 * 2 ** 20),
-  text: toggle('store hashes in place of prompts, answers, memories and questions: for private data', {
+  judge: address(
+    'server with an OpenAI-compatible route /v1/chat/completions that judges whether answers are right; its key is read from' +
+      ' DKI_BENCH_JUDGE_KEY or OPENAI_API_KEY',
+    'none',
+  ).exactOptional(),
+  judgeModel: text('<name>', "the judge's model, by its server's name for it", 'a name').exactOptional(),
+};
+
+const output = {
+  queue: address(
+    'PostgreSQL that holds the queue: postgres://…; DKI_BENCH_QUEUE keeps its password out of the list of processes',
+    'none',
+  ).exactOptional(),
+  text: toggle('store hashes instead of prompts, answers, memories and questions: for private data', {
     negated: true,
   }).exactOptional(),
   run: runName('name of the run', 'suite, date and time').exactOptional(),
@@ -325,31 +322,61 @@ export const benchConfigSchema = z.strictObject({
   json: toggle('print one JSON document on standard output, and nothing else').default(false),
   quiet: toggle('print no progress').default(false),
   databaseEcho: toggle('write every SQL statement to standard error').default(false),
+};
+
+/** The options by the headings under which help shows them. */
+export const optionGroups = {
+  'Questions:': questions,
+  'Model and engine:': modelAndEngine,
+  'Prompt:': prompt,
+  'Retrieval:': retrieval,
+  'KV:': kv,
+  'Answers:': answers,
+  'Run and output:': output,
+};
+
+/**
+ * The options of the bench: flags, environment variables, the configuration file, its JSON schema and the help all derive
+ * from it. Texts are read as numbers and booleans, so that a flag, a variable and a value in the file mean the same.
+ */
+export const benchConfigSchema = z.strictObject({
+  ...questions,
+  ...modelAndEngine,
+  ...prompt,
+  ...retrieval,
+  ...kv,
+  ...answers,
+  ...output,
 });
+
+/** Text of the system message: one for every question, or one per language; empty for no system message. */
+export const systemPromptSchema = z.union([z.string(), z.strictObject({ en: z.string(), zh: z.string() }).readonly()]);
+
+export type SystemPrompt = z.output<typeof systemPromptSchema>;
 
 type Options = z.output<typeof benchConfigSchema>;
 
-/** How a model is asked: the registry says it where nobody else does. */
-type Asking = Pick<Options, 'template' | 'systemPrompt' | 'answerPrefix' | 'labels'>;
+/** The prompt defaults: the model registry has them where no option is given. */
+type PromptDefaults = Pick<Options, 'template' | 'systemPrompt' | 'answerPrefix' | 'labels'>;
 
-/** Configuration of a run. All paths are absolute; models with random weights and of the hub are given by name. */
+/** Configuration of a run. Paths are absolute; models of the hub and with random weights are given by name. */
 export interface BenchConfig
   extends
-    Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile' | keyof Asking>>,
-    Readonly<Required<Omit<Asking, 'systemPrompt'>>> {
+    Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile' | keyof PromptDefaults>>,
+    Readonly<Required<Omit<PromptDefaults, 'systemPrompt'>>> {
   /** Names of arms, those of the calling program included. */
   readonly arms?: readonly string[];
   /** The data sets, at least one: absolute paths of files, or names of public data sets. */
   readonly dataset: readonly string[];
-  /** Absolute paths of the files of public data sets, by name; missing where none is asked. */
+  /** Absolute paths of the files of public data sets, by name; missing if the run uses none. */
   readonly dataFile?: Readonly<Record<string, string>>;
   readonly model: string;
   readonly embedder: string;
   readonly systemPrompt: SystemPrompt;
   readonly db: string;
-  /** The whole address of the judge's route; missing where no judge is asked. */
+  /** Full address of the judge's route; missing without a judge. */
   readonly judge?: string;
-  /** The beginning of an answer where a question has none of its own, and in arms that ask for it; empty for none. */
+  /** Beginning of an answer where the question has none of its own, and in arms that force one; empty for none. */
   readonly generalAnswerPrefix: string;
   /** Options that were given; a suite may set its own defaults for the others. */
   readonly given: readonly string[];

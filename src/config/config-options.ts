@@ -1,15 +1,18 @@
-import type { z } from 'zod';
-import { benchConfigSchema } from './bench-config.ts';
+import { z } from 'zod';
+import { benchConfigSchema, optionGroups } from './bench-config.ts';
 import { type OptionDescription, optionDescriptions } from './option-kinds.ts';
+
+/** Optional file in the working folder that holds options. */
+export const configFileName = 'dki-bench.config.json';
 
 /** Maps `topK` to `--top-k`, and a boolean that its flag turns off to `--no-…`. */
 export function flagOf(key: string): string {
-  const isNegated = key in benchConfigSchema.shape && descriptionOf(key).negated === true;
-  return `--${isNegated ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const negated = key in benchConfigSchema.shape && optionDescription(key).negated === true;
+  return `--${negated ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Finds the description of an option, registered for the schema inside defaults and optionals. */
-export function descriptionOf(key: string) {
+/** Finds the description of an option inside its schema's defaults and optionals. */
+export function optionDescription(key: string): OptionDescription {
   let schema: unknown = benchConfigSchema.shape[key as keyof typeof benchConfigSchema.shape];
   for (;;) {
     const description = optionDescriptions.get(schema as z.ZodType);
@@ -21,19 +24,16 @@ export function descriptionOf(key: string) {
 /** The options for the command line, in the order of the schema; their help names default and choices. */
 export function configOptions() {
   const defaults: Readonly<Record<string, unknown>> = benchConfigSchema.parse({});
-  return (Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[]).map((key) => {
-    const description = descriptionOf(key);
-    return {
-      key,
-      flag: flagOf(key),
-      default: defaults[key],
-      ...description,
-      help: helpOf(description, defaults[key]),
-    };
-  });
+  return Object.entries(optionGroups).flatMap(([group, options]) =>
+    (Object.keys(options) as (keyof typeof benchConfigSchema.shape)[]).map((key) => {
+      const description = optionDescription(key);
+      const preset = defaults[key];
+      return { key, group, flag: flagOf(key), default: preset, ...description, help: fullHelp(description, preset) };
+    }),
+  );
 }
 
-function helpOf({ help, preset, names }: OptionDescription, byDefault: unknown): string {
+function fullHelp({ help, preset, names }: OptionDescription, byDefault: unknown): string {
   const isShown = typeof byDefault === 'string' || typeof byDefault === 'number' || Array.isArray(byDefault);
   const shown = preset ?? (isShown ? [byDefault].flat().join(', ') : undefined);
   const parts = [
@@ -41,4 +41,20 @@ function helpOf({ help, preset, names }: OptionDescription, byDefault: unknown):
     ...(names === undefined ? [] : [`choices: ${names.known.join(', ')}`]),
   ];
   return parts.length === 0 ? help : `${help} (${parts.join('; ')})`;
+}
+
+/** The JSON schema of the configuration file, for editors: types, limits, defaults and help of all options. */
+export function configFileSchema(): object {
+  const schema = z.toJSONSchema(benchConfigSchema, { io: 'output', unrepresentable: 'any' });
+  const described = configOptions().map(({ key, help }): [string, object] => [
+    key,
+    { ...(schema.properties![key] as object), description: help },
+  ]);
+  return {
+    ...schema,
+    title: configFileName,
+    properties: Object.fromEntries(described),
+    required: [],
+    patternProperties: { [String.raw`^(?:\$schema$|//)`]: { type: 'string' } },
+  };
 }

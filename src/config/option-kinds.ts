@@ -64,8 +64,12 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(
   });
 
 /** A text that is not blank. */
-export const text = (help: string, allowed: string, preset: string) =>
-  describe(z.string().regex(/\S/u), { value: '<text>', help, allowed, preset });
+export const text = (value: string, help: string, allowed: string, preset?: string) =>
+  describe(z.string().regex(/\S/u), { value, help, allowed, ...(preset === undefined ? {} : { preset }) });
+
+/** The address of a server. */
+export const address = (help: string, preset: string) =>
+  describe(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' });
 
 /** A path, or what a path may stand for. */
 export const path = (value: string, help: string, preset?: string) =>

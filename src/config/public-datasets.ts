@@ -51,7 +51,7 @@ export function isPublicDataset(name: string): name is PublicDatasetName {
 }
 
 /** The place in the cache folder where a public data set is found without `--data-file`. */
-export function fetchedFileOf(
+export function fetchedFile(
   name: PublicDatasetName,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
@@ -109,7 +109,7 @@ export function publicDatasetFiles(
   {
     workingFolder,
     environment,
-  }: { readonly workingFolder: string; readonly environment?: Parameters<typeof fetchedFileOf>[1] },
+  }: { readonly workingFolder: string; readonly environment?: Parameters<typeof fetchedFile>[1] },
 ): Readonly<Record<string, string>> {
   const asked = datasets.filter(isPublicDataset);
   const files = given === undefined ? new Map<string, string>() : givenFiles(given, asked);
@@ -117,7 +117,7 @@ export function publicDatasetFiles(
     asked.map((name) => {
       const file = files.get(name);
       if (file !== undefined && file !== '') return [name, resolve(workingFolder, file)];
-      const fetched = fetchedFileOf(name, environment);
+      const fetched = fetchedFile(name, environment);
       if (existsSync(fetched)) return [name, fetched];
       const { published, licence } = publicDatasetOrigins[name];
       throw refused(

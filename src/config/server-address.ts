@@ -1,16 +1,27 @@
 import { BenchError } from '../base/bench-error.ts';
 
+/** The key that clients of OpenAI-compatible servers usually read. */
+const USUAL_KEY_VARIABLE = 'OPENAI_API_KEY';
+
+/** Environment variable with the key of the server that runs the language model. */
+export const engineKeyVariable = 'DKI_BENCH_ENGINE_KEY';
+
+/** Environment variable with the key of the judge's server. */
+export const judgeKeyVariable = 'DKI_BENCH_JUDGE_KEY';
+
+const CHAT_ROUTE = '/chat/completions';
+
 /** Returns the address of a Redis server without user and password. @throws BenchError `bad-option` for an invalid one */
 export function redisAddress(address: string, option = '--hot'): string {
-  return shownAddress(option, address, ['redis:', 'rediss:']);
+  return addressWithoutUser(option, address, ['redis:', 'rediss:']);
 }
 
 /** Returns the address of a PostgreSQL server without user and password. @throws BenchError `bad-option` for an invalid one */
 export function postgresAddress(address: string, option = '--cold'): string {
-  return shownAddress(option, address, ['postgres:', 'postgresql:']);
+  return addressWithoutUser(option, address, ['postgres:', 'postgresql:']);
 }
 
-function shownAddress(option: string, address: string, protocols: readonly string[]): string {
+function addressWithoutUser(option: string, address: string, protocols: readonly string[]): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !protocols.includes(url.protocol)) {
     const expected = protocols.map((protocol) => `${protocol}//…`).join(' or ');
@@ -18,4 +29,50 @@ function shownAddress(option: string, address: string, protocols: readonly strin
     throw new BenchError('bad-option', `${option}: not a valid server URL`, `give ${expected}`);
   }
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
+}
+
+/**
+ * The full address of the judge's chat route: `http://127.0.0.1:8080`, `…/v1` and `…/v1/chat/completions` are one.
+ * @throws BenchError `bad-option` for an address of another kind; the message never shows it, since it may hold a password
+ */
+export function judgeAddress(given: string): string {
+  const refuse = (what: string, hint: string): never => {
+    throw new BenchError('bad-option', `--judge: ${what}`, hint);
+  };
+  if (!URL.canParse(given)) return refuse('is no address', 'give one such as http://127.0.0.1:8080');
+  const url = new URL(given);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return refuse(`${url.protocol} is no protocol of a judge`, 'give an address that begins with http:// or https://');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    const hint = `drop user, password, query and fragment; a key is read from ${judgeKeyVariable}`;
+    return refuse('holds more than host and path', hint);
+  }
+  const path = url.pathname.replace(/\/+$/, '');
+  if (!path.endsWith(CHAT_ROUTE)) url.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}${CHAT_ROUTE}`;
+  return url.href;
+}
+
+/** True for an address that only this machine can reach. */
+export function isOfThisMachine({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+/**
+ * The key for a server: that of its own variable, else `OPENAI_API_KEY`, which is not sent unencrypted to other machines.
+ * @throws BenchError `bad-option` for a key that no header can hold; the message does not show it
+ */
+export function serverKey(
+  address: string,
+  ownVariable: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const url = new URL(address);
+  const isSafe = url.protocol === 'https:' || isOfThisMachine(url);
+  const names = isSafe ? [ownVariable, USUAL_KEY_VARIABLE] : [ownVariable];
+  const name = names.find((one) => (environment[one] ?? '').trim() !== '');
+  if (name === undefined) return undefined;
+  const key = environment[name]!.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new BenchError('bad-option', `${name} holds what no key can`, 'a key is one line of ASCII without blanks');
 }

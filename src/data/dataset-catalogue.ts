@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import {
-  fetchedFileOf,
+  fetchedFile,
   type PublicDatasetName,
   publicDatasetNames,
   type PublicDatasetOrigin,
@@ -80,7 +80,7 @@ export async function datasetCatalogue(window: ContextWindow): Promise<Catalogue
 /** Lists the public data sets that can be named with a file of them. */
 export function broughtDatasets(): BroughtEntry[] {
   return publicDatasetNames.map((name) => {
-    const file = fetchedFileOf(name);
+    const file = fetchedFile(name);
     return { name, ships: false, ...publicDatasetOrigins[name], fetched: existsSync(file) ? file : null };
   });
 }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { checksumOfFile } from '../models/hub/file-checksum.ts';
+
 import { type DownloadOptions, fetchFile } from '../models/hub/hub-file.ts';
-import { describeUnprovenFile } from '../models/hub/remote-file.ts';
-import { fetchedFileOf, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
+import { describeUnprovenFile, fileChecksum } from '../models/hub/remote-file.ts';
+import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
 import { verifySource } from './verify/verify-dataset.ts';
 
@@ -51,7 +51,7 @@ export function datasetOffer(
   if ((url?.protocol !== 'https:' && url?.protocol !== 'http:') || url.username !== '' || url.password !== '') {
     throw new BenchError('bad-option', '--address: expected a web address without a password', 'https://…/file.json');
   }
-  const path = fetchedFileOf(name, environment);
+  const path = fetchedFile(name, environment);
   return { name, address: chosen, licence, path, isFetched: existsSync(path) };
 }
 
@@ -77,7 +77,7 @@ export async function fetchDataset(
     const remote = await describeUnprovenFile(address, options);
     await fetchFile(remote, arrived, { ...options, name, hub: { endpoint: address, token: undefined } });
   }
-  const sha256 = await checksumOfFile(arrived, 'sha-256');
+  const sha256 = await fileChecksum(arrived);
   try {
     if (before !== undefined && before !== sha256) throw otherBytes(name, path, { before, sha256, isFetched });
     const { users, items } = await contentOf(name, arrived, address);

@@ -1,4 +1,4 @@
-import { embedderNamed, languageModelNamed, shippedPathOf } from './registry.ts';
+import { embedderNamed, languageModelNamed, shippedPath } from './registry.ts';
 
 /** The language model of a run that names none. */
 export const presetModelName = 'recall-base';
@@ -8,6 +8,6 @@ export const presetEmbedderName = languageModelNamed(presetModelName)!.embedder;
 
 /** Paths of the models of a run that names none: a file and a folder. */
 export const presetModels = {
-  model: shippedPathOf(languageModelNamed(presetModelName)!)!,
-  embedder: shippedPathOf(embedderNamed(presetEmbedderName)!)!,
+  model: shippedPath(languageModelNamed(presetModelName)!)!,
+  embedder: shippedPath(embedderNamed(presetEmbedderName)!)!,
 } as const;

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { systemPromptSchema } from '../config/system-prompt.ts';
+import { systemPromptSchema } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
+import { fileChecksum } from './hub/remote-file.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bytes = z.number().int().positive();
@@ -20,7 +21,7 @@ const common = {
   licence: z.string().min(1),
 };
 
-const askedSchema = z
+const promptDefaultsSchema = z
   .strictObject({
     /** The bench's own form of the prompt, or the model's chat template. */
     template: z.enum(['plain', 'chat']),
@@ -32,8 +33,8 @@ const askedSchema = z
   })
   .readonly();
 
-/** How a model is asked where the user says nothing else. */
-export type Asked = z.output<typeof askedSchema>;
+/** How a model is prompted unless options say otherwise. */
+export type PromptDefaults = z.output<typeof promptDefaultsSchema>;
 
 const languageModelSchema = z
   .strictObject({
@@ -44,7 +45,7 @@ const languageModelSchema = z
     bytes,
     /** Name of the embedder that goes with it. */
     embedder: z.string(),
-    asked: askedSchema,
+    asked: promptDefaultsSchema,
   })
   .readonly();
 
@@ -56,7 +57,9 @@ const embedderSchema = z
     files: z.array(
       z
         .strictObject({
-          ...{ path: z.string().min(1), sha256, bytes },
+          path: z.string().min(1),
+          sha256,
+          bytes,
           package: pythonPackage.exactOptional(),
           onHub: z.boolean().default(true),
         })
@@ -85,7 +88,7 @@ export const languageModels: readonly LanguageModelEntry[] = modelRegistry.filte
 export const embedders: readonly EmbedderEntry[] = modelRegistry.filter((entry) => entry.kind === 'embedder');
 
 /** The path of an entry that ships with this package: a file, or an embedder's folder; undefined for any other. */
-export function shippedPathOf({ source }: ModelEntry): string | undefined {
+export function shippedPath({ source }: ModelEntry): string | undefined {
   return source.startsWith(hubPrefix) ? undefined : fileURLToPath(new URL(source, packageFolder));
 }
 
@@ -100,4 +103,13 @@ export function embedderNamed(name: string): EmbedderEntry | undefined {
 /** The entry of a file by its sha-256 in hex, whatever the file is called. */
 export function languageModelWithHash(hash: string): LanguageModelEntry | undefined {
   return languageModels.find((entry) => entry.sha256 === hash);
+}
+
+/** The entry of a file by its bytes; undefined for any other file, or none. Only files as long as an entry's are read. */
+export async function languageModelOfFile(path: string): Promise<LanguageModelEntry | undefined> {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (!languageModels.some(({ bytes }) => bytes === size)) return undefined;
+  // Opening the model reports a file that cannot be read.
+  const hash = await fileChecksum(path).catch(() => undefined);
+  return hash === undefined ? undefined : languageModelWithHash(hash);
 }

@@ -23,7 +23,7 @@ it('lists every arm in one line, or in one document', async () => {
   const printed = async (...words: readonly string[]): Promise<string> => {
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     try {
-      await runProgram(['arms', ...words]);
+      await runProgram(['list', 'arms', ...words]);
       return write.mock.calls.map(([text]) => String(text)).join('');
     } finally {
       write.mockRestore();

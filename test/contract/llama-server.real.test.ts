@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { filesOf } from '../../src/models/kept-files.ts';
+import { modelFiles } from '../../src/models/model-files.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import type { KvLayout, Rotary } from '../../src/engine/sequence-state.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
@@ -65,7 +65,7 @@ describeLlamaServer('llama-server, a model that people have', () =>
     it('makes of texts and templates the ids that its engine in this process makes', async () => {
       const requests = requestsOf('datasets/facts-en-dev.jsonl');
       expect(requests.length).toBeGreaterThan(200);
-      const request = { model: filesOf(entry(SMOLLM2))[0]!.path, contextTokens: 512, sessions: 1, threads: 1 };
+      const request = { model: modelFiles(entry(SMOLLM2))[0]!.path, contextTokens: 512, sessions: 1, threads: 1 };
       await using own = await llamaCpp.opener({}).open(request);
       await using served = await llamaServer.opener({ llamaServer: llamaServerProgram }).open(request);
       expect(await served.tokenize(requests)).toEqual(await own.tokenize(requests));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
-import { declaredVerb, verbNames } from '../../src/cli/program.ts';
+import { commandNames, declareCommand } from '../../src/cli/program.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
 const blocksOf = (language: string): string[] =>
@@ -54,13 +54,16 @@ it.each(scripts)('a shell reads %j', (script) => {
   expect(spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
 });
 
-it('every option of a command line is one of its verb', async () => {
-  const lines = scripts.flatMap((script) => [...script.matchAll(/dki-bench ([a-z]+)((?: [^#\n|]*)?)/g)]);
+it('every option of a command line is one of its command', async () => {
+  const lines = scripts.flatMap((script) => [
+    ...script.matchAll(/dki-bench ([a-z]+)(?: (plan|worker|status|merge))?((?: [^#\n|]*)?)/g),
+  ]);
   expect(lines.length).toBeGreaterThan(8);
-  for (const [line, verb = '', rest = ''] of lines) {
-    expect(verbNames, line).toContain(verb);
-    const command = await declaredVerb(verb, new Command());
-    const known = command.options.map(({ long }) => long);
+  for (const [line, name = '', subcommand, rest = ''] of lines) {
+    expect(commandNames, line).toContain(name);
+    const command = await declareCommand(name, new Command());
+    const called = subcommand === undefined ? command : command.commands.find((one) => one.name() === subcommand)!;
+    const known = called.options.map(({ long }) => long);
     for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(known, line).toContain(option);
   }
 });

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ModelRow } from '../../src/cli/models/model-rows.ts';
+import type { ModelRow } from '../../src/cli/models.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
@@ -27,7 +27,7 @@ beforeAll(() => {
   }
   // Neither a hub nor an index is reached.
   const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
-  host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: cache(), ...nowhere });
+  host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: cache(), HF_HOME: folder.file('hf'), ...nowhere });
 });
 afterAll(async () => {
   await host[Symbol.asyncDispose]();

@@ -5,8 +5,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LateAttribution } from '../../src/cli/late-attribution.ts';
-import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { exportRun } from '../../src/viewer/export/export-run.ts';
 import { inspectApp } from '../../src/viewer/server/inspect-app.ts';
@@ -24,7 +22,6 @@ let folder: string;
 let path: string;
 let script: string;
 let database: BenchDatabase;
-let attribution: LateAttribution;
 let server: InspectServer;
 let browser: Browser;
 let page: Page;
@@ -64,9 +61,8 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     path = join(folder, 'reports', 'dki-bench.sqlite');
     script = builtScript(folder);
     database = openDatabase({ path, readOnly: true });
-    attribution = new LateAttribution(loadBenchConfig({ flags: { db: path } }));
     const onBug = (error: Error) => faults.push(error.stack ?? error.message);
-    server = await startServer(inspectApp({ database, script, attribution, onBug }), 0);
+    server = await startServer(inspectApp({ database, script, onBug }), 0);
     browser = await openChromium();
     page = await browser.newPage();
     watch(page);
@@ -74,7 +70,6 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
   afterAll(async () => {
     await browser.close();
     await server.close();
-    await attribution[Symbol.asyncDispose]();
     database.close();
     rmSync(folder, { recursive: true });
   });
@@ -159,13 +154,12 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     expect(outcomes.slice(0, flips)).toEqual(Array.from({ length: flips }, () => '+ won'));
   });
 
-  it('computes attributions with the real model where the button is pressed, and shows them', async () => {
+  it('shows attributions that the command line has stored', async () => {
     await open(turnOf('u01-q01', 'dki-blocks'));
     expect(await page.locator('td.attribution').count()).toBe(0);
-    await page.click('text=Compute leave-one-out attribution');
-    const loaded = page.waitForEvent('load');
-    await page.getByRole('button', { name: 'Compute', exact: true }).click();
-    await loaded;
+    const words = ['--run', run, '--item', 'u01-q01', '--arm', 'dki-blocks', '--attribution', '--json', '--quiet'];
+    expect(await runProcess([...program, 'inspect', ...words], { cwd: folder })).toMatchObject({ code: 0 });
+    await open(turnOf('u01-q01', 'dki-blocks'));
     const memories = await page.locator('.memories tbody tr').count();
     expect(await page.locator('td.attribution').count()).toBe(memories);
     const evidence = await page.locator('tr.evidence td.attribution').textContent();

@@ -5,7 +5,7 @@ import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import { memoriesOf, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
-import { AttributionService } from '../../src/cli/attribution-service.ts';
+import { storeAttributions } from '../../src/cli/attribution.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
@@ -114,33 +114,32 @@ describe('attribute', () => {
   });
 });
 
-describe('AttributionService', () => {
-  it('stores one row a turn, replaced when it is computed again, one computation after the other', async () => {
-    await using service = new AttributionService(finished.config, composeEngine);
+describe('storeAttributions', () => {
+  it('stores one row a turn, replaced when it is computed again', async () => {
     const [row, other] = [finished.telling('rag'), finished.telling('dki-blocks')];
-    const refOf = ({ itemId, arm, repeat, turn }: TurnRecord) => ({ run: 'small', item: itemId, arm, repeat, turn });
+    const reference = ({ itemId, arm, repeat, turn }: TurnRecord) => ({
+      run: 'small',
+      item: itemId,
+      arm,
+      repeat,
+      turn,
+    });
     const repository = new AttributionRepository(finished.database);
     repository.put(row.id, { method: 'blocks', logProbability: -9, memories: [], modelMs: 1 });
-    const open = new AbortController().signal;
-    let running: string | undefined;
-    const compute = (turn: TurnRecord) =>
-      service.compute(
-        refOf(turn),
-        (done, of) => {
-          running ??= turn.arm;
-          expect(running).toBe(turn.arm);
-          if (done === of) running = undefined;
-        },
-        open,
-      );
-    const [first] = await Promise.all([compute(row), compute(other)]);
-    expect(repository.find(row.id)).toEqual(first);
+    const arms: string[] = [];
+    const onProgress = (arm: string) => void arms.push(arm);
+    await storeAttributions(finished.config, [reference(row), reference(other)], { onProgress });
+    expect([...new Set(arms)]).toEqual(['rag', 'dki-blocks']);
+    const first = repository.find(row.id)!;
+    expect(first.method).not.toBe('blocks');
     expect(repository.find(other.id)!.method).toBe('blocks');
-    await expect(service.compute({ ...refOf(row), turn: 3 }, () => undefined, open)).rejects.toMatchObject({
+    const wrong = storeAttributions(finished.config, [{ ...reference(row), turn: 3 }]);
+    await expect(wrong).rejects.toMatchObject({
       code: 'not-found',
       message: expect.stringContaining('has no turn 3 of item'),
     });
-    expect((await compute(row)).logProbability).toBe(first.logProbability);
+    await storeAttributions(finished.config, [reference(row)]);
+    expect(repository.find(row.id)!.logProbability).toBe(first.logProbability);
     expect(finished.database.query.select().from(attributions).all()).toHaveLength(2);
     new TurnRepository(finished.database).deleteUser(finished.run.id, row.userId);
     expect(repository.find(row.id)).toBeUndefined();

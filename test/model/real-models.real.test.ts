@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { composeEngine } from '../../src/bench/compose.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { filesOf } from '../../src/models/kept-files.ts';
+import { modelFiles } from '../../src/models/model-files.ts';
 import { withFetchedModels } from '../../src/eval/run/fetch-models.ts';
 import { openSystem } from '../../src/index.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
@@ -54,7 +54,7 @@ async function answers(arm: string, model: string): Promise<string[]> {
 }
 
 describeReal('a model that people have', [MODEL, EMBEDDER], () => {
-  const file = filesOf(entry(MODEL))[0]!.path;
+  const file = modelFiles(entry(MODEL))[0]!.path;
 
   it('answers natural questions by name; injected as one prefix its memories give the same answers', async () => {
     const texts = await answers('rag', MODEL);
@@ -82,7 +82,7 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
   it('with other bytes than the registry states is refused', async () => {
     const bytes = readFileSync(file);
     vi.stubEnv('DKI_BENCH_CACHE', folder.file('cache'));
-    const damaged = filesOf(entry(MODEL))[0]!.path;
+    const damaged = modelFiles(entry(MODEL))[0]!.path;
     cpSync(file, damaged);
     bytes[bytes.length - 1]! ^= 1;
     writeFileSync(damaged, bytes);

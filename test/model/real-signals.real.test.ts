@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/bench/compose.ts';
-import { filesOf } from '../../src/models/kept-files.ts';
+import { modelFiles } from '../../src/models/model-files.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 
 const MODEL = 'smollm2-135m';
@@ -8,7 +8,7 @@ const NOTE = 'I live in Lyon with my sister and her two cats. My dentist is call
 
 describeReal('a call with a signal, on a real model', [MODEL], () => {
   it('ends within two seconds, and otherwise changes no bit', async () => {
-    const model = filesOf(entry(MODEL))[0]!.path;
+    const model = modelFiles(entry(MODEL))[0]!.path;
     await using engine = await composeEngine().open({ model, threads: 1, contextTokens: 2048 });
     await using session = await engine.openSession('signals');
     const [ids = []] = await engine.tokenize([{ text: NOTE.repeat(60), as: 'text', first: true }]);

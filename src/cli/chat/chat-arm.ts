@@ -1,7 +1,7 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { gatingCalibrationOf } from '../../models/embedding/gating-threshold.ts';
+import { readGatingCalibration } from '../../models/embedding/gating-threshold.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
@@ -24,7 +24,7 @@ export function chatArm(name: string, { alpha, embedder }: Pick<BenchConfig, 'al
   if (!armRegistry.has(name)) {
     throw new BenchError('bad-option', `there is no arm "${name}"${didYouMean(name, known)}`, hint);
   }
-  const gatingThreshold = gatingCalibrationOf(embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const gatingThreshold = readGatingCalibration(embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const arm = armRegistry.named([name], { alpha, gatingThreshold })[0]!;
   if (canChat(arm)) return arm;
   const why = "it is given what only a data set knows: evidence, or another user's memories";

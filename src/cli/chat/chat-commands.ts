@@ -34,7 +34,7 @@ const commands: Readonly<Record<string, ChatCommand>> = {
   '/memories': { argument: '', help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
   '/forget': {
     argument: 'ID',
-    help: 'forget a memory; delete the turns that used or say it, and its K/V',
+    help: 'forget a memory; delete the turns that used or say it, and its KV',
     run: forget,
   },
   '/arm': { argument: '[NAME]', help: 'show the arm that answers, or change it', run: switchArm },
@@ -88,7 +88,7 @@ async function forget(session: ChatSession, memoryId: string): Promise<string> {
   const { messages, kvEntries } = await session.forget(memoryId);
   const deleted = [
     `${messages} ${messages === 1 ? 'message' : 'messages'}`,
-    `${kvEntries} ${kvEntries === 1 ? 'entry' : 'entries'} of K/V`,
+    `${kvEntries} ${kvEntries === 1 ? 'entry' : 'entries'} of KV`,
   ];
   return `forgot ${printable(memoryId)}; deleted ${deleted.join(' and ')}\n`;
 }

@@ -49,7 +49,7 @@ async function answer(
     written = whole;
   };
   const response = await session.ask(text, { signal, onText: append }).catch((error: unknown) => {
-    // Ended while K/V was computed: there is no answer yet.
+    // Ended while KV was computed: there is no answer yet.
     if (signal.aborted && error === signal.reason) return undefined;
     throw error;
   });
@@ -67,13 +67,13 @@ function shown(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The cost of an answer in one line: time to first token, token counts, memories, use of the K/V cache, warnings. */
+/** The cost of an answer in one line: time to first token, token counts, memories, use of the KV cache, warnings. */
 function turnLine({ timings, tokens, memoriesUsed, trace, promptInfo }: ChatResponse): string {
   const memories = `${memoriesUsed.length} ${memoriesUsed.length === 1 ? 'memory' : 'memories'}`;
   const cache = { miss: ', cache miss', hit: ', cache hit', bypass: '' }[trace.account.cache];
   const counts = [
     `${tokens.prompt} prompt`,
-    `${tokens.kvResident} K/V`,
+    `${tokens.kvResident} KV`,
     `${tokens.evaluated} evaluated`,
     `${tokens.generated} generated`,
   ];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { gatingCalibrationOf, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
+import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
 import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { runnableArms } from '../../eval/run/arm-obstacles.ts';
@@ -116,7 +116,7 @@ export class ChatSession implements AsyncDisposable {
     return this.#arm.traits.name;
   }
 
-  /** The memories of the user, after all K/V of memories that another chat of the user has forgotten was deleted. */
+  /** The memories of the user, after all KV of memories that another chat of the user has forgotten was deleted. */
   async memories(): Promise<UserMemories> {
     await this.#dropGone();
     return this.#parts.memories;
@@ -164,8 +164,8 @@ export class ChatSession implements AsyncDisposable {
 
   /**
    * Forgets a memory of the user: first the turns of all the user's conversations that were answered with it or say its
-   * text, and all K/V that contains it, of every arm and on every tier, then the memory itself.
-   * @returns the numbers of messages and of entries of K/V that were deleted @throws BenchError `not-found`
+   * text, and all KV that contains it, of every arm and on every tier, then the memory itself.
+   * @returns the numbers of messages and of entries of KV that were deleted @throws BenchError `not-found`
    */
   async forget(memoryId: string): Promise<{ readonly messages: number; readonly kvEntries: number }> {
     const memories = await this.memories();
@@ -209,7 +209,7 @@ export class ChatSession implements AsyncDisposable {
     });
   }
 
-  /** The likeliest tokens at the beginning of an answer, from the K/V that the turn left in the session. */
+  /** The likeliest tokens at the beginning of an answer, from the KV that the turn left in the session. */
   async #nextTokens({ trace }: ChatResponse): Promise<Observed['nextTokens']> {
     const { bench, session, scoring } = this.#parts;
     if (trace.prefixPositions === 0) await scoring.clear();
@@ -224,7 +224,7 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /**
-   * Deletes all K/V of a memory, of every arm, and the last turn if it showed it; gives the number of entries. Prompts that
+   * Deletes all KV of a memory, of every arm, and the last turn if it showed it; gives the number of entries. Prompts that
    * were kept whole go too: their history may tell the memory.
    */
   async #dropKv(memoryId: string): Promise<number> {
@@ -256,7 +256,7 @@ async function requireCalibration(
   { embeddings }: BenchParts,
   { embedder }: Pick<BenchConfig, 'embedder'>,
 ): Promise<void> {
-  const calibration = gated ? gatingCalibrationOf(embedder) : undefined;
+  const calibration = gated ? readGatingCalibration(embedder) : undefined;
   if (calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
 }
 

@@ -53,7 +53,7 @@ export class UserMemories {
 
   /**
    * Follows other chats of the user: memories that they forgot are removed here, memories that they added are loaded.
-   * @param dropKv deletes all K/V of a memory, before the memory itself is removed
+   * @param dropKv deletes all KV of a memory, before the memory itself is removed
    */
   async refresh(dropKv: (memoryId: string) => Promise<unknown>): Promise<void> {
     for (const memoryId of this.gone()) {
@@ -94,7 +94,7 @@ export class UserMemories {
     return memoryId;
   }
 
-  /** Removes a memory of the user. @param kvEntries number of entries of K/V that were deleted before */
+  /** Removes a memory of the user. @param kvEntries number of entries of KV that were deleted before */
   async remove(memoryId: string, kvEntries: number): Promise<void> {
     await this.#keeper.remove(this.sessionId, memoryId, this.userId);
     this.#loaded.delete(memoryId);

@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../../models/hub/hub-file.ts';
-import { hubAccess, hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
+import { hubAccess } from '../../models/hub/hub-cache.ts';
+import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
 import { modelPathOf } from './random-model/random-model.ts';
 
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { isOfThisMachine } from '../../config/server-key.ts';
+import { isOfThisMachine } from '../../config/server-address.ts';
 
 /** The address of a server, as it was asked for. */
 export interface AskedAddress {

@@ -1,4 +1,4 @@
-import { engineKeyVariable, serverKey } from '../../config/server-key.ts';
+import { engineKeyVariable, serverKey } from '../../config/server-address.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineAdapter } from '../engine-request.ts';
 import { serverAddress } from '../http/server-address.ts';

@@ -1,18 +1,18 @@
 import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
-import { askedOf, generalPrefixOf } from '../../models/asked.ts';
-import { entryOfFile } from '../../models/entry-of-file.ts';
-import { fetchEntry } from '../../models/fetch-entry.ts';
+import { defaultPrompt, fallbackAnswerPrefix } from '../../models/prompt-defaults.ts';
+
+import { fetchModel } from '../../models/fetch-model.ts';
 import { presetModelName } from '../../models/preset-models.ts';
-import { type Asked, type LanguageModelEntry, languageModelNamed, languageModels } from '../../models/registry.ts';
-import { embedderFolderOf } from '../../models/embedding/embedder-folder.ts';
+import { type PromptDefaults, type LanguageModelEntry, languageModelNamed, languageModelOfFile, languageModels } from '../../models/registry.ts';
+import { localEmbedder } from '../../models/embedding/local-embedder.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 
 /**
  * Turns the names of models into files of this machine, and fills in what the registry says of the language model: its
  * embedder, and how it is asked. An option that somebody gave is left as it is.
- * @throws BenchError as `fetchEntry`, `EngineOpener.fetch` and `embedderFolderOf`
+ * @throws BenchError as `fetchModel`, `EngineOpener.fetch` and `localEmbedder`
  */
 export async function withFetchedModels(
   config: BenchConfig,
@@ -20,13 +20,13 @@ export async function withFetchedModels(
   options: DownloadOptions = {},
 ): Promise<BenchConfig> {
   const named = languageModels.find(({ source }) => source === config.model);
-  if (named !== undefined) await fetchEntry(named, options);
+  if (named !== undefined) await fetchModel(named, options);
   await engines.fetch(config.model, options);
   const entry = await askedAs(config.model, engines);
-  const asked = askedOf(entry, entry === undefined && (await hasChatTemplate(config.model, engines)));
+  const asked = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(config.model, engines)));
   const embedder = entry === undefined || config.given.includes('embedder') ? config.embedder : entry.embedder;
-  const filled = { ...config, ...open(asked, config), embedder: await embedderFolderOf(embedder, options) };
-  const generalAnswerPrefix = generalPrefixOf(filled.answerPrefix, asked);
+  const filled = { ...config, ...open(asked, config), embedder: await localEmbedder(embedder, options) };
+  const generalAnswerPrefix = fallbackAnswerPrefix(filled.answerPrefix, asked);
   // A run that goes on has the one with which it began.
   return config.given.includes('generalAnswerPrefix') ? filled : { ...filled, generalAnswerPrefix };
 }
@@ -34,7 +34,7 @@ export async function withFetchedModels(
 /** The registry's entry of a model, found by the bytes of its file; undefined for one without. */
 export async function registryEntryOf(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
   const file = await engines.fetch(model);
-  return file === undefined ? undefined : await entryOfFile(file);
+  return file === undefined ? undefined : await languageModelOfFile(file);
 }
 
 /** Random weights are asked as the models that ship: no form makes them answer. */
@@ -53,6 +53,6 @@ async function hasChatTemplate(model: string, engines: EngineOpener): Promise<bo
 }
 
 /** Options that nobody gave. */
-function open(asked: Asked, { given }: BenchConfig): Partial<Asked> {
+function open(asked: PromptDefaults, { given }: BenchConfig): Partial<PromptDefaults> {
   return Object.fromEntries(Object.entries(asked).filter(([key]) => !given.includes(key)));
 }

@@ -12,7 +12,7 @@ const withEffect = (effect: string): string[] => options.filter((key) => optionE
 it('is said of every option; those that change no number are named here, so that none becomes one unnoticed', () => {
   expect(options.filter((key) => !(key in optionEffects))).toEqual([]);
   expect(withEffect('free').sort()).toEqual(
-    ['databaseEcho', 'db', 'eventsPort', 'failBelow', 'json', 'out', 'queue', 'quiet', 'resume', 'run'].sort(),
+    ['databaseEcho', 'db', 'failBelow', 'json', 'out', 'queue', 'quiet', 'resume', 'run'].sort(),
   );
   const places: readonly string[] = enginePlaceNames;
   const ofEngines = engineOptionNames.filter((name) => !places.includes(name));

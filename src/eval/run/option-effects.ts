@@ -30,7 +30,6 @@ export const optionEffects = {
   halfLife: 'kept',
   salienceWeights: 'kept',
   preRetrieval: 'verified',
-  eventsPort: 'free',
   topK: 'kept',
   threshold: 'kept',
   alpha: 'kept',

@@ -7,7 +7,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
 import {
   type GatingCalibration,
-  gatingCalibrationOf,
+  readGatingCalibration,
   requireCalibrationFor,
 } from '../../models/embedding/gating-threshold.ts';
 import type { ArmNotRun } from '../../store/records/results.ts';
@@ -100,7 +100,7 @@ function planArms(
   inspection: EngineInspection,
   hooks: Pick<BenchHooks, 'arms'>,
 ) {
-  const calibration = gatingCalibrationOf(settings.embedder);
+  const calibration = readGatingCalibration(settings.embedder);
   const bySuite = armsOfSuite(suite, inspection, settings);
   const named = begun?.plan.arms.map((arm) => arm.name) ?? settings.arms;
   const isSuites = named === undefined;

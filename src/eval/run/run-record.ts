@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import { placeOfModel } from '../../models/place-of-name.ts';
+import { resolveModel } from '../../models/resolve-name.ts';
 import { languageModelWithHash } from '../../models/registry.ts';
 import type { NewRun, RunRepository } from '../../store/run-repository.ts';
 import type { EngineInfo } from '../../engine/engine-info.ts';
@@ -54,7 +54,7 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
 function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunRecord): string | undefined {
   if (given.includes('model') || engine !== 'llama-cpp') return undefined;
   const known = languageModelWithHash(model.sha256);
-  if (known !== undefined) return placeOfModel(known.name, process.cwd());
+  if (known !== undefined) return resolveModel(known.name, process.cwd());
   const file = plan.settings['model'];
   if (typeof file !== 'string') return undefined;
   if (file.startsWith(randomModelPrefix)) return file;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { presetModels } from '../preset-models.ts';
-import { gatingCalibrationOf, requireCalibrationFor } from './gating-threshold.ts';
+import { readGatingCalibration, requireCalibrationFor } from './gating-threshold.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const SHIPPED = presetModels.embedder;
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 it('is known for the embedder that ships, and for its weights alone', async () => {
-  const calibration = gatingCalibrationOf(SHIPPED)!;
+  const calibration = readGatingCalibration(SHIPPED)!;
   const { info } = await TransformersEmbedder.open(SHIPPED);
   requireCalibrationFor(calibration, info);
   expect(() => {
@@ -26,7 +26,7 @@ it('is known for the embedder that ships, and for its weights alone', async () =
 });
 
 it('is unknown without a card, and named where the card is damaged', () => {
-  expect(gatingCalibrationOf(folder)).toBeUndefined();
+  expect(readGatingCalibration(folder)).toBeUndefined();
   writeFileSync(join(folder, 'card.json'), '{"embedderSha256": "0", "gatingThreshold": 7}');
-  expect(() => gatingCalibrationOf(folder)).toThrow(`${join(folder, 'card.json')}: not the card of an embedder`);
+  expect(() => readGatingCalibration(folder)).toThrow(`${join(folder, 'card.json')}: not the card of an embedder`);
 });

@@ -18,7 +18,7 @@ export type GatingCalibration = Readonly<
  * Reads the calibration from `card.json` in an embedder's folder; undefined if there is no card.
  * @throws BenchError `bad-model` for a card that cannot be read
  */
-export function gatingCalibrationOf(embedderFolder: string): GatingCalibration | undefined {
+export function readGatingCalibration(embedderFolder: string): GatingCalibration | undefined {
   const path = join(embedderFolder, 'card.json');
   if (!existsSync(path)) return undefined;
   try {

@@ -1,8 +1,16 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
+import { folderName } from '../hub/hub-cache.ts';
+
+/** Purpose of an embedded text: many models have different prompts for queries and documents. */
+export type TextPurpose = 'query' | 'document';
+
+/** Ways to pool token vectors: mean, first token, last token, or the maximum of each dimension. */
+export type Pooling = 'mean' | 'first' | 'last' | 'max';
+
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A sentence encoder on disk, in the layout that transformers.js and optimum share. */
 export interface ModelFolder {
@@ -10,47 +18,121 @@ export interface ModelFolder {
   readonly name: string;
   /** The weights: `onnx/model.onnx`, or `onnx/model_quantized.onnx` where there is no other. */
   readonly weightsPath: string;
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly tokenizer: Readonly<Record<string, unknown>>;
-  readonly tokenizerConfig: Readonly<Record<string, unknown>>;
+  readonly tokenizer: JsonObject;
+  readonly tokenizerConfig: JsonObject;
+  /** Longest sequence of the model; Infinity if no file limits it. */
+  readonly maxTokens: number;
+  /** Undefined if the folder does not say. */
+  readonly pooling: Pooling | undefined;
+  /** Numbers in a vector, by the pooling file. */
+  readonly dimension: number | undefined;
+  /** Prefix of every text, by purpose; empty if there is none. */
+  readonly prompts: Readonly<Record<TextPurpose, string>>;
 }
 
+const MODULES = 'modules.json';
+const POOLING = '1_Pooling/config.json';
+const LIMITS = 'sentence_bert_config.json';
+const PROMPTS = 'config_sentence_transformers.json';
+
 /** The files of a sentence encoder that are read, by their places in its folder. */
-export const modelFiles = {
+export const embedderFiles = {
   required: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
   /** The first that exists is used. */
   weights: ['onnx/model.onnx', 'onnx/model_quantized.onnx'],
-  /** Files of sentence-transformers: pooling, longest text, prompts. */
-  optional: ['modules.json', '1_Pooling/config.json', 'sentence_bert_config.json', 'config_sentence_transformers.json'],
+  /** Files of sentence-transformers. */
+  optional: [MODULES, POOLING, LIMITS, PROMPTS],
 } as const;
+
+/** Supported modules: the encoder, pooling, and normalisation, which is always done. */
+const SUPPORTED_MODULES = /\.(?:Transformer|Pooling|Normalize)$/;
+const POOLING_MODES: Readonly<Record<string, Pooling>> = {
+  pooling_mode_mean_tokens: 'mean',
+  pooling_mode_cls_token: 'first',
+  pooling_mode_lasttoken: 'last',
+  pooling_mode_max_tokens: 'max',
+};
+
+const jsonObject = z.record(z.string(), z.unknown());
+const modulesSchema = z.array(z.looseObject({ type: z.string() }));
+const poolingSchema = z.looseObject({
+  ...Object.fromEntries(Object.keys(POOLING_MODES).map((mode) => [mode, z.boolean().optional()])),
+  word_embedding_dimension: z.int().positive().optional(),
+  include_prompt: z.boolean().default(true),
+});
+const limitsSchema = z.looseObject({ max_seq_length: z.int().positive().nullish() });
+const promptsSchema = z.looseObject({
+  prompts: z.record(z.string(), z.string()).nullish(),
+  default_prompt_name: z.string().nullish(),
+});
 
 /**
  * Reads a model's folder, except its weights.
- * @throws BenchError `bad-model` naming the folder and the files that are missing or broken
+ * @throws BenchError `bad-model` naming the folder and the files that are missing or broken, or what is not supported
  */
 export function readModelFolder(folder: string): ModelFolder {
   const path = resolve(folder);
-  const weightsPath = modelFiles.weights.map((file) => join(path, file)).find((file) => existsSync(file));
-  const missing: string[] = modelFiles.required.filter((file) => !existsSync(join(path, file)));
-  if (weightsPath === undefined) missing.push(modelFiles.weights.join(' or '));
+  const weightsPath = embedderFiles.weights.map((file) => join(path, file)).find((file) => existsSync(file));
+  const missing: string[] = embedderFiles.required.filter((file) => !existsSync(join(path, file)));
+  if (weightsPath === undefined) missing.push(embedderFiles.weights.join(' or '));
   if (weightsPath === undefined || missing.length > 0) {
     throw badModel(path, existsSync(path) ? `lacks ${missing.join(', ')}` : 'does not exist');
   }
+  const [config, tokenizer, tokenizerConfig] = embedderFiles.required.map((file) => read(path, file, jsonObject)!);
+  const unsupported = read(path, MODULES, modulesSchema)?.find(({ type }) => !SUPPORTED_MODULES.test(type));
+  if (unsupported !== undefined) throw badModel(path, `has an unsupported module, ${unsupported.type} (${MODULES})`);
+  const pooling = read(path, POOLING, poolingSchema);
+  const prompts = readPrompts(path);
+  if (pooling?.include_prompt === false && Object.values(prompts).some((prompt) => prompt !== '')) {
+    throw badModel(path, `excludes its prompts from pooling, which is not supported (${POOLING})`);
+  }
+  const limits = [
+    tokenizerConfig!['model_max_length'],
+    config!['max_position_embeddings'],
+    read(path, LIMITS, limitsSchema)?.max_seq_length,
+  ];
   return {
     path,
-    name: basename(path),
+    name: folderName(path),
     weightsPath,
-    config: readObject(path, 'config.json'),
-    tokenizer: readObject(path, 'tokenizer.json'),
-    tokenizerConfig: readObject(path, 'tokenizer_config.json'),
+    tokenizer: tokenizer!,
+    tokenizerConfig: tokenizerConfig!,
+    maxTokens: Math.min(...limits.map(tokenLimit)),
+    pooling: pooling === undefined ? undefined : poolingMode(path, pooling),
+    dimension: pooling?.word_embedding_dimension,
+    prompts,
   };
 }
 
-/** SHA-256 of a file, in hexadecimal. */
-export async function fileSha256(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
+/** Reads a limit; tokenizers without one have an absurd value, or none. */
+function tokenLimit(value: unknown): number {
+  return typeof value === 'number' && value > 0 && value < 1e9 ? value : Infinity;
+}
+
+function readPrompts(path: string): Readonly<Record<TextPurpose, string>> {
+  const { prompts, default_prompt_name: byDefault } = read(path, PROMPTS, promptsSchema) ?? {};
+  const prompt = (...names: readonly string[]): string =>
+    [...names, byDefault ?? ''].map((name) => prompts?.[name]).find((text) => text !== undefined) ?? '';
+  return { query: prompt('query'), document: prompt('document', 'passage', 'corpus') };
+}
+
+function poolingMode(path: string, config: JsonObject): Pooling {
+  const modes = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
+  const pooling = modes.length === 1 ? POOLING_MODES[modes[0]!] : undefined;
+  if (pooling !== undefined) return pooling;
+  throw badModel(path, `has an unsupported pooling: ${modes.join(' and ') || 'none'} (${POOLING})`);
+}
+
+function read<Schema extends z.ZodType>(folder: string, file: string, schema: Schema): z.output<Schema> | undefined {
+  const path = join(folder, file);
+  if (!existsSync(path)) return undefined;
+  try {
+    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
+    const why = issue === undefined ? (error as Error).message : `${issue.path.join('.')}: ${issue.message}`;
+    throw badModel(folder, `has a broken ${file}: ${why}`, error);
+  }
 }
 
 /** Error for a folder that is not a usable embedding model. @param problem completes the sentence "embedding model …" */
@@ -58,17 +140,7 @@ export function badModel(path: string, problem: string, cause?: unknown): BenchE
   return new BenchError(
     'bad-model',
     `embedding model ${path} ${problem}`,
-    `--embedder takes a folder with config.json, tokenizer.json, tokenizer_config.json and ${modelFiles.weights.join(' or ')}`,
+    `--embedder takes a folder with ${embedderFiles.required.join(', ')} and ${embedderFiles.weights.join(' or ')}`,
     cause,
   );
-}
-
-function readObject(path: string, file: string): Readonly<Record<string, unknown>> {
-  try {
-    const document: unknown = JSON.parse(readFileSync(join(path, file), 'utf8'));
-    if (typeof document === 'object' && document !== null) return document as Record<string, unknown>;
-    throw new Error('not a JSON object');
-  } catch (error) {
-    throw badModel(path, `has a broken ${file}: ${(error as Error).message}`, error);
-  }
 }

@@ -15,25 +15,22 @@ export interface OnnxSession {
   run(feeds: Readonly<Record<string, readonly number[]>>): Promise<Readonly<Record<string, Tensor | undefined>>>;
 }
 
-/** The exports that both runtimes have. */
-interface OnnxRuntime {
-  readonly InferenceSession: {
-    create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>;
-  };
-  readonly Tensor: TensorConstructor;
-  readonly env: Env;
-}
-
 interface LoadedRuntime {
-  readonly runtime: OnnxRuntime;
+  readonly runtime: {
+    readonly InferenceSession: {
+      create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>;
+    };
+    readonly Tensor: TensorConstructor;
+    readonly env: Env;
+  };
   readonly options: InferenceSession.SessionOptions;
-  /** Evaluates on this thread: then other work of the process gets its turn between texts. */
+  /** Evaluates on this thread: then other work of the process runs between texts. */
   readonly blocks: boolean;
 }
 
 // One thread: the default, one spinning thread a core, would take cores from the language model whose time is measured.
 const loaders: Readonly<Record<OnnxRuntimeName, () => Promise<LoadedRuntime>>> = {
-  // Installed by those who want it: its install script fetches files that the CPU does not need.
+  // An optional peer: its install script fetches files that the CPU does not need.
   'onnxruntime-node': async () => ({
     runtime: await import('onnxruntime-node'),
     options: { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 },
@@ -56,8 +53,8 @@ export async function openOnnxSession(
   path: string,
   forced = process.env['DKI_BENCH_ONNX_RUNTIME'],
 ): Promise<OnnxSession> {
-  const name = await chosen(forced === '' ? undefined : forced);
-  const { runtime, options, blocks } = await loaders[name]();
+  const { name, loaded } = await loadRuntime(forced === '' ? undefined : forced);
+  const { runtime, options, blocks } = loaded;
   const session = await runtime.InferenceSession.create(path, options);
   return {
     runtime: `${name} ${runtime.env.versions.common}`,
@@ -73,38 +70,25 @@ export async function openOnnxSession(
   };
 }
 
-async function chosen(forced: string | undefined): Promise<OnnxRuntimeName> {
-  const names = forced === undefined ? onnxRuntimeNames : [forced];
+async function loadRuntime(forced: string | undefined) {
   let cause: unknown;
-  for (const name of names) {
-    if (!isRuntimeName(name)) {
+  for (const name of forced === undefined ? onnxRuntimeNames : [forced]) {
+    if (!Object.hasOwn(loaders, name)) {
       const hint = `DKI_BENCH_ONNX_RUNTIME is one of ${onnxRuntimeNames.join(', ')}`;
       throw new BenchError('bad-option', `unknown ONNX runtime '${name}'`, hint);
     }
     try {
-      await loaders[name]();
-      return name;
+      return { name, loaded: await loaders[name as OnnxRuntimeName]() };
     } catch (error) {
       cause = error;
       if (name !== 'onnxruntime-node' || (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') continue;
-      process.emitWarning(
-        `${name} cannot be loaded: ${firstLine(error)}; WebAssembly takes its place`,
-        'DkiBenchWarning',
-      );
+      process.emitWarning(`${name} cannot be loaded: ${firstLine(error)}; WebAssembly is used instead`, 'DkiBenchWarning');
     }
   }
-  throw new BenchError(
-    'bad-option',
-    `ONNX runtime '${names.at(-1)!}' does not work here: ${firstLine(cause)}`,
-    'unset DKI_BENCH_ONNX_RUNTIME, or install the runtime',
-    cause,
-  );
+  const message = `ONNX runtime '${forced ?? onnxRuntimeNames.at(-1)!}' does not work here: ${firstLine(cause)}`;
+  throw new BenchError('bad-option', message, 'unset DKI_BENCH_ONNX_RUNTIME, or install the runtime', cause);
 }
 
 function firstLine(error: unknown): string {
   return (error as Error).message.split('\n')[0]!;
-}
-
-function isRuntimeName(name: string): name is OnnxRuntimeName {
-  return (onnxRuntimeNames as readonly string[]).includes(name);
 }

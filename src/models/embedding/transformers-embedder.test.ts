@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { presetModels } from '../preset-models.ts';
-import { TransformersEmbedder } from './transformers-embedder.ts';
+import { pool, TransformersEmbedder } from './transformers-embedder.ts';
 
 const folder = presetModels.embedder;
 const texts = ['I like tea.', 'My sister Ann moved to Leeds in May, and she took the cat with her.', 'tea'];
@@ -89,4 +89,13 @@ describe('TransformersEmbedder', () => {
       message: expect.stringContaining('has a broken tokenizer.json') as string,
     });
   });
+});
+
+test.each([
+  ['mean', [3, 2]],
+  ['first', [1, 6]],
+  ['last', [5, -2]],
+  ['max', [5, 6]],
+] as const)('pools two tokens by %s', (pooling, vector) => {
+  expect([...pool([1, 6, 5, -2], 2, pooling)]).toEqual(vector);
 });

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  createWriteStream,
   existsSync,
   mkdirSync,
   openSync,
@@ -7,23 +8,33 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  createWriteStream,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { checksumOfFile } from './file-checksum.ts';
-import { addressOf, cacheFolderOf, type HubAccess, type HubRepository } from './hub-reference.ts';
-import { IdleLimit, type WaitOptions } from './idle-limit.ts';
 import {
-  brokenOff,
+  blobPath,
+  cachedCommit,
+  displayName,
+  findHubFile,
+  type HubAccess,
+  isKnownAbsent,
+  linkBlob,
+  markAbsent,
+} from './hub-cache.ts';
+import type { HubRepository } from './hub-reference.ts';
+import {
+  connectionError,
   describeRemoteFile,
+  type FileChecksum,
+  fileChecksum,
+  idleTimeout,
   refused,
   type RemoteFile,
-  request,
   requireNoPage,
-  unreachable,
-  type UnprovenFile,
+  send,
+  type Server,
+  type WaitOptions,
 } from './remote-file.ts';
 
 /** Progress of a download. */
@@ -34,71 +45,96 @@ export interface DownloadProgress {
   readonly totalBytes: number;
 }
 
-/** Options of a download: a listener, a signal that cancels it, and the patience with its server. */
+/** Options of a download. */
 export interface DownloadOptions extends WaitOptions {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
-const TAG_DIGITS = 16;
-/** Answers that may bring a part of a file each: a server that sends a byte at a time is given up. */
+/** A server that sends a byte per answer is given up after so many answers. */
 const MOST_ANSWERS = 200;
 
 /**
- * Fetches a file of the hub at the first call and keeps it; later calls make no request. A partial download is continued.
- * The file gets its name only after it is complete and its checksum is the hub's.
+ * Finds a file of the hub in the cache, or fetches it; later calls make no request. A partial download is continued, and the
+ * file gets its name only when it is complete and its checksum is the expected one.
+ * @param expected checksum that the file must have; by default the hub's own
  * @returns its path; undefined if the hub has no such file
- * @throws BenchError `network`, `not-found` if the hub refuses it, `disk`, `bad-data` if the checksum differs
+ * @throws BenchError `network`, `not-found` if the hub refuses it or has other bytes than expected, `disk`, `bad-data` if
+ * the checksum differs after the transfer
  */
 export async function hubFile(
   repository: HubRepository,
   file: string,
   hub: HubAccess,
-  options: DownloadOptions = {},
+  { expected, ...options }: DownloadOptions & { readonly expected?: FileChecksum } = {},
 ): Promise<string | undefined> {
-  const path = join(cacheFolderOf(repository, hub), file);
-  if (existsSync(path)) return path;
-  const remote = await describeRemoteFile(addressOf(repository, file, hub), hub, options);
-  if (remote === undefined) return undefined;
-  const name = `${repository.organisation}/${repository.repository}/${file}`;
-  await fetchFile(remote, path, { ...options, name, hub });
-  return path;
+  const found = findHubFile(repository, file, hub);
+  if (found !== undefined) return found;
+  if (isKnownAbsent(repository, file, hub)) return undefined;
+  // The commit that the cache has, so that all files of a snapshot are of one commit.
+  const revision = cachedCommit(repository, hub);
+  const remote = await describeRemoteFile(fileAddress({ ...repository, revision }, file, hub), hub, options);
+  if (remote === undefined) {
+    markAbsent(repository, file, hub);
+    return undefined;
+  }
+  if (expected !== undefined && remote.checksum?.kind === expected.kind && remote.checksum.value !== expected.value) {
+    const message = `${displayName(repository, file)}: the hub has other bytes than the registry states`;
+    throw new BenchError('not-found', message, 'see docs/models.md');
+  }
+  const checksum = expected ?? remote.checksum!;
+  const blob = blobPath(repository, remote.version, hub);
+  const name = displayName(repository, file);
+  await fetchFile({ ...remote, checksum }, blob, { ...options, name, hub, partial: `${blob}.incomplete` });
+  return linkBlob(repository, file, blob, remote.commit ?? revision, hub);
+}
+
+/** URL of a file. */
+export function fileAddress(
+  { organisation, repository, revision }: HubRepository,
+  file: string,
+  { endpoint }: Server,
+): string {
+  return `${endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 
 /** Options of one file's download. */
 export interface FileOptions extends DownloadOptions {
   /** As progress shows it. */
   readonly name: string;
-  readonly hub: Pick<HubAccess, 'endpoint' | 'token'>;
+  readonly hub: Server;
+  /** Path of the incomplete file; by default beside the file, with its version in the name. */
+  readonly partial?: string;
 }
 
 /**
- * Fetches a file whose size is known and gives it its name after it is complete, and proven where its checksum is known, too.
+ * Fetches a file of known size. It gets its name when it is complete, and verified if its checksum is known.
  * @throws BenchError `network`, `not-found` if the server refuses it, `disk`, `bad-data` if the checksum differs
  */
-export async function fetchFile(remote: RemoteFile | UnprovenFile, path: string, options: FileOptions): Promise<void> {
+export async function fetchFile(remote: RemoteFile, path: string, options: FileOptions): Promise<void> {
   // A partial download is never continued with another version of the file.
-  const version = 'checksum' in remote ? remote.checksum.value : remote.version;
-  const partial = `${path}.${version.slice(0, TAG_DIGITS)}.partial`;
+  const { partial = `${path}.${remote.version.slice(0, 16)}.partial` } = options;
   try {
     mkdirSync(dirname(path), { recursive: true });
     closeSync(openSync(partial, 'a'));
     await complete(partial, remote, options);
-    await keep(partial, path, remote);
+    await verify(partial, remote);
+    renameSync(partial, path);
   } catch (cause) {
     // Another process may have fetched the same file first.
     if (existsSync(path) && !existsSync(partial)) return;
-    if (cause instanceof BenchError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
+    const { syscall, code } = cause as NodeJS.ErrnoException;
+    if (cause instanceof BenchError || syscall === undefined) throw cause;
     throw new BenchError(
       'disk',
-      `${path} could not be written: ${(cause as NodeJS.ErrnoException).code}`,
-      'free some space, or name another folder with DKI_BENCH_CACHE; the download continues where it stopped',
+      `${options.name} could not be written to ${dirname(path)}: ${code}`,
+      'free some space, or name another folder with HF_HOME or DKI_BENCH_CACHE; the download continues where it stopped',
       cause,
     );
   }
 }
 
 /** Fetches the missing part; a broken connection is tried again as long as each attempt makes progress. */
-async function complete(partial: string, remote: RemoteFile | UnprovenFile, options: FileOptions): Promise<void> {
+async function complete(partial: string, remote: RemoteFile, options: FileOptions): Promise<void> {
   // Longer than the file: not a part of it.
   if (statSync(partial).size > remote.sizeBytes) truncateSync(partial);
   for (let answers = 1; ; answers++) {
@@ -107,7 +143,8 @@ async function complete(partial: string, remote: RemoteFile | UnprovenFile, opti
     try {
       await fetchRest(partial, before, remote, options);
       if (statSync(partial).size === remote.sizeBytes) return;
-      throw unreachable(remote.address, new Error(`ended at byte ${statSync(partial).size}`));
+      const message = `${remote.address} ended at byte ${statSync(partial).size} of ${remote.sizeBytes}`;
+      throw new BenchError('network', message, 'run it again, which continues the download');
     } catch (error) {
       const isBroken = error instanceof BenchError && error.code === 'network';
       if (!isBroken || statSync(partial).size <= before || answers === MOST_ANSWERS) throw error;
@@ -118,11 +155,11 @@ async function complete(partial: string, remote: RemoteFile | UnprovenFile, opti
 async function fetchRest(
   partial: string,
   from: number,
-  { address, sizeBytes }: RemoteFile | UnprovenFile,
+  { address, sizeBytes }: RemoteFile,
   { name, hub, onProgress, ...options }: FileOptions,
 ): Promise<void> {
-  using limit = new IdleLimit(options);
-  const response = await request(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, limit);
+  using timeout = idleTimeout(options);
+  const response = await send(address, hub, { headers: from > 0 ? { range: `bytes=${from}-` } : {} }, timeout);
   if (!response.ok || response.body === null) throw refused(address, response.status, hub);
   requireNoPage(address, response);
   // A server without range requests sends the whole file.
@@ -133,7 +170,7 @@ async function fetchRest(
   const arriving = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of body) {
-        limit.heard();
+        timeout.restart();
         if (doneBytes + chunk.length > sizeBytes) throw tooLong(address, sizeBytes);
         yield chunk;
         doneBytes += chunk.length;
@@ -141,7 +178,7 @@ async function fetchRest(
       }
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
-      // Thrown from here, it would take with it what has come and waits for the disk.
+      // Thrown from here, it would discard what has arrived and waits for the disk.
       broken = cause;
     }
   };
@@ -153,15 +190,15 @@ async function fetchRest(
     if (cause instanceof BenchError) rmSync(partial, { force: true });
     throw cause;
   }
-  if (broken !== undefined) throw brokenOff(address, limit, broken);
+  if (broken !== undefined) throw connectionError(address, timeout, broken);
 }
 
-/** @throws BenchError `bad-data` for an answer with another part of a file, or of a file of another length */
+/** @throws BenchError `bad-data` for an answer with another part of the file, or of a file of another length */
 function requireRange(address: string, { headers }: Response, from: number, sizeBytes: number): void {
   const range = headers.get('content-range');
   const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range ?? '') ?? [];
-  const isAsked = from > 0 && Number(first) === from && Number(last) < sizeBytes;
-  if (isAsked && (whole === '*' || Number(whole) === sizeBytes)) return;
+  const isRequested = from > 0 && Number(first) === from && Number(last) < sizeBytes;
+  if (isRequested && (whole === '*' || Number(whole) === sizeBytes)) return;
   throw new BenchError(
     'bad-data',
     `${address}: asked for the bytes from ${from} of ${sizeBytes}, the server sends ${JSON.stringify(range)}`,
@@ -172,27 +209,21 @@ function requireRange(address: string, { headers }: Response, from: number, size
 function tooLong(address: string, sizeBytes: number): BenchError {
   return new BenchError(
     'bad-data',
-    `${address}: sends more than the ${sizeBytes} bytes that it stated; what had come was deleted`,
+    `${address}: sends more than the ${sizeBytes} bytes that it stated; the partial file was deleted`,
     'fetch the file yourself and name it by its path',
   );
 }
 
-/** Gives the file its name, or deletes it if the checksum differs. */
-async function keep(partial: string, path: string, remote: RemoteFile | UnprovenFile): Promise<void> {
-  if (!('checksum' in remote)) {
-    renameSync(partial, path);
-    return;
-  }
-  const { checksum, address } = remote;
-  const actual = await checksumOfFile(partial, checksum.kind);
-  if (actual === checksum.value) {
-    renameSync(partial, path);
-    return;
-  }
+/** Deletes a file whose checksum differs. @throws BenchError `bad-data` */
+async function verify(partial: string, { checksum, address }: RemoteFile): Promise<void> {
+  if (checksum === undefined) return;
+  const { kind, value } = checksum;
+  const actual = await fileChecksum(partial, kind);
+  if (actual === value) return;
   rmSync(partial, { force: true });
   throw new BenchError(
     'bad-data',
-    `${address}: damaged in transfer: its ${checksum.kind} is ${actual}, expected ${checksum.value}; the file was deleted`,
+    `${address}: damaged in transfer: its ${kind} is ${actual}, expected ${value}; the file was deleted`,
     'run it again to fetch it once more',
   );
 }

@@ -1,23 +1,77 @@
 import { createHash } from 'node:crypto';
+import { createReadStream, statSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { checksumOfTag, type FileChecksum } from './file-checksum.ts';
-import type { HubAccess } from './hub-reference.ts';
-import { IdleLimit, type WaitOptions } from './idle-limit.ts';
+import { failureReason, IdleTimeout, request } from '../../base/http-request.ts';
+import type { HubAccess } from './hub-cache.ts';
 
-/** Size and checksum of a file of the hub. */
+const IDLE_MS = 60_000;
+const MOST_REDIRECTIONS = 5;
+
+/** Options of requests. */
+export interface WaitOptions {
+  /** Cancels the request. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time after which a server that sends nothing is given up. Default: 60 s. */
+  readonly idleMs?: number | undefined;
+}
+
+/** Checksum of a file, as the hub states it. */
+export interface FileChecksum {
+  /** Large files have a sha-256; small ones a git blob, the sha-1 of their length and bytes. */
+  readonly kind: 'sha-256' | 'git blob';
+  /** In hex. */
+  readonly value: string;
+}
+
+/** A file on a server. */
 export interface RemoteFile {
   readonly address: string;
   readonly sizeBytes: number;
-  readonly checksum: FileChecksum;
-}
-
-/** A file of a server that states no checksum which could be verified. */
-export interface UnprovenFile extends Pick<RemoteFile, 'address' | 'sizeBytes'> {
-  /** Tells versions of the file apart, as far as the server does: in hex. */
+  /** Missing if the server states none that could be verified. */
+  readonly checksum?: FileChecksum;
+  /** Distinguishes versions of the file, in hex. */
   readonly version: string;
+  /** The commit that a hub has resolved the revision to. */
+  readonly commit?: string | undefined;
 }
 
-const MOST_REDIRECTIONS = 5;
+/** Server that is asked, and the token for it. */
+export type Server = Pick<HubAccess, 'endpoint' | 'token'>;
+
+/** Computes the checksum of a file, in hex. */
+export async function fileChecksum(path: string, kind: FileChecksum['kind'] = 'sha-256'): Promise<string> {
+  const hash = createHash(kind === 'sha-256' ? 'sha256' : 'sha1');
+  if (kind === 'git blob') hash.update(`blob ${statSync(path).size}\0`);
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** Starts the idle time-out of a request. */
+export function idleTimeout({ idleMs = IDLE_MS, signal }: WaitOptions): IdleTimeout {
+  return new IdleTimeout(idleMs, signal);
+}
+
+/**
+ * Sends a request; the token goes to the hub only.
+ * @throws BenchError `network` if the server does not answer; the reason of the signal that cancels the request
+ */
+export async function send(
+  address: string,
+  { endpoint, token }: Server,
+  { headers, ...options }: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
+  timeout: IdleTimeout,
+): Promise<Response> {
+  const isHub = new URL(address).origin === new URL(endpoint).origin;
+  const authorization = isHub && token !== undefined ? { authorization: `Bearer ${token}` } : {};
+  try {
+    // A compressed file would have another length and another tag.
+    const sent = { ...options, headers: { 'accept-encoding': 'identity', ...authorization, ...headers } };
+    return await request(address, sent, timeout);
+  } catch (cause) {
+    throw connectionError(address, timeout, cause);
+  }
+}
 
 /**
  * Asks the hub for size and checksum of a file; undefined if there is no such file.
@@ -25,22 +79,24 @@ const MOST_REDIRECTIONS = 5;
  */
 export async function describeRemoteFile(
   address: string,
-  hub: HubAccess,
+  hub: Server,
   options: WaitOptions = {},
 ): Promise<RemoteFile | undefined> {
-  using limit = new IdleLimit(options);
+  using timeout = idleTimeout(options);
   let place = address;
+  let commit: string | undefined;
   for (let count = 0; count <= MOST_REDIRECTIONS; count++) {
-    const response = await request(place, hub, { method: 'HEAD', redirect: 'manual' }, limit);
-    if (response.status === 404) return undefined;
-    const location = response.headers.get('location');
-    const isRedirected = response.status >= 300 && response.status < 400 && location !== null;
-    if (!isRedirected && !response.ok) throw refused(address, response.status, hub);
-    const linked = response.headers.get('x-linked-etag');
+    const response = await send(place, hub, { method: 'HEAD', redirect: 'manual' }, timeout);
+    const { status, headers } = response;
+    if (status === 404) return undefined;
+    const location = headers.get('location');
+    const isRedirected = status >= 300 && status < 400 && location !== null;
+    if (!isRedirected && !response.ok) throw refused(address, status, hub);
+    commit ??= headers.get('x-repo-commit') ?? undefined;
     // For a file on another server, only the hub's own answer is trusted.
     const isHub = new URL(place).origin === new URL(hub.endpoint).origin;
-    if (isHub && (linked !== null || !isRedirected)) return describe(address, response);
-    if (!isHub || location === null) throw unproven(address);
+    if (isHub && (headers.has('x-linked-etag') || !isRedirected)) return { ...describe(address, response), commit };
+    if (!isHub || location === null) throw unverifiable(address);
     place = redirection(location, place, address);
   }
   throw new BenchError('network', `${address}: redirected in a circle`, mirrorHint(hub));
@@ -53,7 +109,16 @@ function redirection(location: string, place: string, address: string): string {
   throw new BenchError('network', `${address}: redirected to an invalid web address`, 'check HF_ENDPOINT');
 }
 
-function unproven(address: string): BenchError {
+function describe(address: string, { headers }: Response): RemoteFile {
+  const tag = headers.get('x-linked-etag') ?? headers.get('etag') ?? '';
+  const sizeBytes = Number(headers.get('x-linked-size') ?? headers.get('content-length') ?? Number.NaN);
+  const value = /^(?:W\/)?"?([0-9a-f]{40}|[0-9a-f]{64})"?$/.exec(tag)?.[1];
+  if (value === undefined || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw unverifiable(address);
+  const kind = value.length === 64 ? 'sha-256' : 'git blob';
+  return { address, sizeBytes, checksum: { kind, value }, version: value };
+}
+
+function unverifiable(address: string): BenchError {
   return new BenchError(
     'network',
     `${address}: the server gives no length or no checksum, so the file could not be verified`,
@@ -61,23 +126,14 @@ function unproven(address: string): BenchError {
   );
 }
 
-function describe(address: string, { headers }: Response): RemoteFile {
-  const tag = headers.get('x-linked-etag') ?? headers.get('etag') ?? '';
-  const sizeBytes = Number(headers.get('x-linked-size') ?? headers.get('content-length') ?? Number.NaN);
-  const checksum = checksumOfTag(tag);
-  if (checksum === undefined || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw unproven(address);
-  return { address, sizeBytes, checksum };
-}
-
 /**
- * Asks any server for the size of a file, without a token.
- * @throws BenchError `not-found` for a file that it does not give, `network` if it does not answer, or names no length
+ * Asks any server for the size of a file, without a token; the file has no checksum.
+ * @throws BenchError `not-found` if the server does not have the file, `network` if it does not answer, or names no length
  */
-export async function describeUnprovenFile(address: string, options: WaitOptions = {}): Promise<UnprovenFile> {
-  using limit = new IdleLimit(options);
+export async function describeUnprovenFile(address: string, options: WaitOptions = {}): Promise<RemoteFile> {
+  using timeout = idleTimeout(options);
   const hint = 'give another address with --address URL, or bring the file: --data-file FILE';
-  const nobody = { endpoint: address, token: undefined };
-  const answer = await request(address, nobody, { method: 'HEAD' }, limit);
+  const answer = await send(address, { endpoint: address, token: undefined }, { method: 'HEAD' }, timeout);
   const { ok, status, headers } = answer;
   if (!ok) throw new BenchError('not-found', `${address}: the server answered ${status}`, hint);
   requireNoPage(address, answer);
@@ -88,49 +144,19 @@ export async function describeUnprovenFile(address: string, options: WaitOptions
   return { address, sizeBytes: Number(length), version };
 }
 
-/**
- * Sends a request; the token is sent to the hub only.
- * @param limit ends the request, and the reading of its answer, where the server sends nothing
- * @throws BenchError `network` if no server answers; the reason of the signal that cancels the request
- */
-export async function request(
-  address: string,
-  { endpoint, token }: Pick<HubAccess, 'endpoint' | 'token'>,
-  { headers, ...options }: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
-  limit: IdleLimit,
-): Promise<Response> {
-  const isHub = new URL(address).origin === new URL(endpoint).origin;
-  try {
-    const response = await fetch(address, {
-      ...options,
-      headers: {
-        // A compressed file would have another length and another tag.
-        'accept-encoding': 'identity',
-        ...(isHub && token !== undefined ? { authorization: `Bearer ${token}` } : {}),
-        ...headers,
-      },
-      signal: limit.signal,
-    });
-    limit.heard();
-    return response;
-  } catch (cause) {
-    throw brokenOff(address, limit, cause);
+/** Error for a connection that broke or timed out. @throws the reason of the signal that cancelled the request */
+export function connectionError(address: string, timeout: IdleTimeout, cause: unknown): BenchError {
+  const again = 'run it again, which continues the download; or name a local file';
+  const { host } = new URL(address);
+  if (timeout.isReached) {
+    return new BenchError('network', `${host} sent nothing for ${timeout.idleMs / 1000} s`, again, cause);
   }
+  timeout.signal.throwIfAborted();
+  const message = `${host} cannot be reached (${failureReason(cause)})`;
+  return new BenchError('network', message, `check the network and ${again}`, cause);
 }
 
-/** Error for a connection that broke, or on which nothing came. @throws the reason of the signal that cancelled the request */
-export function brokenOff(address: string, limit: IdleLimit, cause: unknown): BenchError {
-  limit.throwIfCancelled();
-  if (!limit.isReached) return unreachable(address, cause);
-  return new BenchError(
-    'network',
-    `${new URL(address).host} sent nothing for ${limit.idleMs / 1000} s`,
-    'run it again, which continues the download; or name a local file',
-    cause,
-  );
-}
-
-/** @throws BenchError `network` for a web page in place of a file: of a login, or of a network that must be paid first */
+/** @throws BenchError `network` for a web page instead of a file: a login, or a network that asks for consent */
 export function requireNoPage(address: string, { headers }: Pick<Response, 'headers'>): void {
   if (!/^text\/html\b/i.test(headers.get('content-type') ?? '')) return;
   throw new BenchError(
@@ -140,30 +166,18 @@ export function requireNoPage(address: string, { headers }: Pick<Response, 'head
   );
 }
 
-/** Error for a server that did not answer, or a broken connection. */
-export function unreachable(address: string, cause: unknown): BenchError {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : (cause as Error);
-  const why = (inner as NodeJS.ErrnoException).code ?? inner.message;
-  return new BenchError(
-    'network',
-    `${new URL(address).host} cannot be reached (${why})`,
-    'check the network and run it again, which continues the download; or name a local file',
-    cause,
-  );
-}
-
 /** Error for an answer of the hub without the file. */
-export function refused(address: string, status: number, hub: Pick<HubAccess, 'endpoint' | 'token'>): BenchError {
-  if (status === 401 || status === 403) {
-    const hint =
-      hub.token === undefined
-        ? 'it may not exist, or be gated: accept its terms on the hub and set HF_TOKEN'
-        : 'it may not exist, or HF_TOKEN may not read it: accept its terms on the hub';
-    return new BenchError('not-found', `${address}: the hub refuses it (${status})`, hint);
+export function refused(address: string, status: number, hub: Server): BenchError {
+  if (status !== 401 && status !== 403) {
+    return new BenchError('network', `${address}: the hub answered ${status}`, mirrorHint(hub));
   }
-  return new BenchError('network', `${address}: the hub answered ${status}`, mirrorHint(hub));
+  const hint =
+    hub.token === undefined
+      ? 'it may not exist, or be gated: accept its terms on the hub and set HF_TOKEN'
+      : 'it may not exist, or HF_TOKEN may not read it: accept its terms on the hub';
+  return new BenchError('not-found', `${address}: the hub refuses it (${status})`, hint);
 }
 
-function mirrorHint({ endpoint }: Pick<HubAccess, 'endpoint'>): string {
+function mirrorHint({ endpoint }: Server): string {
   return `try again later, or set HF_ENDPOINT to a mirror of ${endpoint}`;
 }

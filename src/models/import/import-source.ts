@@ -1,25 +1,49 @@
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { closeSync, createReadStream, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { BenchError } from '../../base/bench-error.ts';
-import { filesOfFolder, offeredFile } from './folder-source.ts';
-import type { ImportSource } from './offered-file.ts';
-import { openZip } from './zip-source.ts';
 
 /** First bytes of files, as latin1. */
 const MAGIC = { gguf: 'GGUF', zip: 'PK\x03\x04' } as const;
+/** Folder levels that are read: enough for `org/repo/snapshots/revision/onnx`. */
+const MOST_LEVELS = 6;
+const MOST_FILES = 10_000;
+const MOST_ENTRIES = 100_000;
+/** Deflate reaches 1,032; weights, which look like noise, hardly 2. */
+const MOST_COMPRESSION = 200;
+
+/** One file of what a user imports. */
+export interface OfferedFile {
+  /** Its place in the folder or archive, with `/`; the name of a single file. It is shown and compared, never opened. */
+  readonly path: string;
+  readonly bytes: number;
+  /** As an archive states it. */
+  readonly crc32?: number;
+  /** @throws BenchError `bad-data` where the archive cannot be read */
+  open(): Promise<Readable>;
+}
+
+/** A file, a folder or an archive, opened. */
+export interface ImportSource extends Disposable {
+  /** As the user named it. */
+  readonly path: string;
+  readonly files: readonly OfferedFile[];
+}
 
 /**
  * Opens what a user has: a GGUF file, a folder, or a zip archive such as a wheel.
  * @throws BenchError `not-found`, `bad-data` for any other file
  */
 export async function openImportSource(path: string): Promise<ImportSource> {
-  const stats = statsOf(path);
+  const stats = fileStats(path);
   if (stats === undefined) throw new BenchError('not-found', `${path}: no such file or folder`, 'check its name');
-  if (stats.isDirectory()) return sourceOf(path, filesOfFolder(path));
-  // A pipe would be waited for.
+  const source = (files: readonly OfferedFile[]) => ({ path, files, [Symbol.dispose]: () => undefined });
+  if (stats.isDirectory()) return source(folderFiles(path));
+  // Reading a pipe would block.
   const magic = stats.isFile() ? firstBytes(path, MAGIC.zip.length) : '';
-  if (magic === MAGIC.gguf) return sourceOf(path, [offeredFile(path, basename(path), stats.size)]);
-  if (magic === MAGIC.zip) return openZip(path);
+  if (magic === MAGIC.gguf) return source([localFile(path, basename(path), stats.size)]);
+  if (magic === MAGIC.zip) return await openZip(path);
   throw new BenchError(
     'bad-data',
     `${path}: neither a GGUF file nor a zip archive`,
@@ -27,18 +51,14 @@ export async function openImportSource(path: string): Promise<ImportSource> {
   );
 }
 
-/** Undefined where there is nothing. @throws BenchError `bad-data` where nobody can tell, as of a link to itself */
-function statsOf(path: string): Stats | undefined {
+/** Undefined if there is nothing. @throws BenchError `bad-data` for what cannot be read, such as a link to itself */
+function fileStats(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new BenchError('bad-data', `${path}: cannot be read: ${code}`, 'check the path and its permissions', cause);
   }
-}
-
-function sourceOf(path: string, files: ImportSource['files']): ImportSource {
-  return { path, files, [Symbol.dispose]: () => undefined };
 }
 
 function firstBytes(path: string, count: number): string {
@@ -49,4 +69,72 @@ function firstBytes(path: string, count: number): string {
   } finally {
     closeSync(file);
   }
+}
+
+function localFile(file: string, path: string, bytes: number): OfferedFile {
+  return { path, bytes, open: () => Promise.resolve(createReadStream(file)) };
+}
+
+/**
+ * All files below a folder. Links are followed, as the folders of the hub's own tools are made of them.
+ * @throws BenchError `bad-data` for a folder with too many files to be a model's
+ */
+function folderFiles(folder: string): OfferedFile[] {
+  const found: OfferedFile[] = [];
+  const visit = (place: string, level: number): void => {
+    for (const name of readdirSync(join(folder, place))) {
+      const path = place === '' ? name : `${place}/${name}`;
+      const stats = statSync(join(folder, path), { throwIfNoEntry: false });
+      if (stats?.isDirectory() === true && level < MOST_LEVELS) visit(path, level + 1);
+      if (stats?.isFile() === true) found.push(localFile(join(folder, path), path, stats.size));
+      if (found.length > MOST_FILES) {
+        const message = `${folder}: more than ${MOST_FILES} files: not the folder of a model`;
+        throw new BenchError('bad-data', message, 'name the folder that holds the model itself');
+      }
+    }
+  };
+  visit('', 0);
+  return found;
+}
+
+/**
+ * Opens a zip archive and reads its directory. Nothing is unpacked, and no name in it becomes a path on disk.
+ * @throws BenchError `bad-data` for a broken archive, and for one with a name that would leave its folder
+ */
+async function openZip(path: string): Promise<ImportSource> {
+  let zip: ZipFile | undefined;
+  try {
+    zip = await openPromise(path, { autoClose: false, validateEntrySizes: true });
+    if (zip.entryCount > MOST_ENTRIES) throw new Error(`it has ${zip.entryCount} entries`);
+    const files: OfferedFile[] = [];
+    for await (const entry of zip.eachEntry()) {
+      if (!entry.fileName.endsWith('/')) files.push(zippedFile(path, zip, entry));
+    }
+    const opened = zip;
+    return { path, files, [Symbol.dispose]: () => opened.close() };
+  } catch (cause) {
+    zip?.close();
+    throw unreadable(path, cause);
+  }
+}
+
+function zippedFile(path: string, zip: ZipFile, entry: Entry): OfferedFile {
+  const { fileName, uncompressedSize, compressedSize, crc32 } = entry;
+  const open = async (): Promise<Readable> => {
+    try {
+      if (entry.isEncrypted()) throw new Error(`${fileName} is encrypted`);
+      if (uncompressedSize > compressedSize * MOST_COMPRESSION) {
+        throw new Error(`${fileName} unpacks to more than ${MOST_COMPRESSION} times its size`);
+      }
+      return await zip.openReadStreamPromise(entry);
+    } catch (cause) {
+      throw unreadable(path, cause);
+    }
+  };
+  return { path: fileName, bytes: uncompressedSize, crc32, open };
+}
+
+function unreadable(path: string, cause: unknown): BenchError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new BenchError('bad-data', `${path}: cannot be unpacked: ${why}`, 'fetch the archive again', cause);
 }

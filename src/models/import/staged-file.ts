@@ -6,9 +6,9 @@ import { crc32 } from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { isRunning } from '../../base/is-running.ts';
-import type { ImportSource, OfferedFile } from './offered-file.ts';
+import type { ImportSource, OfferedFile } from './import-source.ts';
 
-/** A copy of an offered file in the cache, whole and with its hash, which has no name yet; unless kept, it goes. */
+/** A complete copy of an offered file in the cache, with its hash. It is deleted unless it is moved. */
 export class StagedFile implements Disposable {
   readonly path: string;
   /** In hex. */
@@ -21,16 +21,16 @@ export class StagedFile implements Disposable {
 
   /**
    * Copies a file into the cache.
-   * @throws BenchError `bad-data` where an archive is damaged, `disk` where there is no room for it
+   * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
    */
-  static async of({ path: source }: ImportSource, file: OfferedFile, signal?: AbortSignal): Promise<StagedFile> {
+  static async copy({ path: source }: ImportSource, file: OfferedFile, signal?: AbortSignal): Promise<StagedFile> {
     const folder = join(cacheFolder(), 'incoming');
     const path = join(folder, `${process.pid}-${randomUUID()}`);
     const content = await file.open();
     try {
       mkdirSync(folder, { recursive: true });
       removeLeftovers(folder);
-      requireRoom(folder, file, source);
+      requireSpace(folder, file, source);
       return new StagedFile(path, await copied(content, file, path, signal));
     } catch (cause) {
       content.destroy();
@@ -40,8 +40,8 @@ export class StagedFile implements Disposable {
     }
   }
 
-  /** Gives the copy its name. */
-  keepAs(place: string): void {
+  /** Moves the copy to its place. */
+  moveTo(place: string): void {
     mkdirSync(dirname(place), { recursive: true });
     renameSync(this.path, place);
   }
@@ -73,23 +73,23 @@ async function copied(
   };
   await pipeline(content, counted, createWriteStream(path, { flags: 'wx' }));
   if (written !== bytes) throw new Error(`it ends at byte ${written} of ${bytes}`);
-  if (stated !== undefined && sum !== stated) throw new Error('its checksum is another one than the archive states');
+  if (stated !== undefined && sum !== stated) throw new Error('its checksum is not what the archive states');
   return hash.digest('hex');
 }
 
-/** Removes copies of processes that were killed. */
+/** Removes copies of killed processes. */
 function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (!isRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
   }
 }
 
-function requireRoom(folder: string, { path, bytes }: OfferedFile, source: string): void {
+function requireSpace(folder: string, { path, bytes }: OfferedFile, source: string): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bytes <= bavail * bsize) return;
   throw new BenchError(
     'disk',
-    `${path} of ${source}: ${bytes} bytes, and ${folder} has room for ${bavail * bsize}`,
+    `${path} of ${source}: ${bytes} bytes, and ${folder} has space for ${bavail * bsize}`,
     'free some space, or name another folder with DKI_BENCH_CACHE',
   );
 }

@@ -5,7 +5,7 @@ import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
 import type { HotStore } from './hot-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
-import { noEvents, type NodeEventStream } from './memory-retrieval-node.ts';
+import { noEvents } from './memory-retrieval-node.ts';
 import { postgresIndexes } from './postgres-index.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { STORE_TIMEOUT_MS } from './store-error.ts';
@@ -41,14 +41,13 @@ export async function openTiered(opening: TieredOpening): Promise<TieredRetrieve
     const hot = keep(await openHot(opening));
     await hot.drop();
     const cold = keep(await openCold(opening));
-    const { embeddings, eventsPort } = opening;
-    const events = eventsPort === undefined ? noEvents : keep(await openEvents(eventsPort));
+    const { embeddings } = opening;
     const dropAndClose = async (): Promise<void> => {
       // A server that does not answer cannot be cleaned up; the run ends all the same.
       for (const store of [hot, cold]) await store.drop().catch(() => undefined);
       await close();
     };
-    return new TieredRetriever({ hot, cold, embeddings, events, close: dropAndClose });
+    return new TieredRetriever({ hot, cold, embeddings, events: noEvents, close: dropAndClose });
   } catch (error) {
     await close();
     throw error;
@@ -72,9 +71,4 @@ async function openCold(opening: TieredOpening): Promise<ColdStore> {
   const index = postgresIndexes[coldIndex];
   const connection = connectPostgres(cold, index, STORE_TIMEOUT_MS);
   return PostgresColdStore.open(connection, { namespace, dimension, index, fresh: true });
-}
-
-async function openEvents(port: number): Promise<NodeEventStream & { close(): Promise<void> }> {
-  const { NodeEventServer } = await import('./node-event-server.ts');
-  return NodeEventServer.open(port);
 }

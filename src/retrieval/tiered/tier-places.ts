@@ -8,8 +8,6 @@ export interface TieredSettings {
   /** `postgres://…`. Default: a SQLite file. */
   readonly cold?: string | undefined;
   readonly coldIndex: ColdIndexName;
-  /** Port that serves events of the retrieval. */
-  readonly eventsPort?: number | undefined;
 }
 
 /**

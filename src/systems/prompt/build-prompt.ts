@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { SystemPrompt } from '../../config/system-prompt.ts';
+import type { SystemPrompt } from '../../config/bench-config.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type {
   Budget,

@@ -1,6 +1,6 @@
 import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { languageModelWithHash, shippedPathOf } from '../../../models/registry.ts';
+import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
@@ -22,7 +22,7 @@ export function runModel({ model, environment, plan: { settings } }: RunRecord):
 export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
   const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
   const known = languageModelWithHash(sha256);
-  const place = known === undefined ? path : (shippedPathOf(known) ?? known.source);
+  const place = known === undefined ? path : (shippedPath(known) ?? known.source);
   const model = name.startsWith(randomModelPrefix) ? name : place;
   const engine = await compose(choice).open({
     ...{ model, contextTokens, threads },

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { judgeKeyVariable } from '../../../config/judge-address.ts';
+import { judgeKeyVariable } from '../../../config/server-address.ts';
 import { JudgeFailure } from './judge-failure.ts';
 import { quotedReply } from './quoted-reply.ts';
 

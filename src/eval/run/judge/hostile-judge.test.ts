@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forEver, HostileServer, type Misdeed } from '../../../../test/fixtures/hostile-server.ts';
 import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
-import { judgeAddress } from '../../../config/judge-address.ts';
+import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { Judge } from './judge.ts';

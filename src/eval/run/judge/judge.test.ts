@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { ChatServer } from '../../../../test/fixtures/chat-server.ts';
 import { freePort } from '../../../base/free-port.ts';
-import { judgeAddress } from '../../../config/judge-address.ts';
+import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import type { ChatServer as Route } from './chat-completion.ts';
 import { Judge } from './judge.ts';

@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { judgeKey } from '../../../config/judge-address.ts';
+import { judgeKeyVariable, serverKey } from '../../../config/server-address.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import { VerdictRepository } from '../../../store/verdict-repository.ts';
 import { chatReply, type ChatServer } from './chat-completion.ts';
@@ -54,5 +54,5 @@ export function openJudge(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Judge | undefined {
   if (judge === undefined || judgeModel === undefined) return undefined;
-  return new Judge(judgeModel, { address: judge, key: judgeKey(judge, environment) }, database);
+  return new Judge(judgeModel, { address: judge, key: serverKey(judge, judgeKeyVariable, environment) }, database);
 }

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, benchConfigSchema } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
-import { systemPromptSchema } from '../../../config/system-prompt.ts';
+import { systemPromptSchema } from '../../../config/bench-config.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan } from '../../../store/records/queued-plan.ts';

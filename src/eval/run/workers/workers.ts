@@ -188,13 +188,11 @@ export interface WorkerHooks extends WorkerEvents {
  * @throws BenchError if models or data are not those of the run; the reason of the signal
  */
 export async function runWorker(
-  { run: id, folder, number, worker, config }: WorkerTask,
+  { run: id, folder, number, worker, config: settings }: WorkerTask,
   suite: Suite,
   compose: ComposeEngine,
   { begun, onTurn, onUser, signal }: WorkerHooks,
 ): Promise<void> {
-  // Only the process that makes the run serves events.
-  const { eventsPort: _, ...settings } = config;
   using database = openRuns(settings);
   const runs = new RunRepository(database);
   const run = runs.findById(id)!;

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
+import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
+import { shownPath } from './command-line.ts';
+import { interruptible } from './interruption.ts';
+import { printLines, printResult } from './output.ts';
+import { ProgressDisplay } from './progress.ts';
+
+/** Options of `data fetch`. */
+interface FetchFlags {
+  readonly address?: string;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** Fetches a public data set into the cache, after its terms were shown and accepted. */
+export async function fetchData(name: string, { address, yes, json }: FetchFlags): Promise<void> {
+  if (!isPublicDataset(name)) {
+    const message = `unknown public data set "${name}"${didYouMean(name, publicDatasetNames)}`;
+    throw new BenchError('bad-option', message, `known: ${publicDatasetNames.join(', ')}`);
+  }
+  const offer = datasetOffer(name, address);
+  const { licence, path, isFetched } = offer;
+  if (!isFetched) {
+    const terms = [`${name}: ${offer.address}`, `licence: ${licence}`, `stored as: ${shownPath(path)}`];
+    printLines(terms, process.stderr);
+    if (!(await confirmed(`Fetch ${name} on these terms?`, yes === true))) {
+      process.stderr.write('nothing was fetched\n');
+      return;
+    }
+  }
+  await interruptible(async (signal) => {
+    using display = json === true ? undefined : new ProgressDisplay(process.stderr);
+    const fetched = await fetchDataset(offer, { onProgress: display?.showDownload, signal });
+    display?.[Symbol.dispose]();
+    const document = { ...fetched, licence, ...(isFetched ? {} : { address: offer.address }) };
+    printResult(json, document, () => [fetchedLine(fetched, isFetched)]);
+  });
+}
+
+/** `locomo: 10 users, 1986 questions, PATH; sha256 …, recorded now, since none is published` */
+function fetchedLine({ name, path, sha256, hash, users, items }: FetchedDataset, isFetched: boolean): string {
+  const where = `${isFetched ? 'in the cache already, ' : ''}${shownPath(path)}`;
+  const proof =
+    hash === 'recorded' ? 'recorded now, since none is published: later fetches must have it' : 'as recorded';
+  return `${name}: ${users} users, ${items} questions, ${where}; sha256 ${sha256}, ${proof}; use it: --dataset ${name}`;
+}
+
+/** Streams on which a question is asked and answered. */
+interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
+}
+
+/**
+ * Asks a question; y and yes confirm, anything else does not.
+ * @param yes `--yes` was given: no question is asked
+ * @throws BenchError `bad-option` if standard input is no terminal
+ */
+export async function confirmed(
+  question: string,
+  yes: boolean,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<boolean> {
+  if (yes) return true;
+  if (input.isTTY !== true) {
+    const message = `${question} it cannot be answered without a terminal`;
+    throw new BenchError('bad-option', message, 'add --yes where the terms are accepted');
+  }
+  const lines = createInterface({ input, output });
+  try {
+    output.write(`${question} [y/N] `);
+    const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string?];
+    return /^\s*y(?:es)?\s*$/i.test(answer ?? '');
+  } finally {
+    lines.close();
+  }
+}

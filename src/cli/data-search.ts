@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { composeEngine } from '../bench/compose.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
+import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
+import { type AskedData, readAskedData } from '../data/asked-data.ts';
+import type { DatasetUser } from '../data/dataset.ts';
+import { embeddingsOf, needsModel, openRunRetriever } from '../eval/run/bench-parts.ts';
+import { withFetchedModels } from '../eval/run/fetch-models.ts';
+import { memoryEntry } from '../eval/run/memory-entry.ts';
+import { readPreRetrievalFile } from '../eval/run/pre-retrieval-file.ts';
+import { printable, printableJson } from '../render/printable.ts';
+import { formatNumber } from '../render/table.ts';
+import { coloured, emphasised, type Page } from '../render/terminal.ts';
+import { padText, textWidth, wrapText } from '../render/text-width.ts';
+import { requireSearching } from '../retrieval/given-retriever.ts';
+import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
+import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
+import type { Flags } from './options.ts';
+import { terminalPage } from './output.ts';
+import { ProgressDisplay } from './progress.ts';
+
+/** User ids in a message. */
+const LISTED_USERS = 5;
+const GAP = 2;
+/** Narrowest column for a memory's text; longer ids stand on a line of their own. */
+const LEAST_COLUMNS = 36;
+
+/** Options that a search depends on. */
+export const searchOptions = [
+  'dataset',
+  'dataFile',
+  'errata',
+  'retriever',
+  'topK',
+  'threshold',
+  'retrievalTokens',
+  'halfLife',
+  'salienceWeights',
+  'preRetrieval',
+  'hot',
+  'cold',
+  'coldIndex',
+  'embedder',
+  'model',
+  'engine',
+  'contextTokens',
+  'threads',
+  ...engineOptionNames,
+  'json',
+  'quiet',
+] as const satisfies readonly (keyof BenchConfig)[];
+
+/** A retrieval, and what was searched. */
+export interface FoundMemories extends Omit<Retrieval, 'summary'> {
+  readonly question: string;
+  readonly user: string;
+  readonly dataset: string;
+  /** ISO 8601: the time at which the question is asked. */
+  readonly at: string;
+  /** Number of memories that the user has. */
+  readonly held: number;
+  /** Text of the strategy's own summary, if it makes one. */
+  readonly summary?: string;
+}
+
+/** Searches the memories of a user for a question, as a run would, and prints what is found. */
+export async function dataSearch(question: string, { user: userId, ...flags }: Flags & { readonly user: string }) {
+  const config = loadBenchConfig({ flags });
+  requireSearching(config.retriever);
+  const { dataset, user } = findUser(userId, await readAskedData(config));
+  const now = latestTime(user);
+  const { summary, ...retrieval } = await retrieve(question, user, now, config);
+  const found: FoundMemories = {
+    question,
+    user: userId,
+    dataset,
+    at: now.toISOString(),
+    held: user.memories.length,
+    ...retrieval,
+    ...(summary === undefined ? {} : { summary: summary.text }),
+  };
+  process.stdout.write(config.json ? printableJson(found) : searchText(found, terminalPage()));
+}
+
+/** The user with an id, and their data set. @throws BenchError `not-found` */
+function findUser(
+  userId: string,
+  { name, parts }: AskedData,
+): { readonly dataset: string; readonly user: DatasetUser } {
+  for (const { name: dataset, users } of parts) {
+    const user = users.find((candidate) => candidate.userId === userId);
+    if (user !== undefined) return { dataset, user };
+  }
+  const ids = parts.flatMap(({ users }) => users.map((user) => user.userId));
+  const listed = [...ids.slice(0, LISTED_USERS), ...(ids.length > LISTED_USERS ? ['…'] : [])].join(', ');
+  throw new BenchError(
+    'not-found',
+    `--user: ${name} has no user "${userId}"${didYouMean(userId, ids)}`,
+    `it has ${ids.length}: ${listed}; --dataset names other data`,
+  );
+}
+
+/** The time of the latest memory or question of a user: all memories exist then, and the youngest are recent. */
+function latestTime({ memories, items }: DatasetUser): Date {
+  const times = [...memories.map(({ createdAt }) => createdAt), ...items.map(({ askedAt }) => askedAt)];
+  return new Date(times.reduce((latest, time) => Math.max(latest, Date.parse(time)), 0));
+}
+
+/** Retrieves as a run would. The language model is loaded only for a strategy that needs it. */
+async function retrieve(
+  question: string,
+  { userId, memories }: DatasetUser,
+  now: Date,
+  given: BenchConfig,
+): Promise<Retrieval> {
+  using display = given.quiet || given.json ? undefined : new ProgressDisplay(process.stderr);
+  const engines = composeEngine(given);
+  const config = await withFetchedModels(given, engines, { onProgress: display?.showDownload });
+  display?.say('loading embedder and memories');
+  const preRetrieval = readPreRetrievalFile(config);
+  const { model, contextTokens, threads, topK, threshold } = config;
+  const sizes = {
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(threads === undefined ? {} : { threads }),
+  };
+  await using engine = needsModel(config, preRetrieval) ? await engines.open({ model, ...sizes }) : undefined;
+  const parts = { embeddings: embeddingsOf(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-search-'));
+  try {
+    const retriever = await openRunRetriever(parts, config, `search-${randomUUID()}`, folder);
+    try {
+      await retriever.addMemories(memories.map((memory) => ({ ...memoryEntry(memory), userId })));
+      return await retriever.retrieve(question, { userId, topK, threshold, now });
+    } finally {
+      await retriever.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Renders a retrieval for a terminal, within the width of the page. */
+export function searchText(found: FoundMemories, page: Page): string {
+  const { user, dataset, at, held, memories, summary } = found;
+  const heading = `${memories.length} of ${held} memories of ${user}, ${dataset}, asked at ${at.slice(0, 16).replace('T', ' ')}`;
+  const parts = [
+    [...wrapped(heading, page.width).map((line) => emphasised(line, page)), ...facts(found, page)],
+    memories.length === 0 ? ['nothing was retrieved'] : memoryLines(memories, page),
+    ...(summary === undefined ? [] : [[emphasised('summary', page), ...summaryLines(summary, page)]]),
+  ];
+  return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** The strategy's own details: a name and a value each. */
+function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: FoundMemories, page: Page): string[] {
+  const { embedding, search, ranking } = timingsMs;
+  const ms = (value: number): string => `${formatNumber(value, 1)} ms`;
+  const rows: (readonly [string, string])[] = [
+    ['retriever', strategy],
+    ['time', `embedding ${ms(embedding)}, search ${ms(search)}, ranking ${ms(ranking)}`],
+    ...(tokenBudget === undefined ? [] : [['tokens', `${tokensUsed ?? 0} of ${tokenBudget}`] as const]),
+    ...detailRows(details),
+    ...flags.map(({ flag, reason }) => [flag, reason] as const),
+  ];
+  const columns = Math.max(...rows.map(([name]) => textWidth(name))) + GAP;
+  return rows.flatMap(([name, value]) => hanging(padText(name, columns), wrapped(value, page.width - columns)));
+}
+
+/** The values of a strategy's details, at any depth; empty ones are left out. */
+function detailRows(details: Readonly<Record<string, unknown>>, within = ''): (readonly [string, string])[] {
+  return Object.entries(details).flatMap(([key, value]) => {
+    const name = `${within}${words(key)}`;
+    if (value === null || (Array.isArray(value) && value.length === 0)) return [];
+    if (Array.isArray(value)) return [[name, value.map(plain).join(', ')] as const];
+    if (typeof value === 'object') return detailRows(value as Readonly<Record<string, unknown>>, `${name}: `);
+    return [[name, plain(value)] as const];
+  });
+}
+
+/** `coldChunks` and `search_depth` as words. */
+function words(key: string): string {
+  return printable(key.replaceAll('_', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function memoryLines(memories: readonly MemorySearchResult[], page: Page): string[] {
+  const rankColumns = String(memories.length).length;
+  const idColumns = Math.max(...memories.map(({ memoryId }) => textWidth(printable(memoryId))));
+  const before = rankColumns + GAP + 6 + GAP;
+  const isNarrow = page.width - before - idColumns - GAP < LEAST_COLUMNS;
+  const width = page.width - (isNarrow ? before : before + idColumns + GAP);
+  return memories.flatMap(({ memoryId, score, content, path }, index) => {
+    const place = path === undefined ? [] : wrapped(path, width).map((line) => coloured(line, 'gray', page));
+    const lines = [...wrapped(content, width), ...place];
+    const head = `${String(index + 1).padStart(rankColumns)}  ${formatNumber(score, 3).padStart(6)}  `;
+    if (isNarrow) return hanging(head, [...wrapped(memoryId, width), ...lines]);
+    return hanging(`${head}${padText(printable(memoryId), idColumns + GAP)}`, lines);
+  });
+}
+
+function summaryLines(summary: string, page: Page): string[] {
+  const indent = ' '.repeat(GAP);
+  const lines = summary.trimEnd().split('\n');
+  return lines.flatMap((line) => wrapped(line, page.width - GAP).map((part) => `${indent}${part}`.trimEnd()));
+}
+
+/** Text on lines of at most so many columns, without control characters. */
+function wrapped(text: string, width: number): string[] {
+  return wrapText(printable(text), width);
+}
+
+/** Puts a head in front of the first line, and as many spaces in front of the others. */
+function hanging(head: string, lines: readonly string[]): string[] {
+  const indent = ' '.repeat(textWidth(head));
+  return lines.map((line, index) => `${index === 0 ? head : indent}${line}`);
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { suitesNamed } from '../eval/suites/suites.ts';
+import { printable, printableJson } from '../render/printable.ts';
+import { renderTerminal } from '../render/terminal.ts';
+import { metricsTable } from '../report/list-tables.ts';
+import { metricDeclaration } from '../store/records/metric-declaration.ts';
+import { armSummary, everyArm } from './arm-help.ts';
+import { listDatasets } from './data.ts';
+import { subcommand, withExamples } from './options.ts';
+import { printList, terminalPage } from './output.ts';
+
+interface JsonFlag {
+  readonly json?: true;
+}
+
+const armsHelp = `
+The argument in a name may be another number: dki-link:16, dki-first:.15. Each arm may have settings: ${armSettingsHelp}.
+Arms that join blocks of KV may have ${blockSettingsHelp}.
+doctor --model NAME says which arms a model can run, and why not the others.`;
+
+/** Declares `list`: the names that options take. */
+export function declare(command: Command): void {
+  command.description('list the arms, suites, metrics or data sets that can be named');
+  withExamples(command, {
+    'list arms': 'every arm, one line each; bench --arms takes them',
+    'list suites': 'every suite, one line each; bench --suite takes them',
+    'list datasets': 'data sets that ship, that a suite makes, and public ones whose file you bring',
+  });
+  subcommand(command, 'arms', 'list the arms that bench --arms takes, one line each')
+    .addHelpText('after', armsHelp)
+    .action(listArms);
+  subcommand(command, 'suites', 'list the suites that bench --suite takes, with the question that each answers').action(
+    listSuites,
+  );
+  subcommand(command, 'metrics', 'list the metrics of an answer: which value is better, and the tolerated loss').action(
+    listMetrics,
+  );
+  subcommand(command, 'datasets', 'list the data sets that bench --dataset takes').action(listDatasets);
+}
+
+function listArms({ json }: JsonFlag): void {
+  const arms = everyArm();
+  if (json !== true) {
+    printList(arms.map((arm) => [arm.traits.name, armSummary(arm)]));
+    return;
+  }
+  const rows = arms.map(({ traits, requires }) => {
+    const { name, retrieves, injects, equivalence, control, comparison, deployable = true } = traits;
+    return {
+      name,
+      summary: traits.summary,
+      requires,
+      retrieves,
+      injects,
+      equivalence,
+      control,
+      comparison,
+      deployable,
+    };
+  });
+  process.stdout.write(printableJson(rows));
+}
+
+function listSuites({ json }: JsonFlag): void {
+  const rows = suitesNamed(['all']).map(({ name, question, arms }) => ({ name, question, arms }));
+  if (json === true) process.stdout.write(printableJson(rows));
+  else printList(rows.map(({ name, question }) => [name, printable(question)]));
+}
+
+function listMetrics({ json }: JsonFlag): void {
+  const metrics = builtInMetrics.map((metric) => metricDeclaration.parse(metric));
+  process.stdout.write(json === true ? printableJson(metrics) : renderTerminal(metricsTable(metrics), terminalPage()));
+}

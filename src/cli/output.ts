@@ -1,0 +1,39 @@
+import type { WriteStream } from 'node:tty';
+import { printable, printableJson } from '../render/printable.ts';
+import type { Page } from '../render/terminal.ts';
+import { wrapText } from '../render/text-width.ts';
+
+const DEFAULT_COLUMNS = 80;
+
+/**
+ * Width and colours of a stream: at a terminal its width, and colours unless NO_COLOR is set; elsewhere 80 columns, and
+ * no colours unless FORCE_COLOR is set, as for `less -R`.
+ */
+export function terminalPage(stream: WriteStream = process.stdout, environment: NodeJS.ProcessEnv = process.env): Page {
+  const forced = !['', '0', 'false'].includes(environment['FORCE_COLOR'] ?? '');
+  if (!stream.isTTY) return { width: DEFAULT_COLUMNS, colour: forced };
+  const wanted = forced || ((environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb');
+  // 0 means that the width is unknown.
+  return { width: Math.max(40, stream.columns || DEFAULT_COLUMNS), colour: wanted };
+}
+
+/** Prints lines, with control characters made visible. */
+export function printLines(lines: readonly string[], stream: WriteStream = process.stdout): void {
+  stream.write(lines.map((line) => `${printable(line)}\n`).join(''));
+}
+
+/** Prints one JSON document with `--json`, else lines. */
+export function printResult(json: boolean | undefined, document: unknown, lines: () => readonly string[]): void {
+  if (json === true) process.stdout.write(printableJson(document));
+  else printLines(lines());
+}
+
+/** Prints names with a text each, wrapped at a terminal; in a pipe one line per name, for other programs. */
+export function printList(rows: readonly (readonly [name: string, text: string])[]): void {
+  const column = Math.max(...rows.map(([name]) => name.length)) + 2;
+  const width = process.stdout.isTTY ? terminalPage().width : Infinity;
+  const lines = rows.flatMap(([name, text]) =>
+    wrapText(text, width - column).map((line, index) => `${(index === 0 ? name : '').padEnd(column)}${line}\n`),
+  );
+  process.stdout.write(lines.join(''));
+}

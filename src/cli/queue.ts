@@ -1,0 +1,267 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { BenchError } from '../base/bench-error.ts';
+import { exitCodes } from '../base/exit-codes.ts';
+import { composeEngine } from '../bench/compose.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
+import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
+import { configOptions } from '../config/config-options.ts';
+import { runsNamed } from '../eval/analysis/stored-results.ts';
+import { mergeShards, type RunPart } from '../eval/run/merge/merge.ts';
+import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
+import { datasetsOf, planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
+import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/same-plan.ts';
+import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
+import { WorkerFolder } from '../eval/run/queue/worker-folder.ts';
+import { suitesNamed } from '../eval/suites/suites.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { QueueConnection } from '../store/queue/queue-connection.ts';
+import { QueueReader, type QueuedRun } from '../store/queue/queue-reader.ts';
+import { QueueStore } from '../store/queue/queue-store.ts';
+import type { RunResults } from '../store/records/results.ts';
+import { armRegistry } from '../systems/arms/arm-registry.ts';
+import { checksFailed, printResults, writeRunReport } from './bench.ts';
+import { shownPath } from './command-line.ts';
+import { interruptible } from './interruption.ts';
+import { addConfigOptions, type Flags, withExamples } from './options.ts';
+import { printResult } from './output.ts';
+import { ProgressDisplay } from './progress.ts';
+import { openStoredRuns } from './stored-runs.ts';
+
+const SHOWN_FAILURES = 10;
+
+/** Options that a plan does not have: they say how a run is made on one machine, or how its results are judged and written. */
+const NOT_PLANNED: readonly string[] = [
+  'workers',
+  'shard',
+  'resume',
+  'out',
+  'db',
+  'quiet',
+  'databaseEcho',
+  'failBelow',
+  'kvStore',
+  'judge',
+  'judgeModel',
+  'sessions',
+  'recurrence',
+];
+
+/** Options of a worker: where things are on its machine; all else is the plan's. */
+const WORKER_OPTIONS = [
+  'queue',
+  'run',
+  'dataset',
+  'dataFile',
+  'errata',
+  'model',
+  'embedder',
+  'preRetrieval',
+  'engineUrl',
+  'allowRemote',
+  'slotsFolder',
+  'llamaServer',
+  'hot',
+  'cold',
+  'out',
+  'quiet',
+] as const;
+
+/** Declares `queue`: runs that many machines share. */
+export function declare(command: Command): void {
+  command.description('share a run among machines by a queue on PostgreSQL, and merge the parts of a run');
+  withExamples(command, {
+    'queue plan --queue postgres://bench@db/bench --run study --limit 200': 'puts the users of a run into the queue',
+    'queue worker --queue postgres://bench@db/bench --run study': 'takes users from it until none is left',
+    'queue merge --queue postgres://bench@db/bench --run study': 'the whole run, from what the workers have stored',
+    'queue merge 1.sqlite 2.sqlite --run mine': 'the whole run, from the databases of bench --shard',
+  });
+  const planned = configOptions().flatMap(({ key }) => (NOT_PLANNED.includes(key) ? [] : [key]));
+  const plan = verb(command, 'plan', 'put the users of a run into a queue, for workers on any machines');
+  addConfigOptions(plan, planned).action((flags: Flags) => interruptible((signal) => planAndStore(flags, signal)));
+  const worker = verb(command, 'worker', 'take users of a planned run from a queue, until none is left');
+  addConfigOptions(worker, WORKER_OPTIONS).action(workAndReport);
+  const status = verb(command, 'status', 'show the runs of a queue: progress, workers, failures');
+  addConfigOptions(status, ['queue', 'run', 'json']).action(showStatus);
+  const merge = verb(command, 'merge', 'merge the parts of a run into the rows and results of a whole one')
+    .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
+    .requiredOption('--run <name>', 'name of the run, the same in all files');
+  addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeParts);
+}
+
+function verb(command: Command, name: string, description: string): Command {
+  return withExamples(command.command(name).description(description), {});
+}
+
+/** Opens the queue that `--queue` names. @throws BenchError `bad-option` without one, or for an invalid address */
+function openQueue({ queue }: Pick<BenchConfig, 'queue'>): QueueConnection {
+  if (queue !== undefined) return new QueueConnection(queue);
+  throw new BenchError('bad-option', 'no queue is named', 'give --queue postgres://…, or DKI_BENCH_QUEUE');
+}
+
+/** Plans the run that the flags name, stores it in the queue, and prints what was stored. */
+async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
+  const config = loadBenchConfig({ flags, arms: armRegistry });
+  const [suite, another] = suitesNamed(config.suite);
+  if (another !== undefined) {
+    throw new BenchError('bad-option', '--suite names several suites', 'plan one run for each');
+  }
+  await using connection = openQueue(config);
+  // Before a model is loaded, so that a server that cannot be reached is reported at once.
+  await using store = await QueueStore.open(connection, { creates: true });
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  const name = config.run ?? `${suite!.name}-${time}`;
+  const plan = await planRun({ suite: suite!, name }, config, composeEngine, { signal });
+  const planId = hashPlan(plan);
+  const units = unitsOf(plan);
+  const added = await store.plan(planId, plan, units);
+  const users = plan.plan.users.length;
+  const turns = plan.plan.users.reduce((sum, user) => sum + user.turns, 0);
+  printResult(config.json, { run: name, planId, users, turns, units: units.length, added }, () => [
+    `run "${name}": ${users} users, ${turns} turns, plan ${planId.slice(0, 12)}`,
+    added === units.length
+      ? `${added} jobs put into the queue`
+      : `planned before; ${added} jobs put into the queue again`,
+    `start workers: npx dki-bench queue worker --queue … --run ${name}`,
+  ]);
+}
+
+/** Takes part in the run that the flags name. */
+async function workAndReport(flags: Flags): Promise<void> {
+  const onCutShort = () => process.stderr.write('interrupted; another worker takes over its user\n');
+  await interruptible((signal) => work(flags, signal), { onCutShort });
+}
+
+async function work(flags: Flags, signal: AbortSignal): Promise<void> {
+  const named = loadBenchConfig({ flags });
+  await using connection = openQueue(named);
+  const planned = await new QueueReader(connection).find(named.run);
+  const { plan } = planned;
+  // Suites and settings depend on the version.
+  requireSameVersion(plan);
+  requireUnchanged(planned);
+  const [suite] = suitesNamed([plan.suite as SuiteName]);
+  const usesPlanned = suite!.data === undefined && !named.given.includes('dataset');
+  const config = loadBenchConfig({ flags: usesPlanned ? { ...flags, dataset: datasetsOf(plan).join(',') } : flags });
+  await using store = await QueueStore.open(connection, { creates: false });
+  using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
+  using folder = new WorkerFolder(join(config.out, plan.name), plan.name);
+  const part = { store, planned, suite: suite!, config, folder: folder.path };
+  const done = await workOnQueue(part, composeEngine, { signal, ...display?.hooks });
+  display?.[Symbol.dispose]();
+  process.stdout.write(`run "${plan.name}": ${done.users} users, ${done.turns} turns stored by this worker\n`);
+}
+
+async function showStatus(flags: Flags): Promise<void> {
+  const config = loadBenchConfig({ flags });
+  await using connection = openQueue(config);
+  const runs = await runStatuses(connection, config.run);
+  const { address } = connection;
+  printResult(config.json, { queue: address, runs }, () =>
+    runs.length === 0
+      ? [`${address} holds no run; plan one: dki-bench queue plan --queue …`]
+      : runs.flatMap((run, index) => [...(index === 0 ? [] : ['']), ...statusLines(run)]),
+  );
+}
+
+type RunStatus = Awaited<ReturnType<typeof runStatuses>>[number];
+
+/** The state of the run of that name, or of all. */
+async function runStatuses(connection: QueueConnection, run: string | undefined) {
+  const reader = new QueueReader(connection);
+  const names = run === undefined ? await reader.names() : [run];
+  if (names.length === 0) return [];
+  const planned = await Promise.all(names.map((name) => reader.find(name)));
+  await using store = await QueueStore.open(connection, { creates: false });
+  const statuses = [];
+  for (const one of planned) {
+    const workers = await reader.workers(one);
+    statuses.push({
+      progress: await reader.progress(one, await store.open(one.id)),
+      workers: workers.map(({ environment: { cpu, cores, platform, threads }, probes: _, ...worker }) => {
+        return { ...worker, cpu, cores, platform, threads };
+      }),
+      failures: await reader.failures(one, SHOWN_FAILURES),
+    });
+  }
+  return statuses;
+}
+
+function statusLines({ progress, workers, failures }: RunStatus): string[] {
+  return [
+    `${progress.name}: ${progressParts(progress).join(', ')}`,
+    ...workers.map(
+      ({ host, pid, state, users, turns, cpu, cores, threads }) =>
+        `  ${host} (process ${pid}): ${state}; ${users} users, ${turns} turns; ${cpu}, ${cores} cores, ${threads} threads`,
+    ),
+    ...failures.map(
+      ({ userId, host, reason, at }) =>
+        `  failed at ${at.toISOString().slice(0, 19)} on ${host}: ${userId ?? 'the isolation probe'}: ${reason}`,
+    ),
+  ];
+}
+
+function progressParts({
+  name,
+  stored,
+  users,
+  turns,
+  ofTurns,
+  underWay,
+  failed,
+  isProbed,
+  bytes,
+}: QueuedRun): string[] {
+  const parts = [`${stored} of ${users} users`, `${turns} of ${ofTurns} turns`];
+  const isComplete = stored === users && isProbed;
+  parts.push(isComplete ? `complete: dki-bench queue merge --queue … --run ${name}` : `${underWay} under way`);
+  if (stored === users && !isProbed) parts.push('the isolation probe is missing');
+  if (failed > 0) parts.push(`${failed} failed too often: plan the run again to retry them`);
+  parts.push(`${(bytes / 2 ** 20).toFixed(1)} MiB`);
+  return parts;
+}
+
+async function mergeParts(
+  files: readonly string[],
+  { run, ...flags }: Flags & { readonly run: string },
+): Promise<void> {
+  const config = loadBenchConfig({ flags });
+  if (flags['queue'] !== undefined && files.length > 0) {
+    throw new BenchError('bad-option', `--queue and ${files[0]!} both hold a run`, 'name files, or a queue');
+  }
+  if (files.length === 0 && config.queue === undefined) {
+    const hint = 'name the files of shards, or --queue postgres://…';
+    throw new BenchError('bad-option', 'nothing to merge is named', hint);
+  }
+  const merged = files.length === 0 ? [await mergedQueue(run, config)] : mergedFiles(files, run, config);
+  printResults(merged, config.json);
+  for (const results of merged) await writeRunReport(config, results);
+  process.exitCode = checksFailed(merged) ? exitCodes.checkFailed : exitCodes.ok;
+}
+
+async function mergedQueue(run: string, config: BenchConfig): Promise<RunResults> {
+  await using connection = openQueue(config);
+  const reader = new QueueReader(connection);
+  const planned = await reader.find(run);
+  using target = openDatabase({ path: config.db });
+  return await mergeQueue(target, reader, planned);
+}
+
+/** Merges the shards of a run, or of all suites that were made under its name. */
+function mergedFiles(files: readonly string[], run: string, { db }: Pick<BenchConfig, 'db'>): RunResults[] {
+  const sources: BenchDatabase[] = [];
+  try {
+    const shards: RunPart[] = [];
+    for (const file of files) {
+      const database = openStoredRuns(file, { readOnly: true });
+      sources.push(database);
+      for (const record of runsNamed(database, run)) shards.push({ file: shownPath(file), run: record, database });
+    }
+    using target = openDatabase({ path: db });
+    return [...Map.groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>
+      mergeShards(target, [first!, ...others]),
+    );
+  } finally {
+    for (const database of sources) database.close();
+  }
+}

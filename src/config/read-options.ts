@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { shownValue } from '../base/shown-value.ts';
+import { benchConfigSchema } from './bench-config.ts';
+import { cacheVariable } from './cache-folder.ts';
+import { configFileName, flagOf, optionDescription } from './config-options.ts';
+import { engineKeyVariable, judgeKeyVariable } from './server-address.ts';
+
+const VARIABLE_PREFIX = 'DKI_BENCH_';
+/** Variables with the same prefix that other modules read. */
+const OTHER_VARIABLES: readonly string[] = [
+  'DKI_BENCH_KV_KERNELS',
+  'DKI_BENCH_VECTOR_BACKEND',
+  'DKI_BENCH_ONNX_RUNTIME',
+  cacheVariable,
+  judgeKeyVariable,
+  engineKeyVariable,
+];
+
+/** Values of environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Sources of options; by default those of this process. */
+export interface OptionSources {
+  /** Values of the command line by option, as texts or booleans. */
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly environment?: Environment;
+  readonly workingFolder?: string;
+}
+
+/** A value, and the name of its option as the user wrote it. */
+export interface GivenOption {
+  readonly value: unknown;
+  readonly name: string;
+}
+
+/** Options that were given, by key. */
+export type GivenOptions = ReadonlyMap<string, GivenOption>;
+
+/**
+ * Reads the options from three sources, each overriding the ones before: `dki-bench.config.json`, `DKI_BENCH_…` variables,
+ * flags.
+ * @throws BenchError `bad-option` that names the option, its value and the allowed values
+ */
+export function readOptions({ flags = {}, environment = process.env, workingFolder = process.cwd() }: OptionSources): {
+  readonly options: z.output<typeof benchConfigSchema>;
+  readonly given: GivenOptions;
+} {
+  const flagged = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const given = new Map<string, GivenOption>([
+    ...fromFile(resolve(workingFolder, configFileName)),
+    ...fromEnvironment(environment),
+    ...flagged.map(([key, value]) => [key, { value, name: flagOf(key) }] as const),
+  ]);
+  const parsed = benchConfigSchema.safeParse(Object.fromEntries([...given].map(([key, { value }]) => [key, value])));
+  if (!parsed.success) throw badValue(parsed.error.issues[0]!, given);
+  return { options: parsed.data, given };
+}
+
+function fromFile(file: string): GivenOptions {
+  if (!existsSync(file)) return new Map();
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const message = `${configFileName} cannot be read: ${(error as Error).message}`;
+    throw new BenchError('bad-option', message, 'it holds one JSON object', error);
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new BenchError('bad-option', `${configFileName} holds no JSON object`, 'write options as {"seed": 7}');
+  }
+  const options = Object.entries(content).filter(([key]) => key !== '$schema' && !key.startsWith('//'));
+  return new Map(options.map(([key, value]: [string, unknown]) => [key, { value, name: `${configFileName}: ${key}` }]));
+}
+
+function fromEnvironment(environment: Environment): GivenOptions {
+  const variable = (key: string): string =>
+    VARIABLE_PREFIX + key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  const keys = new Map(Object.keys(benchConfigSchema.shape).map((key) => [variable(key), key]));
+  const given = new Map<string, GivenOption>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || OTHER_VARIABLES.includes(name)) continue;
+    const key = keys.get(name);
+    if (key === undefined) {
+      const known = [...keys.keys(), ...OTHER_VARIABLES];
+      const message = `unknown environment variable ${name}${didYouMean(name, known)}`;
+      throw new BenchError('bad-option', message, `known: ${known.join(', ')}`);
+    }
+    given.set(key, { value, name });
+  }
+  return given;
+}
+
+function badValue(issue: z.core.$ZodIssue, given: GivenOptions): BenchError {
+  if (issue.code === 'unrecognized_keys') {
+    const [key] = issue.keys as [string];
+    const known = Object.keys(benchConfigSchema.shape);
+    const message = `${given.get(key)?.name ?? key}: unknown option "${key}"${didYouMean(key, known)}`;
+    return new BenchError('bad-option', message, `known: ${known.join(', ')}`);
+  }
+  const [key, index] = issue.path;
+  const { value, name } = given.get(String(key))!;
+  const { allowed, names } = optionDescription(String(key));
+  const list: readonly unknown[] = Array.isArray(value)
+    ? value
+    : String(value)
+        .split(',')
+        .map((part) => part.trim());
+  const culprit = typeof index === 'number' ? list[index] : value;
+  if (names !== undefined && typeof culprit === 'string') {
+    const message = `${name}: unknown ${names.kind} ${shownValue(culprit)}${didYouMean(culprit, names.known)}`;
+    return new BenchError('bad-option', message, `known: ${names.known.join(', ')}`);
+  }
+  return new BenchError('bad-option', `${name} ${shownValue(culprit)}: expected ${allowed}`, 'see --help');
+}

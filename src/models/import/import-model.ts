@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, posix } from 'node:path';
+import { BenchError } from '../../base/bench-error.ts';
+import { cacheFolder } from '../../config/cache-folder.ts';
+import { embedderFiles } from '../embedding/model-folder.ts';
+import { type ModelEntry, modelRegistry } from '../registry.ts';
+import { type ImportSource, type OfferedFile, openImportSource } from './import-source.ts';
+import { importKnownFiles } from './known-files.ts';
+import { StagedFile } from './staged-file.ts';
+
+/** A model that a user imported and the registry does not know. */
+export interface ImportedModel {
+  readonly kind: ModelEntry['kind'];
+  /** The name of its file without the ending, or of its folder. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Result of importing one file, folder or archive. */
+export interface ImportResult {
+  /** Entries of the registry of which it had files. */
+  readonly entries: readonly ModelEntry[];
+  /** Models that the registry does not know, stored under the names of their files. */
+  readonly unknown: readonly ImportedModel[];
+}
+
+/** Reads a GGUF file, to see that it can be used. @throws BenchError `bad-model` */
+type InspectModel = (path: string) => Promise<unknown>;
+
+const GGUF = /\.gguf$/i;
+
+const folder = (): string => join(cacheFolder(), 'imported');
+
+/** The place of an imported model: a GGUF file, or an embedder's folder. */
+function importedPath(kind: ImportedModel['kind'], name: string): string {
+  return join(folder(), kind === 'embedder' ? name : `${name}.gguf`);
+}
+
+/** All imported models, by name. */
+export function importedModels(): ImportedModel[] {
+  if (!existsSync(folder())) return [];
+  return readdirSync(folder())
+    .sort()
+    .flatMap((file): ImportedModel[] => {
+      const path = join(folder(), file);
+      if (statSync(path).isDirectory()) return [{ kind: 'embedder', name: file, path }];
+      return GGUF.test(file) ? [{ kind: 'language-model', name: file.replace(GGUF, ''), path }] : [];
+    });
+}
+
+/**
+ * Imports the models of a GGUF file, a folder or an archive into the cache.
+ * @throws BenchError `bad-data` where it holds no model, is damaged, or a name is taken; `bad-model` for a GGUF file that
+ * `inspect` cannot read; `disk`, `not-found`
+ */
+export async function importModel(path: string, inspect: InspectModel, signal?: AbortSignal): Promise<ImportResult> {
+  using source = await openImportSource(path);
+  const { known, others } = await importKnownFiles(source, { signal });
+  const entries = [...new Set(known.map(({ entry }) => entry))];
+  const unknown: ImportedModel[] = [];
+  for (const file of others.filter((other) => GGUF.test(other.path))) {
+    unknown.push(await importLanguageModel(source, file, inspect, signal));
+  }
+  // An embedder whose files are all known is in the cache already.
+  const embedders = offeredEmbedders(source.files).filter(({ files }) =>
+    [...files.values()].some((file) => others.includes(file)),
+  );
+  for (const embedder of embedders) unknown.push(await importEmbedder(source, embedder, signal));
+  if (entries.length > 0 || unknown.length > 0) return { entries, unknown };
+  const layout = `${embedderFiles.required.join(', ')} and ${embedderFiles.weights.join(' or ')}`;
+  const hint = `a language model is a GGUF file; an embedder is a folder with ${layout}`;
+  throw new BenchError('bad-data', `${path}: holds no model`, hint);
+}
+
+async function importLanguageModel(
+  source: ImportSource,
+  file: OfferedFile,
+  inspect: InspectModel,
+  signal: AbortSignal | undefined,
+): Promise<ImportedModel> {
+  const name = freeName('language-model', posix.basename(file.path), source.path);
+  using staged = await StagedFile.copy(source, file, signal);
+  try {
+    await inspect(staged.path);
+  } catch (cause) {
+    if (!(cause instanceof BenchError)) throw cause;
+    // Named as the user knows it, not by its place in the cache.
+    const message = cause.message.replaceAll(staged.path, `${file.path} of ${source.path}`);
+    throw new BenchError(cause.code, message, cause.hint, cause);
+  }
+  const path = importedPath('language-model', name);
+  staged.moveTo(path);
+  return { kind: 'language-model', name, path };
+}
+
+/** The folder of an embedder in a source: its files by their places in the layout of `embedderFiles`. */
+interface OfferedEmbedder {
+  readonly folder: string;
+  readonly files: ReadonlyMap<string, OfferedFile>;
+}
+
+/** The folders that hold all files of an embedder; weights may lie beside the others. */
+function offeredEmbedders(offered: readonly OfferedFile[]): OfferedEmbedder[] {
+  const byPath = new Map(offered.map((file) => [file.path, file]));
+  const folders = offered.flatMap(({ path }) =>
+    posix.basename(path) === 'config.json' ? [posix.dirname(path)] : [],
+  );
+  return folders.flatMap((folder) => {
+    const at = (place: string): OfferedFile | undefined => byPath.get(posix.join(folder, place));
+    const weightsAt = (place: string): OfferedFile | undefined => at(place) ?? at(posix.basename(place));
+    const weights = embedderFiles.weights.find((place) => weightsAt(place) !== undefined);
+    if (weights === undefined || embedderFiles.required.some((place) => at(place) === undefined)) return [];
+    const files = new Map<string, OfferedFile>([[weights, weightsAt(weights)!]]);
+    for (const place of [...embedderFiles.required, ...embedderFiles.optional]) {
+      const file = at(place);
+      if (file !== undefined) files.set(place, file);
+    }
+    return [{ folder, files }];
+  });
+}
+
+async function importEmbedder(
+  source: ImportSource,
+  { folder: place, files }: OfferedEmbedder,
+  signal: AbortSignal | undefined,
+): Promise<ImportedModel> {
+  const fileName = place === '.' ? basename(source.path).replace(/\.(zip|whl)$/i, '') : posix.basename(place);
+  const name = freeName('embedder', fileName, source.path);
+  const path = importedPath('embedder', name);
+  const unfinished = join(dirname(path), `.${name}.${process.pid}.partial`);
+  try {
+    for (const [at, file] of files) {
+      using staged = await StagedFile.copy(source, file, signal);
+      staged.moveTo(join(unfinished, at));
+    }
+    mkdirSync(dirname(path), { recursive: true });
+    renameSync(unfinished, path);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return { kind: 'embedder', name, path };
+}
+
+/** The name of a file in the cache: letters, digits, `.`, `_` and `-`. @throws BenchError `bad-data` if it is taken */
+function freeName(kind: ImportedModel['kind'], fileName: string, source: string): string {
+  const letters = fileName.replace(GGUF, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  const name = letters.replace(/^[^A-Za-z0-9]+/, '') || 'model';
+  const isKnown = modelRegistry.some((entry) => entry.name === name);
+  if (!isKnown && !existsSync(importedPath(kind, name))) return name;
+  const taken = isKnown ? 'the registry has another model' : 'the cache has a model';
+  throw new BenchError(
+    'bad-data',
+    `${source}: ${fileName} would be named ${name}, and ${taken} of that name`,
+    isKnown ? 'give the file another name' : `remove that one first: dki-bench models remove ${name}`,
+  );
+}

@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { cacheFolder } from '../config/cache-folder.ts';
+import { blobPath, cachedCommit, findHubFile, hubAccess, linkBlob, removeCachedFile, snapshotFolder } from './hub/hub-cache.ts';
+import { parseHubReference } from './hub/hub-reference.ts';
+import { type EmbedderEntry, type ModelEntry, shippedPath } from './registry.ts';
+
+/** A file of an entry of the registry, and its place on this machine. */
+export interface ModelFile {
+  readonly entry: ModelEntry;
+  /** Its place in the entry's folder; the file name of a language model. */
+  readonly name: string;
+  readonly path: string;
+  /** In hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+  /** The Python package that contains it. */
+  readonly package?: string;
+  /** False where its source on a hub is not known to have these bytes. */
+  readonly onHub: boolean;
+}
+
+/** State of an entry's files on this machine. */
+export type CacheState = 'ships' | 'whole' | 'in part' | 'absent';
+
+/** The folder of an embedder of the registry: its own, since its files may be from several sources. */
+export function embedderFolder(entry: EmbedderEntry): string {
+  return shippedPath(entry) ?? join(cacheFolder(), 'embedders', entry.name);
+}
+
+/** The files of an entry. */
+export function modelFiles(entry: ModelEntry): ModelFile[] {
+  if (entry.kind === 'embedder') {
+    const folder = embedderFolder(entry);
+    return entry.files.map(({ path, ...file }) => ({ ...file, entry, name: path, path: join(folder, path) }));
+  }
+  const { sha256, bytes, package: carrier, source } = entry;
+  const shipped = shippedPath(entry);
+  const place = (): string => {
+    const { file, ...repository } = parseHubReference(source);
+    const hub = hubAccess();
+    return findHubFile(repository, file!, hub) ?? join(snapshotFolder(repository, hub), file!);
+  };
+  const path = shipped ?? place();
+  const packaged = carrier === undefined ? {} : { package: carrier };
+  return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, ...packaged }];
+}
+
+/** The files of an entry that this machine does not have, judged by their sizes. */
+export function missingFiles(entry: ModelEntry): ModelFile[] {
+  return modelFiles(entry).filter(({ path, bytes }) => statSync(path, { throwIfNoEntry: false })?.size !== bytes);
+}
+
+export function cacheState(entry: ModelEntry): CacheState {
+  if (shippedPath(entry) !== undefined) return 'ships';
+  const missing = missingFiles(entry).length;
+  return missing === 0 ? 'whole' : missing === modelFiles(entry).length ? 'absent' : 'in part';
+}
+
+/** Gives a complete copy of an entry's file its place in the cache. */
+export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string): void {
+  const hub = hubAccess();
+  if (entry.kind === 'embedder' || !path.startsWith(hub.hubCache)) {
+    mkdirSync(dirname(path), { recursive: true });
+    renameSync(copy, path);
+    return;
+  }
+  const { file, ...repository } = parseHubReference(entry.source);
+  const blob = blobPath(repository, sha256, hub);
+  mkdirSync(dirname(blob), { recursive: true });
+  renameSync(copy, blob);
+  linkBlob(repository, file!, blob, cachedCommit(repository, hub), hub);
+}
+
+/** Deletes the files of an entry that dki-bench has put into the cache; `foreign` where another program fetched them. */
+export function removeModel(entry: ModelEntry): 'removed' | 'absent' | 'foreign' {
+  const files = modelFiles(entry).filter(({ path }) => existsSync(path));
+  if (files.length === 0) return 'absent';
+  const hub = hubAccess();
+  return files.map(({ path }) => removeCachedFile(path, hub)).some(Boolean) ? 'removed' : 'foreign';
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { BenchError } from '../base/bench-error.ts';
+import { didYouMean } from '../base/nearest-name.ts';
+import { randomModelPrefix } from '../config/bench-config.ts';
+import { hubPrefix } from './hub/hub-reference.ts';
+import { importedModels } from './import/import-model.ts';
+import { type ModelEntry, modelRegistry, shippedPath } from './registry.ts';
+
+/**
+ * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address, an imported one its
+ * path; `hf:` and `random:` names stay; any other name is a path of the user's.
+ * @param others what happens to a word that is neither a name nor a file: a server may know it
+ * @throws BenchError `bad-option` for such a word, where it is refused
+ */
+export function resolveModel(name: string, workingFolder: string, others: 'refused' | 'kept' = 'refused'): string {
+  return resolveName('language-model', name, workingFolder, others);
+}
+
+/** Resolves `--embedder` as `resolveModel` does; an embedder of the registry that does not ship keeps its name. */
+export function resolveEmbedder(name: string, workingFolder: string): string {
+  return resolveName('embedder', name, workingFolder, 'refused');
+}
+
+function resolveName(
+  kind: ModelEntry['kind'],
+  name: string,
+  workingFolder: string,
+  others: 'refused' | 'kept',
+): string {
+  const entries = modelRegistry.filter((entry) => entry.kind === kind);
+  const entry = entries.find((known) => known.name === name);
+  if (entry !== undefined) return shippedPath(entry) ?? (kind === 'embedder' ? name : entry.source);
+  if ([randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix))) return name;
+  const imported = importedModels().filter((model) => model.kind === kind);
+  const path = resolve(workingFolder, name);
+  const own = imported.find((model) => model.name === name);
+  if (own !== undefined && !existsSync(path)) return own.path;
+  if (/[/\\.]/.test(name) || existsSync(path)) return path;
+  if (others === 'kept') return name;
+  const known = [...entries, ...imported].map((other) => other.name);
+  throw new BenchError(
+    'bad-option',
+    `--${kind === 'embedder' ? 'embedder' : 'model'}: unknown name "${name}"${didYouMean(name, known)}`,
+    `known: ${known.join(', ')}; for a file or folder, write ./${name}`,
+  );
+}
