@@ -1,6 +1,6 @@
 /**
  * Jobs a second of a queue, without turns: `npm run perf -- queue --queue postgres://… --workers 8 --jobs 1000 --bytes 20000`.
- * Each worker has connections of its own, and claims and stores units until none is left, as `dki-bench worker` does. It leaves
+ * Each worker has connections of its own, and claims and stores units until none is left, as `dki-bench queue worker` does. It leaves
  * a run behind, under a name of its own; it prints, and never fails on a clock.
  */
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -41,7 +41,7 @@ it(`${FILES} hostile data sets and settings end no process, hang nowhere, and ar
   };
 
   const search = (...words: readonly string[]): string[] => [
-    ...['search', 'Where do I live?', '--quiet', '--user', 'ann', '--json', ...words],
+    ...['data', 'search', 'Where do I live?', '--quiet', '--user', 'ann', '--json', ...words],
   ];
   const uses = async ({ name, use, what }: HostileFile, path: string, seed: number): Promise<boolean> => {
     const told = `${seed}: ${what}`;

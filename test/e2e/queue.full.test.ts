@@ -30,7 +30,7 @@ it('two workers of a queue give the rows and the results of one process', async 
 });
 
 it('status shows progress and workers', async () => {
-  const { stdout } = await runs.run('status', '--run', 'two', '--json');
+  const { stdout } = await runs.run('queue', 'status', '--run', 'two', '--json');
   const status = JSON.parse(stdout) as { runs: { progress: object; workers: { state: string }[] }[] };
   expect(status.runs).toEqual([
     expect.objectContaining({
@@ -46,7 +46,7 @@ it('status shows progress and workers', async () => {
     }),
   ]);
   expect(status.runs[0]!.workers.map(({ state }) => state)).toEqual(['done', 'done']);
-  expect((await runs.run('status')).stdout).toContain('two: 10 of 10 users, 80 of 80 turns, complete');
+  expect((await runs.run('queue', 'status')).stdout).toContain('two: 10 of 10 users, 80 of 80 turns, complete');
 });
 
 it('a plan is stored once, and another plan under its name is refused', async () => {
@@ -63,7 +63,7 @@ it('a plan is stored once, and another plan under its name is refused', async ()
 });
 
 it('merge refuses a run that is not whole, and writes nothing', async () => {
-  const merged = await runs.run('merge', '--run', 'none', '--out', runs.folder.path);
+  const merged = await runs.run('queue', 'merge', '--run', 'none', '--out', runs.folder.path);
   expect([merged.code, merged.stderr]).toEqual([2, expect.stringContaining('run "none": no results are stored yet')]);
   const named = await runs.run('tables', '--run', 'none', '--out', runs.folder.path);
   expect(named.stderr).toContain('holds no run "none"');
@@ -108,7 +108,7 @@ it.each([
 });
 
 it('a queue that cannot be reached is named without its password', async () => {
-  const words = ['status', '--queue', `postgres://bench:${PASSWORD}@127.0.0.1:1/postgres`];
+  const words = ['queue', 'status', '--queue', `postgres://bench:${PASSWORD}@127.0.0.1:1/postgres`];
   const away = await runs.run(...words);
   expect([away.code, away.stderr]).toEqual([
     2,
@@ -116,7 +116,7 @@ it('a queue that cannot be reached is named without its password', async () => {
       /^error: postgres:\/\/127\.0\.0\.1:1\/postgres: connect ECONNREFUSED [^\n]+\n {2}hint: [^\n]+\n$/,
     ),
   ]);
-  const refused = await runs.run('status', '--queue', `postgres://bench:wrong@127.0.0.1:${runs.server.port}/postgres`);
+  const refused = await runs.run('queue', 'status', '--queue', `postgres://bench:wrong@127.0.0.1:${runs.server.port}/postgres`);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('password authentication failed')]);
   expect(refused.stderr).not.toContain('wrong@');
 });

@@ -16,7 +16,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-const search = (words: readonly string[]) => host.run('search', ...words);
+const search = (words: readonly string[]) => host.run('data', 'search', ...words);
 
 /** Lines that every strategy shows besides the memories. */
 const shown: Readonly<Record<(typeof searchingRetrieverNames)[number], readonly (string | RegExp)[]>> = {
@@ -58,7 +58,7 @@ describe('a search', () => {
 
   it('of an empty question retrieves nothing; the router logs where it is asked to', async () => {
     const environment = { NODE_DEBUG: 'dki-router' };
-    const words = ['search', ' ', '--user', 'u01', '--quiet'];
+    const words = ['data', 'search', ' ', '--user', 'u01', '--quiet'];
     const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder.path, environment });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^0 of 5 memories .*\n\nnothing was retrieved\n$/s);

@@ -31,6 +31,6 @@ it('a run that ended in an error among its turns is failed, and can be gone on w
 it('a run that ended in an error before its first turn is failed', async () => {
   using folder = new TestFolder();
   const run = runBench(smallConfig(folder, { ...flags, retriever: 'tiered', hot: 'redis://127.0.0.1:9' }));
-  await expect(run).rejects.toMatchObject({ code: 'unreachable' });
+  await expect(run).rejects.toMatchObject({ code: 'database' });
   expect(statusIn(folder)).toBe('failed');
 });

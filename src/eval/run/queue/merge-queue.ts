@@ -39,14 +39,14 @@ export async function mergeQueue(target: BenchDatabase, reader: QueueReader, pla
   using staged = openDatabase({ path: join(folder, 'parts.sqlite') });
   const { parts, isolation } = await stagedParts(staged, reader, planned);
   const [first, ...others] = parts.map((part) => runPart(part, isolation ?? null, staged, name));
-  const start = 'dki-bench worker --queue …';
+  const start = 'dki-bench queue worker --queue …';
   if (first === undefined) {
     throw new BenchError('bad-option', `run "${name}": no results are stored yet`, `start workers: ${start}`);
   }
   const workers = parts.filter(({ users }) => users > 0).length;
   return mergeParts(target, [first, ...others], {
     notes: [`merged from ${workers} workers of a queue`],
-    toComplete: `start a worker for them: ${start}; dki-bench status shows those that failed`,
+    toComplete: `start a worker for them: ${start}; dki-bench queue status shows those that failed`,
     requireWhole: () => {
       const isProbed = unitsOf(planned.plan).some(({ position }) => position === ISOLATION_POSITION);
       if (isolation !== undefined || !isProbed) return;

@@ -133,7 +133,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     onNote?.(`${unitName(unit)} failed: ${message}`);
     if (++this.#failures < FAILURES_AT_MOST) return;
     const failures = `${this.#failures} users failed one after the other`;
-    throw this.#end(new BenchError('bad-state', failures, 'see why: dki-bench status --queue …'));
+    throw this.#end(new BenchError('bad-state', failures, 'see why: dki-bench queue status --queue …'));
   }
 
   /** Leaves the queue, with how the worker ended. */
