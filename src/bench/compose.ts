@@ -10,7 +10,7 @@ import { startWorker } from './start-worker.ts';
 export { adapterNamed, adapters };
 
 /** Names of the engines that there are. */
-export const engineNames = adapters.map(({ name }) => name);
+const engineNames = adapters.map(({ name }) => name);
 
 /**
  * Chooses the engine: the one place that does.

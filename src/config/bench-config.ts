@@ -36,7 +36,7 @@ export const suiteNames = [
 export type SuiteName = (typeof suiteNames)[number];
 
 /** The engines, the default first. */
-export const engineNames = ['llama-cpp', 'llama-server', 'openai'] as const;
+const engineNames = ['llama-cpp', 'llama-server', 'openai'] as const;
 
 /** Devices that may compute a model: the CPU, the first accelerator that is found, or one interface to them. */
 export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;

@@ -74,7 +74,7 @@ export function textThatStays(generated: string, limits: TextLimits): string {
 }
 
 /** Number of the first tokens whose text holds a thought. */
-export function tokensOfThought(
+function tokensOfThought(
   thought: string,
   tokens: readonly TokenId[],
   detokenize: (tokens: readonly TokenId[]) => string,
@@ -98,7 +98,7 @@ const thoughtMarks = [
  * The index at which the answer behind a thought begins: 0 without a thought, the length of the text while one is open, and
  * undefined while the text may still become the beginning of one.
  */
-export function answerStart(text: string): number | undefined {
+function answerStart(text: string): number | undefined {
   const begun = text.trimStart();
   const marks = thoughtMarks.find(({ open }) => begun.startsWith(open));
   if (marks === undefined)

@@ -36,7 +36,8 @@ export function qualityBar(
       'write METRIC:ARM>=ARM, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE (<= where less is better), such as contains:dki-blocks>=rag-2',
     );
   }
-  if (!known.metrics.includes(metric)) throw unknown('metric', metric, known.metrics, 'dki-bench list metrics lists them');
+  if (!known.metrics.includes(metric))
+    throw unknown('metric', metric, known.metrics, 'dki-bench list metrics lists them');
   requireArm(arm, known.arms);
   const bar = { text, metric, arm, sign: sign === '>=' ? '>=' : '<=' } as const;
   return { ...bar, ...barLimit(right, known.arms) };

@@ -15,7 +15,14 @@ const releases = [
 ] as const;
 
 /** Rules of the repository, and what has a binary beneath it: SQLite, FAISS, usearch, ONNX, kernels, llama.cpp, the program. */
-const tests = ['test/contract', 'src/store', 'src/kv', 'src/retrieval/vectors', 'src/models/embedding', 'src/engine/llama-cpp'];
+const tests = [
+  'test/contract',
+  'src/store',
+  'src/kv',
+  'src/retrieval/vectors',
+  'src/models/embedding',
+  'src/engine/llama-cpp',
+];
 
 /** The line before the oldest, which has ended. */
 const TOO_OLD = '20';

@@ -116,7 +116,12 @@ it('a queue that cannot be reached is named without its password', async () => {
       /^error: postgres:\/\/127\.0\.0\.1:1\/postgres: connect ECONNREFUSED [^\n]+\n {2}hint: [^\n]+\n$/,
     ),
   ]);
-  const refused = await runs.run('queue', 'status', '--queue', `postgres://bench:wrong@127.0.0.1:${runs.server.port}/postgres`);
+  const refused = await runs.run(
+    'queue',
+    'status',
+    '--queue',
+    `postgres://bench:wrong@127.0.0.1:${runs.server.port}/postgres`,
+  );
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('password authentication failed')]);
   expect(refused.stderr).not.toContain('wrong@');
 });

@@ -5,7 +5,13 @@ import { defaultPrompt, fallbackAnswerPrefix } from '../../models/prompt-default
 
 import { fetchModel } from '../../models/fetch-model.ts';
 import { presetModelName } from '../../models/preset-models.ts';
-import { type PromptDefaults, type LanguageModelEntry, languageModelNamed, languageModelOfFile, languageModels } from '../../models/registry.ts';
+import {
+  type PromptDefaults,
+  type LanguageModelEntry,
+  languageModelNamed,
+  languageModelOfFile,
+  languageModels,
+} from '../../models/registry.ts';
 import { localEmbedder } from '../../models/embedding/local-embedder.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 

@@ -292,14 +292,14 @@ export interface SearchResponse {
 }
 
 /** Converts an entry to a result. */
-export function toResult({ memory, ...entry }: SalienceEntry, score: number): SearchResult {
+function toResult({ memory, ...entry }: SalienceEntry, score: number): SearchResult {
   const { uri, memoryType, section, reinforcement, tokenCount } = entry;
   const { memoryId: chunkId, content } = memory;
   return { chunkId, uri, content, score, memoryType, section, reinforcement, tokenCount };
 }
 
 /** Converts a whole file to one result, one entry a line. @param entries at least one */
-export function fileResult(uri: string, entries: readonly SalienceEntry[]): Omit<SearchResult, 'tokenCount'> {
+function fileResult(uri: string, entries: readonly SalienceEntry[]): Omit<SearchResult, 'tokenCount'> {
   const content = entries.map(({ memory }) => memory.content).join('\n');
   return {
     chunkId: uri,

@@ -102,7 +102,8 @@ export class QueueReader {
         name !== undefined
           ? `${address} holds no run "${name}"${didYouMean(name, names)}`
           : `${address} holds ${names.length === 0 ? 'no run' : `${names.length} runs`}`;
-      const hint = names.length === 0 ? 'plan one: dki-bench queue plan --queue' : `name one with --run: ${names.join(', ')}`;
+      const hint =
+        names.length === 0 ? 'plan one: dki-bench queue plan --queue' : `name one with --run: ${names.join(', ')}`;
       throw new BenchError('not-found', message, hint);
     }
     const [row] = await this.#rows<PlannedRow>(
