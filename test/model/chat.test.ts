@@ -68,9 +68,9 @@ describe('a chat', () => {
     expect([first, second]).toEqual(['remembered as m1\n', 'remembered as m2\n']);
     expect(list).toBe('m1  My dog is called Brenko.\nm2  I live in Port Dral.\n');
     expect(answer).toMatch(
-      /^Brenko\.\nTTFT \d+\.\d ms · (\d+) prompt, (\d+) K\/V, \d+ evaluated, 5 generated · 2 memories, cache miss\n$/,
+      /^Brenko\.\nTTFT \d+\.\d ms · (\d+) prompt, (\d+) KV, \d+ evaluated, 5 generated · 2 memories, cache miss\n$/,
     );
-    const counts = /(\d+) prompt, (\d+) K\/V, (\d+) evaluated, .*cache hit/.exec(again!)!.slice(1).map(Number);
+    const counts = /(\d+) prompt, (\d+) KV, (\d+) evaluated, .*cache hit/.exec(again!)!.slice(1).map(Number);
     expect(counts[1]).toBeGreaterThan(30);
     // Only what was not injected was read.
     expect(counts[2]).toBe(counts[0]);
@@ -79,7 +79,7 @@ describe('a chat', () => {
     expect(shown).toContain('Answer (not judged: a chat has no right answer to compare with)');
     expect(shown).not.toMatch(/gold|abstaining|wrong/);
     expect(Math.max(...shown!.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
-    expect(forgot).toBe('forgot m1; deleted 4 messages and 1 entry of K/V\n');
+    expect(forgot).toBe('forgot m1; deleted 4 messages and 1 entry of KV\n');
     expect(after).toBe('m2  I live in Port Dral.\n');
     expect(gone).toBe('there is no turn to show\n');
   });
@@ -133,7 +133,7 @@ describe('a chat', () => {
     {
       await using ann = await open('ann', 'rag');
       const [id, answer] = await said(ann, ['/remember My cat is called Zorin.', 'Where do I live?']);
-      // No id comes twice, or the K/V and the log of a forgotten memory would be another's.
+      // No id comes twice, or the KV and the log of a forgotten memory would be another's.
       expect(id).toBe('remembered as m3\n');
       expect(answer).toMatch(/^Port Dral\.\n/);
     }
@@ -169,7 +169,7 @@ describe('a chat', () => {
     const [answer, shown, , without, shownWithout] = rest;
     expect(answer).toContain('2 memories, cache miss');
     expect(shown).toContain('garpoox');
-    expect(without).toMatch(/, 0 K\/V, .* 1 memor/);
+    expect(without).toMatch(/, 0 KV, .* 1 memor/);
     expect(shownWithout).not.toContain('garpoox');
     using database = openDatabase({ path: config.db });
     const of = chatSessionId('pia');
@@ -203,7 +203,7 @@ describe('a chat', () => {
     expect(before).toContain('User: Which colour does my sister love?\\n');
   });
 
-  it('deletes the K/V of a forgotten memory of every arm, on the disk too', async () => {
+  it('deletes the KV of a forgotten memory of every arm, on the disk too', async () => {
     const kvStore = folder.file('shared');
     const changes = { kvStore };
     const states = () =>
@@ -234,7 +234,7 @@ describe('a chat', () => {
       'Good evening!',
       '/forget m1',
     ]);
-    expect(told.at(-1)).toBe('forgot m1; deleted 4 messages and 1 entry of K/V\n');
+    expect(told.at(-1)).toBe('forgot m1; deleted 4 messages and 1 entry of KV\n');
     const files = readdirSync(kvStore, { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => holdsKv.test(name))).toEqual([]);
     const { promptInfo } = await room.ask('And now?');
@@ -258,7 +258,7 @@ describe('a chat', () => {
     expect((await one.ask('Which fact?')).memoriesUsed.map(({ memoryId }) => memoryId)).not.toContain(ids[0]);
   });
 
-  it('deletes its K/V of what another chat of the user forgot, and shows no turn with it', async () => {
+  it('deletes its KV of what another chat of the user forgot, and shows no turn with it', async () => {
     const states = (store: string) =>
       readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((name) => holdsKv.test(name)).length;
     const kvStore = folder.file('one-of-two');

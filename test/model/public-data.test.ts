@@ -56,7 +56,7 @@ describe('items whose evidence is unknown', () => {
       'no evidence is known of 2 of 6 items: they are left out of oracle, ranks of the evidence, the evidence funnel',
     );
     const { notes } = reportTables(results).get('1')!;
-    expect(notes.join(' ')).toContain('oracle: over the 4 items whose evidence is known; of 2 it is not.');
+    expect(notes.join(' ')).toContain('oracle: over the 4 items with known evidence; 2 have none.');
   });
 
   it('are in no stage of the funnel, and the others are paired by item', () => {

@@ -138,7 +138,7 @@ describe('pages', () => {
   it('list runs, the latest first, with their verdict', async () => {
     const text = await page('/?text=GROUP');
     expect(text).toContain('1 run');
-    expect(text).toContain('K/V injection (dki) kept all of RAG');
+    expect(text).toContain('KV injection (dki) kept all of RAG');
     expect((await page('/')).indexOf('>random<')).toBeLessThan((await page('/')).indexOf('>group/main<'));
   });
 
