@@ -120,7 +120,7 @@ describe('convert', () => {
 it.each([
   [['mkae'], "error: unknown command 'mkae'"],
   [['make', 'recall-ne'], 'error: unknown data set or suite "recall-ne": did you mean recall-en?'],
-  [['make', 'main'], 'error: suite main makes 6 data sets'],
+  [['make', 'main'], 'error: suite main makes 2 data sets'],
   [['make', 'recall-zh', '--users', '0'], 'error: --users "0": expected a whole number, 1 or more'],
   [['make', 'retrieval', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more'],
   [['verify', 'none.jsonl'], 'error: none.jsonl: no such file'],
@@ -142,7 +142,7 @@ describe('fetch', () => {
     const address = `${server.endpoint}/org/repo/resolve/main/passages.json`;
     const refused = await data(['fetch', 'musique-s', '--address', address]);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
-    expect(refused.stderr).toContain(`musique-s: ${address}\nlicence: CC BY 4.0 (MuSiQue)\nkept as: `);
+    expect(refused.stderr).toContain(`musique-s: ${address}\nlicence: CC BY 4.0 (MuSiQue)\nstored as: `);
     expect(refused.stderr).toContain('hint: add --yes where the terms are accepted');
     expect(server.requests).toEqual([]);
     const fetched = await data(['fetch', 'musique-s', '--address', address, '--yes']);
