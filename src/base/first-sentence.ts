@@ -109,9 +109,13 @@ function endsAt(before: string, marks: string, behind: string, isWhole: boolean)
   if (HAN.test(behind)) return !isEllipsis;
   if (!/^\s/u.test(behind)) return false;
   const last = marks === '.' ? kindOf(before) : isEllipsis ? 'short' : 'word';
-  if (last !== 'short') return last === 'word';
+  return last === 'short' ? beginsSentence(behind, isWhole) : last === 'word';
+}
+
+/** True if a new sentence begins behind an abbreviation; undefined while its first word is incomplete. */
+function beginsSentence(behind: string, isWhole: boolean): boolean | undefined {
   const next = behind.trimStart();
-  // Whatever stands on the next line.
+  // Anything on the next line.
   if (LINE_BREAK.test(behind.slice(0, behind.length - next.length))) return true;
   const [, word = '', following = ''] = NEXT_WORD.exec(next)!;
   if (following === '' && !isWhole) return undefined;

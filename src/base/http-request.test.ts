@@ -8,7 +8,11 @@ async function served(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return { address, [Symbol.dispose]: () => void server.close().closeAllConnections() };
+  const dispose = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { address, [Symbol.dispose]: dispose };
 }
 
 test('reads an answer that trickles for longer than the idle time', async () => {

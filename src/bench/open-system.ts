@@ -63,9 +63,7 @@ export interface OpenedSystem extends MemorySystem, AsyncDisposable {
  */
 export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
   const { arm: name = 'dki', sessions = 1, model, embedder, threads } = options;
-  const named = loadBenchConfig({
-    flags: { ...(model === undefined ? {} : { model }), ...(embedder === undefined ? {} : { embedder }) },
-  });
+  const named = loadBenchConfig({ flags: { model, embedder } });
   requireSearching(named.retriever);
   const engines = composeEngine(named);
   const config = await withFetchedModels(named, engines);

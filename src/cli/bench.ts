@@ -157,16 +157,20 @@ function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   const [primary, baseline] = [primaryArm(arms)?.arm, baselineArm(arms)?.arm];
   const arm = primary ?? arms[0]?.arm;
   if (arm === undefined) return '';
-  using database = openDatabase({ path: config.db });
-  let itemId: string | undefined;
-  for (const turn of new TurnRepository(database).listForResults(run.id, { arm })) {
-    itemId ??= turn.itemId;
-    if (turn.state === 'answered' && turn.scores.taskSuccess === 1) continue;
-    itemId = turn.itemId;
-    break;
-  }
+  const itemId = firstWrongItem(config, run.id, arm);
   if (itemId === undefined) return '';
   const shown = primary !== undefined && baseline !== undefined ? `${baseline},${primary}` : arm;
   const words = ['--run', run.name, '--item', itemId, '--arm', shown, '--print'];
   return `inspect a turn: ${commandLine('inspect', config, words)}\n`;
+}
+
+/** The item of the first wrong turn of an arm, else of its first; undefined without turns. */
+function firstWrongItem({ db }: BenchConfig, runId: string, arm: string): string | undefined {
+  using database = openDatabase({ path: db });
+  let first: string | undefined;
+  for (const turn of new TurnRepository(database).listForResults(runId, { arm })) {
+    first ??= turn.itemId;
+    if (turn.state === 'failed' || turn.scores.taskSuccess !== 1) return turn.itemId;
+  }
+  return first;
 }

@@ -27,7 +27,7 @@ const config = {
   seed: 7,
 };
 
-const memory = (memoryId: string, createdAt: string, content: string, value: string, relation: string) => ({
+const memory = (memoryId: string, createdAt: string, [content, value, relation]: readonly string[]) => ({
   type: 'memory',
   userId: 'ann',
   memoryId,
@@ -39,8 +39,8 @@ const memory = (memoryId: string, createdAt: string, content: string, value: str
 
 /** Two memories, one of which no question needs, and a question. */
 const records = [
-  memory('m1', '2026-03-01T09:00:00Z', 'My dog is called Brenko.', 'Brenko', 'dog'),
-  memory('m2', '2026-03-02T09:00:00Z', 'I work at the harbour in Turin.', 'harbour', 'work'),
+  memory('m1', '2026-03-01T09:00:00Z', ['My dog is called Brenko.', 'Brenko', 'dog']),
+  memory('m2', '2026-03-02T09:00:00Z', ['I work at the harbour in Turin.', 'harbour', 'work']),
   {
     type: 'item',
     itemId: 'q1',

@@ -91,11 +91,12 @@ export function declare(command: Command): void {
 }
 
 async function inspect(flags: InspectFlags): Promise<void> {
-  if (flags.report !== undefined) return inspectReports({ ...flags, report: flags.report });
-  if (flags.export !== undefined) return exportDatabase({ ...flags, export: flags.export });
-  if (flags.attribution === true && !(await computeAttributions(flags))) return undefined;
-  if (flags.print === true || flags.json === true || flags.attribution === true) return printTurns(flags);
-  return viewDatabase(flags);
+  const { report, export: folder, attribution, print, json } = flags;
+  if (report !== undefined) await inspectReports({ ...flags, report });
+  else if (folder !== undefined) await exportDatabase({ ...flags, export: folder });
+  else if (print === true || json === true || attribution === true) {
+    if (attribution !== true || (await computeAttributions(flags))) printTurns(flags);
+  } else await viewDatabase(flags);
 }
 
 /** Opens stored reports in the viewer, or exports them. */

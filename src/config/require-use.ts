@@ -46,27 +46,41 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Checks that all options have an effect. @throws BenchError `bad-option` for one that the run would not use, or that another excludes */
+/** Options that exclude one another, or need another. */
+const conflicts: readonly {
+  readonly isConflict: (config: Options, given: GivenOptions) => boolean;
+  readonly message: string;
+  readonly hint: string;
+}[] = [
+  {
+    isConflict: ({ text, retriever }) => text === false && retriever === 'tiered',
+    message: '--no-text: --retriever tiered keeps texts of memories in stores of its own',
+    hint: 'choose another retriever, or drop --no-text',
+  },
+  {
+    isConflict: ({ text, judge }) => text === false && judge !== undefined,
+    message: '--no-text: --judge reads the stored answers',
+    hint: 'drop one of them',
+  },
+  {
+    isConflict: (_, given) => given.has('judge') && !given.has('judgeModel') && !given.has('resume'),
+    message: '--judge: no model is named',
+    hint: 'give --judge-model NAME too',
+  },
+  {
+    isConflict: (_, given) => given.has('run') && given.has('resume'),
+    message: '--run and --resume both name a run',
+    hint: 'a resumed run keeps its name: drop --run',
+  },
+];
+
+/** Checks that all options have an effect and fit together. @throws BenchError `bad-option` for one that does not */
 export function requireUse(config: Options, given: GivenOptions): void {
   for (const { options, isUnused, hint } of rules) {
     const unused = options.map((key) => given.get(key)).find((option) => option !== undefined);
     if (unused === undefined || !isUnused(config)) continue;
     throw new BenchError('bad-option', `${unused.name}: has no effect in this run`, hint);
   }
-  const { retriever, judge, text } = config;
-  if (text === false && retriever === 'tiered') {
-    const message = '--no-text: --retriever tiered keeps texts of memories in stores of its own';
-    throw new BenchError('bad-option', message, 'choose another retriever, or drop --no-text');
-  }
-  if (text === false && judge !== undefined) {
-    throw new BenchError('bad-option', '--no-text: --judge reads the stored answers', 'drop one of them');
-  }
-  const judged = given.get('judge');
-  if (judged !== undefined && !given.has('judgeModel') && !given.has('resume')) {
-    throw new BenchError('bad-option', `${judged.name}: no model is named`, 'give --judge-model NAME too');
-  }
-  if (given.has('run') && given.has('resume')) {
-    const hint = 'a resumed run keeps its name: drop --run';
-    throw new BenchError('bad-option', '--run and --resume both name a run', hint);
-  }
+  const conflict = conflicts.find(({ isConflict }) => isConflict(config, given));
+  if (conflict !== undefined) throw new BenchError('bad-option', conflict.message, conflict.hint);
 }

@@ -69,7 +69,7 @@ export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string)
   const blob = blobPath(repository, sha256, hub);
   mkdirSync(dirname(blob), { recursive: true });
   renameSync(copy, blob);
-  linkBlob(repository, file!, blob, cachedCommit(repository, hub), hub);
+  linkBlob(repository, { file: file!, blob, commit: cachedCommit(repository, hub) }, hub);
 }
 
 /** Deletes the files of an entry that dki-bench has put into the cache; `foreign` where another program fetched them. */

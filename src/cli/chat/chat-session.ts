@@ -50,6 +50,7 @@ interface ChatParts {
   readonly keeper: MemoryKeeper;
   readonly log: DatabaseConversationLog;
   readonly memories: UserMemories;
+  readonly closers: Closers;
 }
 
 /** One user in conversation with one arm at a time, over memories that stay from chat to chat. */
@@ -58,7 +59,7 @@ export class ChatSession implements AsyncDisposable {
   /** The id under which its messages are stored. */
   readonly sessionId: string;
   readonly #config: BenchConfig;
-  readonly #parts: ChatParts;
+  readonly #parts: Omit<ChatParts, 'closers'>;
   readonly #closers: Closers;
   #arm: Arm;
   #system: BenchSystem;
@@ -66,7 +67,7 @@ export class ChatSession implements AsyncDisposable {
   /** The last turn, and its presentation once it was asked for. */
   #last: { readonly turn: Omit<ChatTurn, 'nextTokens'>; shown: InspectedTurn | undefined } | undefined;
 
-  private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, parts: ChatParts, closers: Closers) {
+  private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, { closers, ...parts }: ChatParts) {
     this.#config = config;
     this.userId = setup.userId;
     this.sessionId = chatSessionId(setup.userId, setup.conversation ?? new Date().toISOString());
@@ -103,8 +104,8 @@ export class ChatSession implements AsyncDisposable {
       const session = await engine.openSession(scope);
       const scoring = await engine.openSession(`${scope}/probe`);
       const log = new DatabaseConversationLog(database);
-      const parts = { inspection, bench, session, scoring, stores, keeper, log, memories };
-      return new ChatSession(config, setup, arm, parts, closers);
+      const parts = { inspection, bench, session, scoring, stores, keeper, log, memories, closers };
+      return new ChatSession(config, setup, arm, parts);
     } catch (error) {
       await closeAll(closers);
       throw error;

@@ -72,12 +72,7 @@ const promptsSchema = z.looseObject({
  */
 export function readModelFolder(folder: string): ModelFolder {
   const path = resolve(folder);
-  const weightsPath = embedderFiles.weights.map((file) => join(path, file)).find((file) => existsSync(file));
-  const missing: string[] = embedderFiles.required.filter((file) => !existsSync(join(path, file)));
-  if (weightsPath === undefined) missing.push(embedderFiles.weights.join(' or '));
-  if (weightsPath === undefined || missing.length > 0) {
-    throw badModel(path, existsSync(path) ? `lacks ${missing.join(', ')}` : 'does not exist');
-  }
+  const weightsPath = presentWeights(path);
   const [config, tokenizer, tokenizerConfig] = embedderFiles.required.map((file) => read(path, file, jsonObject)!);
   const unsupported = read(path, MODULES, modulesSchema)?.find(({ type }) => !SUPPORTED_MODULES.test(type));
   if (unsupported !== undefined) throw badModel(path, `has an unsupported module, ${unsupported.type} (${MODULES})`);
@@ -102,6 +97,15 @@ export function readModelFolder(folder: string): ModelFolder {
     dimension: pooling?.word_embedding_dimension,
     prompts,
   };
+}
+
+/** The path of the weights. @throws BenchError if any required file is missing */
+function presentWeights(path: string): string {
+  const weights = embedderFiles.weights.map((file) => join(path, file)).find((file) => existsSync(file));
+  const missing: string[] = embedderFiles.required.filter((file) => !existsSync(join(path, file)));
+  if (weights === undefined) missing.push(embedderFiles.weights.join(' or '));
+  if (weights !== undefined && missing.length === 0) return weights;
+  throw badModel(path, existsSync(path) ? `lacks ${missing.join(', ')}` : 'does not exist');
 }
 
 /** Reads a limit; tokenizers without one have an absurd value, or none. */

@@ -45,7 +45,10 @@ export interface HubAccess {
  * @throws BenchError `bad-option` if `HF_ENDPOINT` is not a web address, or `HF_TOKEN` cannot be sent
  */
 export function hubAccess(environment: Environment = process.env): HubAccess {
-  const value = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const value = (name: string): string | undefined => {
+    const text = environment[name]?.trim();
+    return text === '' ? undefined : text;
+  };
   const endpoint = value('HF_ENDPOINT') ?? DEFAULT_ENDPOINT;
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
     throw new BenchError('bad-option', `HF_ENDPOINT ${endpoint}: not an address`, `write it as ${DEFAULT_ENDPOINT}`);
@@ -119,8 +122,16 @@ export function blobPath(repository: HubRepository, checksum: string, hub: HubAc
   return join(repositoryFolder(repository, hub), 'blobs', checksum);
 }
 
+/** A file of a repository, and its place in the cache. */
+interface CachedFile {
+  readonly file: string;
+  /** Path of the content. */
+  readonly blob: string;
+  readonly commit: string;
+}
+
 /** Names a blob as a file of a commit, and records that dki-bench has put it there. @returns the file's path */
-export function linkBlob(repository: HubRepository, file: string, blob: string, commit: string, hub: HubAccess): string {
+export function linkBlob(repository: HubRepository, { file, blob, commit }: CachedFile, hub: HubAccess): string {
   const folder = repositoryFolder(repository, hub);
   const path = join(folder, 'snapshots', commit, file);
   mkdirSync(dirname(path), { recursive: true });

@@ -85,7 +85,7 @@ export async function hubFile(
   const blob = blobPath(repository, remote.version, hub);
   const name = displayName(repository, file);
   await fetchFile({ ...remote, checksum }, blob, { ...options, name, hub, partial: `${blob}.incomplete` });
-  return linkBlob(repository, file, blob, remote.commit ?? revision, hub);
+  return linkBlob(repository, { file, blob, commit: remote.commit ?? revision }, hub);
 }
 
 /** URL of a file. */

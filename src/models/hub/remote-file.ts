@@ -89,18 +89,19 @@ export async function describeRemoteFile(
     const response = await send(place, hub, { method: 'HEAD', redirect: 'manual' }, timeout);
     const { status, headers } = response;
     if (status === 404) return undefined;
-    const location = headers.get('location');
-    const isRedirected = status >= 300 && status < 400 && location !== null;
-    if (!isRedirected && !response.ok) throw refused(address, status, hub);
-    commit ??= headers.get('x-repo-commit') ?? undefined;
+    const location = isRedirection(status) ? headers.get('location') : null;
+    if (location === null && !response.ok) throw refused(address, status, hub);
     // For a file on another server, only the hub's own answer is trusted.
     const isHub = new URL(place).origin === new URL(hub.endpoint).origin;
-    if (isHub && (headers.has('x-linked-etag') || !isRedirected)) return { ...describe(address, response), commit };
-    if (!isHub || location === null) throw unverifiable(address);
+    if (!isHub) throw unverifiable(address);
+    commit ??= headers.get('x-repo-commit') ?? undefined;
+    if (headers.has('x-linked-etag') || location === null) return { ...describe(address, response), commit };
     place = redirection(location, place, address);
   }
   throw new BenchError('network', `${address}: redirected in a circle`, mirrorHint(hub));
 }
+
+const isRedirection = (status: number): boolean => status >= 300 && status < 400;
 
 /** Resolves a redirection. @throws BenchError `network` if it is not a web address */
 function redirection(location: string, place: string, address: string): string {
