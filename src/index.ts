@@ -38,7 +38,7 @@ export { cutCells } from './kv/cut-cells.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
 export { kvKey } from './kv/kv-key.ts';
 export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store.ts';
-export type { RotatedKeys } from './kv/rotated-keys.ts';
+export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
 export { formatHistorySummary } from './retrieval/history-summary.ts';
 export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-router.ts';

@@ -3,15 +3,20 @@
 #define EIGHT_NUMBERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#if defined(__x86_64__)
+#if defined(__wasm_simd128__)
+#define memcpy __builtin_memcpy
+#define KERNEL
+#elif defined(__x86_64__)
 #include <immintrin.h>
+#include <string.h>
 // Every processor with AVX2 converts half precision; the addon asks for AVX2 before it runs a kernel.
 #define KERNEL __attribute__((target("avx2,f16c")))
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#include <string.h>
 #define KERNEL
 #else
 #error "no instructions for half precision are known on this processor"
@@ -34,8 +39,8 @@ struct excess {
   int32x8 floats;
 };
 
-// Of two numbers that are rotated one is at least 46341 where one was infinite, read as 65536, or not a number. The next
-// half below, 46336, is refused, here as by WebAssembly.
+// WebAssembly reads an infinite half as 65536. Rotating it with any other number gives one of at least 46341, which rounds
+// to 46336 (0x79a8). Both kernels therefore refuse rotated halves from there on.
 static const int16_t LARGEST_HALF = 0x79a8 - 1;
 static const int32_t LARGEST_FLOAT = 0x7f800000 - 1;
 
@@ -46,7 +51,12 @@ INLINE float8 load_floats(const uint8_t *address) {
 }
 
 INLINE float8 load_halves(const uint8_t *address) {
-#if defined(__x86_64__)
+#if defined(__wasm_simd128__)
+  int16x8 halves;
+  memcpy(&halves, address, sizeof halves);
+  // Sign, exponent and mantissa at their places in a float stand for 2^-112 of the number, subnormal ones too.
+  return (float8)((__builtin_convertvector(halves, int32x8) << 13) & (int32_t)0x8fffe000) * 0x1p112f;
+#elif defined(__x86_64__)
   return (float8)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)address));
 #else
   float16x4_t halves[2];
@@ -58,9 +68,19 @@ INLINE float8 load_halves(const uint8_t *address) {
 #endif
 }
 
-// Rounds to the nearest, ties to even.
+// Rounds to the nearest, ties to even; what is too large becomes infinite.
 INLINE int16x8 halves_of(float8 numbers) {
-#if defined(__x86_64__)
+#if defined(__wasm_simd128__)
+  const int32x8 bits = (int32x8)numbers;
+  // 2^13 times the power of two of the number, at least that of the smallest normal half. Adding it leaves the eleven bits
+  // of the mantissa, rounded by the addition itself, at the end of the sum.
+  const int32x8 power = __builtin_elementwise_max(bits & 0x7f800000, (int32x8){0} + 0x38800000) + 0x06800000;
+  const int32x8 sum = (int32x8)((float8)(bits & 0x7fffffff) + (float8)power);
+  // Its exponent moves next to those bits, and the bias becomes that of a half.
+  const int32x8 magnitude = (sum & 0xffff) + ((sum >> 16) << 3) - 0x1f800;
+  const int32x8 finite = __builtin_elementwise_min(magnitude, (int32x8){0} + 0x7c00);
+  return __builtin_convertvector(finite | ((bits >> 16) & 0x8000), int16x8);
+#elif defined(__x86_64__)
   return (int16x8)_mm256_cvtps_ph((__m256)numbers, _MM_FROUND_TO_NEAREST_INT);
 #else
   float32x4_t floats[2];

@@ -1,4 +1,4 @@
-// Rotates keys as src/kv/rotation-kernel.ts does, with the same operations in the same order.
+// Rotates keys. Products and sums are never fused, so that every compiler gives the same bits.
 #ifndef ROTATE_H
 #define ROTATE_H
 
@@ -22,9 +22,7 @@ INLINE float8 swap_pairs(float8 numbers) {
 #if defined(__x86_64__)
   return (float8)_mm256_permute_ps((__m256)numbers, 0xb1);
 #else
-  float8 swapped;
-  for (int i = 0; i < AT_ONCE; i++) swapped[i] = numbers[i ^ 1];
-  return swapped;
+  return __builtin_shufflevector(numbers, numbers, 1, 0, 3, 2, 5, 4, 7, 6);
 #endif
 }
 
@@ -56,7 +54,7 @@ INLINE void rotate_neox(enum number_type type, const struct vectors *v, const ui
   }
 }
 
-// True where a number is not finite, or too large to be rotated.
+// True where a number is not finite, or too large to be rotated. Numbers of a vector beyond its dimensions are left alone.
 INLINE bool rotate(enum pairing pairing, enum number_type type, const struct vectors *v) {
   const size_t vector_bytes = v->head_dimension * NUMBER_BYTES[type];
   struct excess excess = {{0}, {0}};

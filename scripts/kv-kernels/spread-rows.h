@@ -1,4 +1,4 @@
-// Copies rows that lie one behind the other to where they lie apart, as the kernels of src/kv/vector-kernels.ts do.
+// Copies rows that lie one behind the other to where they lie apart.
 #ifndef SPREAD_ROWS_H
 #define SPREAD_ROWS_H
 

@@ -21,18 +21,13 @@ import {
 } from '../../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
-import { chosenMovingKernels } from '../../src/kv/choose-moving-kernels.ts';
-import { cutCells } from '../../src/kv/cut-cells.ts';
-import { firstCells } from '../../src/kv/first-cells.ts';
-import { KeptCells } from '../../src/kv/kept-cells.ts';
-import type { MovingKernels } from '../../src/kv/moving-kernels.ts';
-import { kvBytes, ownedState } from '../../src/kv/owned-state.ts';
-import { placeValues } from '../../src/kv/place-values.ts';
-import { readQuantised, writeQuantised } from '../../src/kv/quantised-file.ts';
-import { replaceCells } from '../../src/kv/replace-cells.ts';
-import { keyRotation, rotateKeys } from '../../src/kv/rotate-keys.ts';
-import { RotatedKeys } from '../../src/kv/rotated-keys.ts';
-import { wasmMovingKernels } from '../../src/kv/wasm-moving-kernels.ts';
+import { kernelChoice, type Kernels, wasmKernels } from '../../src/kv/kernels.ts';
+import { cutCells, kvBytes, ownedState } from '../../src/kv/cut-cells.ts';
+import { firstCells, placeValues, replaceCells } from '../../src/kv/place-values.ts';
+import { ArenaCells } from '../../src/kv/arena-cells.ts';
+import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
+import { keyRotation, rotateKeys } from '../../src/kv/rope-shift.ts';
+import { RotatedKeyCache } from '../../src/kv/rotated-key-cache.ts';
 import { quantisedTypes } from '../../src/store/records/store-type.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 
@@ -72,8 +67,8 @@ function syntheticBlock(layout: KvLayout, tokens: number): SequenceState {
 }
 
 /** The kernels that were chosen first, and those in WebAssembly where others were. */
-const { kernels: chosen, passedOver } = chosenMovingKernels();
-const allKernels: readonly MovingKernels[] = chosen === wasmMovingKernels ? [chosen] : [chosen, wasmMovingKernels];
+const { kernels: chosen, passedOver } = kernelChoice();
+const allKernels: readonly Kernels[] = chosen === wasmKernels ? [chosen] : [chosen, wasmKernels];
 
 interface Step {
   readonly name: string;
@@ -122,8 +117,8 @@ async function benchShape(
   const header = syntheticBlock(layout, HEADER_TOKENS);
   const cut = Array.from({ length: blocks }, () => syntheticBlock(layout, Math.round(tokens / blocks)));
   const positions = contiguousPositions(cut, HEADER_TOKENS + 1);
-  const keptHeader = new KeptCells(header);
-  const kept = cut.map((block) => new KeptCells(block));
+  const keptHeader = new ArenaCells(header);
+  const kept = cut.map((block) => new ArenaCells(block));
   const place = (alpha: number, from: readonly SequenceState[] = kept): BlockPlacement[] =>
     from.map((block, index) => ({ block, position: positions[index]!, alpha }));
   const placements = place(1);
@@ -152,8 +147,8 @@ async function benchShape(
     return { start, cells: cutCells(joined, start, end) };
   });
   const inUse = new Uint8Array(sizeBytes).fill(1);
-  const rotated = new RotatedKeys(sizeBytes);
-  const warm = new RotatedKeys(sizeBytes);
+  const rotated = new RotatedKeyCache(sizeBytes);
+  const warm = new RotatedKeyCache(sizeBytes);
   for (let time = 1; time <= 2; time++) join(keptHeader, placements, { rotated: warm });
   const folder = mkdtempSync(path.join(tmpdir(), 'dki-bench-kv-'));
   const file = openSync(path.join(folder, 'state'), 'w');
@@ -204,7 +199,7 @@ async function benchShape(
         const cells = joined.positions.length;
         kept.forEach(({ place, positions: { length } }, index) => {
           const start = HEADER_TOKENS + index * length;
-          placeValues(place!.valuesAt, length, { addresses, cells, start }, layout, kernels);
+          placeValues({ sources: place!.valuesAt, cells: length, layout }, { addresses, cells, start }, kernels);
         });
       },
     })),

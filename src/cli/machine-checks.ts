@@ -9,7 +9,7 @@ import { TransformersEmbedder } from '../models/embedding/transformers-embedder.
 import { readAskedData } from '../data/asked-data.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
-import { chosenMovingKernels } from '../kv/choose-moving-kernels.ts';
+import { kernelChoice } from '../kv/kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
@@ -80,7 +80,7 @@ function vectors(): Finding {
 }
 
 function kernels(): Finding {
-  const { passedOver } = chosenMovingKernels();
+  const { passedOver } = kernelChoice();
   if (passedOver === null) return works('native kernels move KV blocks and passed their test');
   return warning(
     `WebAssembly moves KV blocks instead of native kernels (${passedOver})`,

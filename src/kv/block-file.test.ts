@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { copyOf, plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
 import type { KvLayout } from '../engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
-import { kvBytes } from './owned-state.ts';
+import { kvBytes } from './cut-cells.ts';
 
 const HEAD_BYTES = 36;
 const ids = [7, -1, 300_000];
@@ -63,13 +63,13 @@ describe('is refused by name:', () => {
     ['a byte too many', '1 bytes too long', (bytes) => Buffer.concat([bytes, Buffer.of(0)])],
     ['another format', 'not of version 1 of its format', withWord(0, 0x67677371)],
     ['a newer version', 'not of version 1 of its format', withWord(1, 2)],
-    ['no cells', 'its head describes no K/V', withWord(2, 0)],
-    ['no layers', 'its head describes no K/V', withWord(3, 0)],
-    ['no heads', 'its head describes no K/V', withWord(4, 0)],
-    ['heads of nothing', 'its head describes no K/V', withWord(5, 0)],
-    ['an unknown type of keys', 'its head describes no K/V', withWord(6, 2)],
-    ['an unknown type of values', 'its head describes no K/V', withWord(7, -1)],
-    ['an unknown order of values', 'its head describes no K/V', withWord(8, 2)],
+    ['no cells', 'its head describes no KV', withWord(2, 0)],
+    ['no layers', 'its head describes no KV', withWord(3, 0)],
+    ['no heads', 'its head describes no KV', withWord(4, 0)],
+    ['heads of nothing', 'its head describes no KV', withWord(5, 0)],
+    ['an unknown type of keys', 'its head describes no KV', withWord(6, 2)],
+    ['an unknown type of values', 'its head describes no KV', withWord(7, -1)],
+    ['an unknown order of values', 'its head describes no KV', withWord(8, 2)],
     ['more cells than there are', 'cut short', withWord(2, 0x7fffffff)],
     ['more of everything', 'cut short', (bytes) => (bytes.fill(0xff, 8, 24), bytes)],
     ['fewer layers', 'bytes too long', withWord(3, 1)],
@@ -84,7 +84,7 @@ describe('is refused by name:', () => {
     expect(() => readBlockFile(damage(Buffer.from(whole)), 'x.block')).toThrow(
       expect.objectContaining({
         code: 'bad-state',
-        message: expect.stringMatching(new RegExp(`^x\\.block: unusable K/V block: .*${why}`)),
+        message: expect.stringMatching(new RegExp(`^x\\.block: unusable KV block: .*${why}`)),
       }),
     );
   });

@@ -1,12 +1,11 @@
 import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/store-type.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
-import { KeptCells } from './kept-cells.ts';
+import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
 import type { AboutKv } from './kv-record.ts';
-import { kvBytes } from './owned-state.ts';
-import { QuantisedCells } from './quantised-cells.ts';
-import { readQuantised, writeQuantised } from './quantised-file.ts';
-import { RotatedKeys } from './rotated-keys.ts';
+import { kvBytes } from './cut-cells.ts';
+import { readQuantised, writeQuantised } from './quantised-block.ts';
+import { RotatedKeyCache } from './rotated-key-cache.ts';
 
 /** Share of the memory for rotated keys: they are half of a block. */
 const ROTATED_SHARE = 1 / 3;
@@ -20,7 +19,7 @@ export interface Block extends AboutKv {
 
 /** A block in memory. */
 export interface KeptBlock extends Block {
-  readonly state: KeptCells | QuantisedCells;
+  readonly state: ArenaCells | QuantisedCells;
   readonly sizeBytes: number;
   readonly usedAt: number;
 }
@@ -36,10 +35,42 @@ export interface BlockMemoryStats {
   readonly maxBytes: number;
 }
 
-/** Blocks of K/V in memory, by user and content key. It says which of them exceeds its bound, and evicts what it is told to. */
+/** Quantised cells; they are restored each time they are found. */
+class QuantisedCells {
+  readonly positions: Int32Array;
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  #isErased = false;
+
+  /** @param bytes as `writeQuantised` gives them; this object owns them then */
+  constructor(bytes: Uint8Array<ArrayBuffer>, { positions }: Pick<SequenceState, 'positions'>) {
+    this.#bytes = bytes;
+    this.positions = positions;
+  }
+
+  get sizeBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** @throws BenchError `not-found` after `erase` */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    if (this.#isErased) throw deletedDuringTurn();
+    return this.#bytes;
+  }
+
+  moveOut(): void {
+    // Nothing: it is not in the arena, and turns that found it have copies.
+  }
+
+  erase(): void {
+    this.#bytes.fill(0);
+    this.#isErased = true;
+  }
+}
+
+/** Blocks of KV in memory, by user and content key. It says which of them exceeds its bound, and evicts what it is told to. */
 export class BlockMemory {
   /** Rotated keys of the blocks; they go with their block. */
-  readonly rotated: RotatedKeys;
+  readonly rotated: RotatedKeyCache;
   readonly #maxBytes: number;
   readonly #type: StoreType;
   readonly #blocks = new Map<string, KeptBlock>();
@@ -51,7 +82,7 @@ export class BlockMemory {
   /** @param memoryBytes bound, rotated keys included @param type of the numbers in which blocks are kept */
   constructor(memoryBytes: number, type: StoreType) {
     const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
-    this.rotated = new RotatedKeys(rotatedBytes);
+    this.rotated = new RotatedKeyCache(rotatedBytes);
     this.#maxBytes = memoryBytes - rotatedBytes;
     this.#type = type;
   }
@@ -79,7 +110,7 @@ export class BlockMemory {
 
   /** Keeps a copy, in place of one that it has under that key. */
   keep(block: Block, state: SequenceState): SequenceState {
-    if (this.#type === 'f16') return this.#put(block, new KeptCells(state));
+    if (this.#type === 'f16') return this.#put(block, new ArenaCells(state));
     return this.#put(block, new QuantisedCells(writeQuantised(state, this.#type), state));
   }
 
@@ -89,7 +120,7 @@ export class BlockMemory {
     return this.#put(block, new QuantisedCells(bytes.slice(), readQuantised(bytes, name)));
   }
 
-  #put(block: Block, kept: KeptCells | QuantisedCells): SequenceState {
+  #put(block: Block, kept: ArenaCells | QuantisedCells): SequenceState {
     const before = this.#blocks.get(idOf(block));
     if (before !== undefined) this.#moveOut(before);
     const sizeBytes = kept instanceof QuantisedCells ? kept.sizeBytes : kvBytes(kept);
@@ -166,7 +197,7 @@ export class BlockMemory {
   #drop(block: KeptBlock): void {
     this.#blocks.delete(idOf(block));
     this.#sizeBytes -= block.sizeBytes;
-    if (block.state instanceof KeptCells) this.rotated.forget(block.state);
+    if (block.state instanceof ArenaCells) this.rotated.forget(block.state);
   }
 }
 
@@ -176,8 +207,8 @@ export function fileOf({ state }: Pick<KeptBlock, 'state'>): Uint8Array<ArrayBuf
 }
 
 /** The cells themselves, or a copy that is restored. */
-function cellsOf(kept: KeptCells | QuantisedCells): SequenceState {
-  return kept instanceof QuantisedCells ? kept.restored() : kept;
+function cellsOf(kept: ArenaCells | QuantisedCells): SequenceState {
+  return kept instanceof QuantisedCells ? readQuantised(kept.bytes) : kept;
 }
 
 function idOf({ userId, key }: Pick<Block, 'userId' | 'key'>): string {

@@ -7,7 +7,7 @@ import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
-import { ownedState } from './owned-state.ts';
+import { ownedState } from './cut-cells.ts';
 
 let folder: StoreFolder;
 beforeEach(() => {

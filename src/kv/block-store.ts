@@ -3,7 +3,7 @@ import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/store-type.ts';
 import { BlockMemory, type BlockMemoryStats, fileOf, type KeptBlock } from './block-memory.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
-import type { RotatedKeys } from './rotated-keys.ts';
+import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
 /** A block, and which tier had it. */
 export interface FoundBlock {
@@ -25,7 +25,7 @@ export interface BlockStoreStats {
 export type DiskTiming = 'at-once' | 'when-evicted';
 
 /**
- * Blocks of K/V by content key in two tiers: in memory, and behind it on disk. Both are bounded by bytes, give up first
+ * Blocks of KV by content key in two tiers: in memory, and behind it on disk. Both are bounded by bytes, give up first
  * what is cheap to recompute and long unused, and never show one user the block of another.
  *
  * A turn finds and keeps its blocks, and settles the store when its answer is there: nobody who waits for an answer waits
@@ -65,7 +65,7 @@ export class BlockStore implements Disposable {
   }
 
   /** Rotated keys of the blocks in memory; they go with their block. */
-  get rotated(): RotatedKeys {
+  get rotated(): RotatedKeyCache {
     return this.#memory.rotated;
   }
 
@@ -80,7 +80,7 @@ export class BlockStore implements Disposable {
     const { bytes, tokens, memoryIds } = stored;
     try {
       const block = { userId, key, tokens, memoryIds, onDisk: true };
-      return { state: this.#memory.keepFile(block, bytes, `K/V block ${key}`), tier: 'disk' };
+      return { state: this.#memory.keepFile(block, bytes, `KV block ${key}`), tier: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
       await this.#disk.reject(userId, key);

@@ -3,8 +3,8 @@ import { decodeHalf } from '../../test/fixtures/plain-keys.ts';
 import { numbersOf, plainState, tensorOf } from '../../test/fixtures/plain-states.ts';
 import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
 import { cellDeviations } from './cell-deviations.ts';
-import { ownedState } from './owned-state.ts';
-import { readNumbers } from './read-numbers.ts';
+import { ownedState } from './cut-cells.ts';
+import { readNumbers } from './float16.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 4 };
 const CELLS = 3;

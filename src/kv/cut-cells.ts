@@ -1,9 +1,18 @@
-import { keyRowBytes, numberBytes, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
-import { kvBytes, ownedState } from './owned-state.ts';
+import { cellBytes, keyRowBytes, numberBytes, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
+
+/** A state in plain, garbage-collected memory: disposing of it does nothing. */
+export function ownedState(parts: Omit<SequenceState, typeof Symbol.dispose>): SequenceState {
+  return { ...parts, [Symbol.dispose]: () => undefined };
+}
+
+/** Bytes of the keys and values of all cells of a state. */
+export function kvBytes({ layout, positions }: Pick<SequenceState, 'layout' | 'positions'>): number {
+  return positions.length * cellBytes(layout);
+}
 
 /**
- * Copies a range of cells out of a state or of another block: a memory line that was evaluated right behind the header,
- * or a part of a block. The copy keeps nothing else alive; the state can be disposed of.
+ * Copies a range of cells: a memory line that was evaluated right behind the header, or a part of a block. The state can
+ * be disposed of afterwards.
  * @param start the first cell @param end the cell behind the last
  * @throws RangeError for an empty range and for one that goes beyond the cells
  */
@@ -13,31 +22,38 @@ export function cutCells(from: SequenceState, start: number, end: number): Seque
   if (!Number.isInteger(start) || !Number.isInteger(end) || start < 0 || end <= start || end > cells) {
     throw new RangeError(`cannot cut the cells ${start} to ${end} out of ${cells}`);
   }
-  const count = end - start;
-  const [tokenIds, positions] = [from.tokenIds.slice(start, end), from.positions.slice(start, end)];
+  const positions = from.positions.slice(start, end);
   const memory = new Uint8Array(kvBytes({ layout, positions }));
   let used = 0;
-  const take = (bytes: number): Uint8Array => memory.subarray(used, (used += bytes));
-  const rowsOf = (tensor: Uint8Array, rowBytes: number): Uint8Array => {
-    const copy = take(count * rowBytes);
-    copy.set(tensor.subarray(start * rowBytes, end * rowBytes));
-    return copy;
-  };
-  const valueBytes = valueRowBytes(layout);
-  const columnsOf = (tensor: Uint8Array): Uint8Array => {
-    const bytes = numberBytes(layout.valueType);
-    const copy = take(count * valueBytes);
-    for (let row = 0; row < valueBytes / bytes; row++) {
-      const line = row * cells;
-      copy.set(tensor.subarray((line + start) * bytes, (line + end) * bytes), row * count * bytes);
+  /** Of each of the rows of a tensor the same range of bytes. */
+  const cut = (tensor: Uint8Array, rows: number, cellRowBytes: number): Uint8Array => {
+    const rowBytes = (end - start) * cellRowBytes;
+    const copy = memory.subarray(used, (used += rows * rowBytes));
+    for (let row = 0; row < rows; row++) {
+      const at = row * cells * cellRowBytes;
+      copy.set(tensor.subarray(at + start * cellRowBytes, at + end * cellRowBytes), row * rowBytes);
     }
     return copy;
   };
+  const valueRows = layout.valuesTransposed ? layout.heads * layout.headDimension : 1;
+  const valueBytes = layout.valuesTransposed ? numberBytes(layout.valueType) : valueRowBytes(layout);
   return ownedState({
     layout,
-    tokenIds,
+    tokenIds: from.tokenIds.slice(start, end),
     positions,
-    keys: from.keys.map((keys) => rowsOf(keys, keyRowBytes(layout))),
-    values: from.values.map((values) => (layout.valuesTransposed ? columnsOf(values) : rowsOf(values, valueBytes))),
+    keys: from.keys.map((keys) => cut(keys, 1, keyRowBytes(layout))),
+    values: from.values.map((values) => cut(values, valueRows, valueBytes)),
+  });
+}
+
+/** The first layers of a state: views of the same cells, valid as long as the state. */
+export function firstLayers(state: SequenceState, layers: number): SequenceState {
+  const { layout, positions, tokenIds, keys, values } = state;
+  return ownedState({
+    layout: { ...layout, layers },
+    positions,
+    tokenIds,
+    keys: keys.slice(0, layers),
+    values: values.slice(0, layers),
   });
 }

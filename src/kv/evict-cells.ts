@@ -1,28 +1,20 @@
 import { createHash } from 'node:crypto';
 import { SeededRandom } from '../base/seeded-random.ts';
-import {
-  keyRowBytes,
-  type KvLayout,
-  numberBytes,
-  type SequenceState,
-  valueRowBytes,
-} from '../engine/sequence-state.ts';
+import { type KvLayout, numberBytes, type SequenceState } from '../engine/sequence-state.ts';
 import { UNKNOWN_TOKEN } from '../engine/token-id.ts';
-import { cutCells } from './cut-cells.ts';
-import { type Eviction, keptTokens } from './eviction.ts';
-import { evictionScores, type HeadCells } from './eviction-scores.ts';
-import { ownedState } from './owned-state.ts';
-import { readNumbers } from './read-numbers.ts';
+import { cutCells, ownedState } from './cut-cells.ts';
+import { type Eviction, evictionScores, type HeadCells, keptTokens } from './eviction-scores.ts';
+import { readNumbers } from './float16.ts';
 
 /** The tokens that each head of each layer keeps, in order: [layer][head][kept]. */
 type KeptByHead = readonly (readonly Int32Array[])[];
 
 /**
- * Drops tokens, and packs what is left into fewer cells. Each K/V head of each layer keeps tokens of its own, the same number
- * everywhere, in their order: a cell then holds another token for every head. Keys stay rotated by the positions of their
- * tokens. The position of a cell counts for the causal mask alone: it is that of its latest token; the last cell stands where
- * the last one stood, so that the next token takes the same position as before. Of equal scores the later token stays.
- * @param cells with tokens that are known, in the order of their positions
+ * Drops tokens, and packs what is left into fewer cells. Each KV head of each layer keeps its own tokens, the same number
+ * everywhere, in order, so that a cell may hold another token for every head. Keys stay rotated by the positions of their
+ * tokens. The position of a cell matters for the causal mask only: it is that of its latest token; the last cell keeps the
+ * last position, so that the next token takes the same position as before. Among equal scores the later token stays.
+ * @param cells of known tokens, in the order of their positions
  * @returns a copy; the token of a cell is −1 where heads hold different ones
  */
 export function evictCells(cells: SequenceState, eviction: Eviction): SequenceState {
@@ -33,12 +25,10 @@ export function evictCells(cells: SequenceState, eviction: Eviction): SequenceSt
   const { layout } = cells;
   return ownedState({
     layout,
-    ...placesOf(cells, kept.flat(), left),
-    keys: cells.keys.map((tensor, layer) => packedRows(tensor, kept[layer]!, keyRowBytes(layout), layout)),
+    ...tokensAndPositions(cells, kept.flat(), left),
+    keys: cells.keys.map((tensor, layer) => pack(tensor, kept[layer]!, count)),
     values: cells.values.map((tensor, layer) =>
-      layout.valuesTransposed
-        ? packedColumns(tensor, kept[layer]!, count, layout)
-        : packedRows(tensor, kept[layer]!, valueRowBytes(layout), layout),
+      pack(tensor, kept[layer]!, count, layout.valuesTransposed ? numberBytes(layout.valueType) : undefined),
     ),
   });
 }
@@ -57,7 +47,7 @@ function keptByHead({ layout, keys, values, tokenIds }: SequenceState, eviction:
   });
 }
 
-/** The numbers of one head, whatever the order of values. */
+/** The numbers of one head as [token][dimension]. */
 function headCells(keys: Float32Array, values: Float32Array, head: number, layout: KvLayout): HeadCells {
   const { heads, headDimension: dimension, valuesTransposed } = layout;
   const tokens = keys.length / (heads * dimension);
@@ -80,7 +70,7 @@ function largest(scores: Float64Array, count: number): Int32Array {
   return Int32Array.from(byScore.slice(0, count)).sort();
 }
 
-function placesOf(
+function tokensAndPositions(
   { positions, tokenIds }: SequenceState,
   kept: readonly Int32Array[],
   left: number,
@@ -94,39 +84,19 @@ function placesOf(
   };
 }
 
-/** Of [cell][head][dimension]. */
-function packedRows(
-  tensor: Uint8Array,
-  kept: readonly Int32Array[],
-  rowBytes: number,
-  { heads }: KvLayout,
-): Uint8Array {
-  const headBytes = rowBytes / heads;
-  const packed = new Uint8Array(kept[0]!.length * rowBytes);
-  kept.forEach((tokens, head) =>
-    tokens.forEach((token, cell) => {
-      const from = token * rowBytes + head * headBytes;
-      packed.set(tensor.subarray(from, from + headBytes), cell * rowBytes + head * headBytes);
-    }),
-  );
-  return packed;
-}
-
-/** Of [head][dimension][cell]. */
-function packedColumns(
-  tensor: Uint8Array,
-  kept: readonly Int32Array[],
-  cells: number,
-  { headDimension, valueType }: KvLayout,
-): Uint8Array {
-  const bytes = numberBytes(valueType);
+/** The kept tokens of each head. Transposed, each dimension of a head is a row of its own; else a head is moved in one piece. */
+function pack(tensor: Uint8Array, kept: readonly Int32Array[], cells: number, numberBytes?: number): Uint8Array {
+  const headBytes = tensor.length / cells / kept.length;
+  const pieceBytes = numberBytes ?? headBytes;
+  const stride = numberBytes ?? headBytes * kept.length;
   const left = kept[0]!.length;
-  const packed = new Uint8Array(kept.length * headDimension * left * bytes);
+  const packed = new Uint8Array((tensor.length / cells) * left);
   kept.forEach((tokens, head) => {
-    for (let row = head * headDimension; row < (head + 1) * headDimension; row++) {
+    for (let piece = head * headBytes; piece < (head + 1) * headBytes; piece += pieceBytes) {
+      const [source, target] = numberBytes === undefined ? [piece, piece] : [piece * cells, piece * left];
       tokens.forEach((token, cell) => {
-        const from = (row * cells + token) * bytes;
-        packed.set(tensor.subarray(from, from + bytes), (row * left + cell) * bytes);
+        const from = source + token * stride;
+        packed.set(tensor.subarray(from, from + pieceBytes), target + cell * stride);
       });
     }
   });

@@ -1,6 +1,28 @@
-import { type Eviction, keptTokens } from './eviction.ts';
+import type { EvictionName, EvictionRule } from '../store/records/prefill-record.ts';
 
-/** Keys and values of one K/V head in one layer: the numbers of one token behind those of the token before it. */
+/** A rule that drops tokens, and the fraction that it drops, from 0 to less than 1. */
+export interface Eviction {
+  readonly by: EvictionRule;
+  readonly ratio: number;
+}
+
+/** Parses an eviction: a rule and a fraction, as in `knorm:.5`. */
+export function parseEviction(name: EvictionName): Eviction {
+  const [by, ratio] = name.split(':') as [EvictionRule, string];
+  return { by, ratio: Number(ratio) };
+}
+
+/** The name of an eviction; a fraction is written without the zero in front. */
+export function evictionName({ by, ratio }: Eviction): EvictionName {
+  return `${by}:${String(ratio).replace(/^0\./, '.')}` as EvictionName;
+}
+
+/** Tokens that are left, one at least. @see kvpress 0.5.5, `compute_n_kept` */
+export function keptTokens(tokens: number, { ratio }: Pick<Eviction, 'ratio'>): number {
+  return Math.max(1, Math.floor(tokens * (1 - ratio)));
+}
+
+/** Keys and values of one KV head in one layer: the numbers of one token behind those of the token before it. */
 export interface HeadCells {
   readonly tokens: number;
   /** Numbers in the key of a token, and in its value. */
@@ -19,10 +41,9 @@ const LEAST_LENGTH = 1e-12;
 const LEAST_COSINE_LENGTH = 1e-8;
 
 /**
- * Scores of the tokens of one head: those of the smallest are dropped. `random`: drawn. `streaming`: the most recent stay; what
- * stands in front of these cells and is never dropped is their sink. `knorm`: keys of small length stay. `keydiff`: keys stay
- * that are unlike the mean key. `lagkv`: tokens stay whose numbers vary most by the range of the next partition; the last one
- * stays whole.
+ * Scores of the tokens of one head; those of the lowest score are dropped. `random`: drawn. `streaming`: the most recent
+ * stay; the header in front of these cells is their sink. `knorm`: keys of small norm stay. `keydiff`: keys unlike the mean
+ * key stay. `lagkv`: tokens of the highest variance relative to the next partition stay; the last partition stays whole.
  * @param draw gives a number in [0, 1), for `random`
  * @see kvpress 0.5.5; StreamingLLM, arXiv 2309.17453; arXiv 2406.11430; KeyDiff, arXiv 2504.15364; LagKV, arXiv 2504.04704
  */
@@ -31,9 +52,9 @@ export function evictionScores(eviction: Eviction, head: HeadCells, draw: () => 
     case 'random':
       return Float64Array.from({ length: head.tokens }, draw);
     case 'streaming':
-      return recentOf(head.tokens, keptTokens(head.tokens, eviction));
+      return new Float64Array(head.tokens).fill(1, head.tokens - keptTokens(head.tokens, eviction));
     case 'knorm':
-      return lengthsOf(head.keys, head).map((length) => -length);
+      return vectorLengths(head.keys, head).map((length) => -length);
     case 'keydiff':
       return unlikeMean(head);
     case 'lagkv':
@@ -65,12 +86,7 @@ export function lagScores(head: HeadCells, lag: number): Float64Array {
   return scores;
 }
 
-/** 1 for the last tokens, 0 for those before them. */
-function recentOf(tokens: number, kept: number): Float64Array {
-  return new Float64Array(tokens).fill(1, tokens - kept);
-}
-
-function lengthsOf(numbers: Float32Array, { tokens, dimension }: HeadCells): Float64Array {
+function vectorLengths(numbers: Float32Array, { tokens, dimension }: HeadCells): Float64Array {
   return Float64Array.from({ length: tokens }, (_, token) => {
     let sum = 0;
     for (let at = token * dimension; at < (token + 1) * dimension; at++) sum += numbers[at]! ** 2;
@@ -80,7 +96,7 @@ function lengthsOf(numbers: Float32Array, { tokens, dimension }: HeadCells): Flo
 
 function unlikeMean(head: HeadCells): Float64Array {
   const { tokens, dimension, keys } = head;
-  const lengths = lengthsOf(keys, head);
+  const lengths = vectorLengths(keys, head);
   const mean = new Float64Array(dimension);
   for (let at = 0; at < keys.length; at++) {
     const length = Math.max(lengths[Math.floor(at / dimension)]!, LEAST_LENGTH);
@@ -93,10 +109,7 @@ function unlikeMean(head: HeadCells): Float64Array {
   });
 }
 
-/**
- * Standard deviations of the tokens of one partition over their dimensions, each measured by the range that it has in the next
- * partition; one that has none there says nothing.
- */
+/** Standard deviations of the tokens of one partition over their dimensions, each scaled to its range in the next partition. */
 function spreads(
   numbers: Float32Array,
   { dimension }: Pick<HeadCells, 'dimension'>,

@@ -14,10 +14,10 @@ import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import { keyRowBytes, type KvLayout, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './join-blocks.ts';
-import { KeptCells } from './kept-cells.ts';
-import { kvBytes } from './owned-state.ts';
-import { keyRotation } from './rotate-keys.ts';
-import { RotatedKeys } from './rotated-keys.ts';
+import { ArenaCells } from './arena-cells.ts';
+import { kvBytes } from './cut-cells.ts';
+import { keyRotation } from './rope-shift.ts';
+import { RotatedKeyCache } from './rotated-key-cache.ts';
 
 const rotary: Rotary = { base: 10_000, scale: 1, pairing: 'norm', dimensions: 16, factors: null };
 const options: JoinOptions = { rotary };
@@ -118,7 +118,7 @@ test('alpha scales the values of memories, not those of the header, and no key',
 });
 
 test('rotated keys that were kept give the same bytes, without a rotation', () => {
-  const rotated = new RotatedKeys(2 ** 20);
+  const rotated = new RotatedKeyCache(2 ** 20);
   const fresh = joinOf(contiguous());
   for (let time = 1; time <= 2; time++) {
     expect(joinOf(contiguous(), { rotated })).toEqual(fresh);
@@ -137,12 +137,12 @@ test('the result is leased: other joins leave it alone until it is disposed of, 
   const first = joinBlocks(header, contiguous(1, [blocks[0]!]), options);
   using large = joinBlocks(header, contiguous(1, many), options);
   expect(large.positions).toHaveLength(headerIds.length + 400);
-  const kept = new KeptCells(plainState(smallLayout, new Array<number>(3_000).fill(7)));
+  const kept = new ArenaCells(plainState(smallLayout, new Array<number>(3_000).fill(7)));
   expect(copyOf(first)).toEqual(expected);
   const address = first.keys[0]!.byteOffset;
   first[Symbol.dispose]();
-  expect(() => first.keys).toThrow(new RangeError('joined K/V was disposed of'));
-  expect(() => first.values).toThrow('joined K/V was disposed of');
+  expect(() => first.keys).toThrow(new RangeError('joined KV was disposed of'));
+  expect(() => first.values).toThrow('joined KV was disposed of');
   using next = joinBlocks(header, contiguous(1, [blocks[0]!]), options);
   expect(next.keys[0]!.byteOffset).toBe(address);
   kept.erase();
@@ -163,7 +163,7 @@ test('a join that fails gives its memory back', () => {
 });
 
 test.each([1, 0.4])('blocks that are kept give the bytes of blocks that are not, times %d', (alpha) => {
-  const kept = [header, ...blocks].map((state) => new KeptCells(state));
+  const kept = [header, ...blocks].map((state) => new ArenaCells(state));
   const plain = joinOf(contiguous(alpha));
   expect(joinOf(contiguous(alpha, kept.slice(1)), { of: kept[0]! })).toEqual(plain);
   const half = [kept[1]!, blocks[1]!, kept[3]!];
@@ -178,7 +178,7 @@ test.each([2, 0.9])(
   'keys of blocks are divided by the temperature %d, where they are rotated and where not',
   (temperature) => {
     const warm = contiguous().map((one) => ({ ...one, temperature }));
-    const rotated = new RotatedKeys(2 ** 20);
+    const rotated = new RotatedKeyCache(2 ** 20);
     const plain = joinOf(contiguous());
     // The second time rotated keys are kept, and the third time found.
     for (let time = 0; time < 3; time++) {

@@ -1,14 +1,18 @@
 import { BenchError } from '../base/bench-error.ts';
-import { keyRowBytes, type Rotary, sameLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
-import { JoinedState } from './joined-state.ts';
-import { memoryAt, wholeMemory } from './kernel-memory.ts';
-import type { KernelPlace } from './kept-cells.ts';
-import type { MovingKernels } from './moving-kernels.ts';
+import {
+  keyRowBytes,
+  type NumberType,
+  type Rotary,
+  sameLayout,
+  type SequenceState,
+  valueRowBytes,
+} from '../engine/sequence-state.ts';
+import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
+import { memoryAt, wholeMemory } from './cell-arena.ts';
+import { type Kernels, wasm } from './kernels.ts';
 import { placeValues } from './place-values.ts';
-import { keyRotation, rotateKeys } from './rotate-keys.ts';
-import type { RotatedKeys } from './rotated-keys.ts';
-import { scaleNumbers, SLACK_BYTES } from './scale-numbers.ts';
-import { WorkMemory } from './work-memory.ts';
+import { keyRotation, rotateKeys, unusableNumbers } from './rope-shift.ts';
+import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
 /** A block, its position in the sequence, and the weight of its values. */
 export interface BlockPlacement {
@@ -17,38 +21,44 @@ export interface BlockPlacement {
   readonly position: number;
   /** Multiplies its values. */
   readonly alpha: number;
-  /**
-   * Divides its keys, and so what a query finds in them before the softmax. Default 1, which leaves them as they are.
-   * @see APE, arXiv 2502.05431
-   */
+  /** Divides its keys, and so its attention logits. Default 1, which leaves them as they are. @see APE, arXiv 2502.05431 */
   readonly temperature?: number;
 }
 
 /** All that a join needs besides cells. */
 export interface JoinOptions {
-  /** Of the engine that computed the blocks; its frequencies are remembered by this very object. */
+  /** Of the engine that computed the blocks; its frequencies are memoized by this object. */
   readonly rotary: Rotary;
   /** A cache of rotated keys; without it every block is rotated anew. */
-  readonly rotated?: RotatedKeys;
-  /** Default: those that were chosen for this process. */
-  readonly kernels?: MovingKernels;
+  readonly rotated?: RotatedKeyCache;
+  /** Default: those of this process. */
+  readonly kernels?: Kernels;
 }
 
-/** Positions for blocks, one behind the other from `start` on. */
+/** Positions for contiguous blocks from `start` on. */
 export function contiguousPositions(blocks: readonly SequenceState[], start: number): number[] {
   let next = start;
   return blocks.map((block) => (next += block.positions.length) - block.positions.length);
 }
 
+/** A block on its way into a joined state. */
+interface Part extends BlockPlacement {
+  readonly source: ArenaPlace;
+  /** Cells of the joined state in front of it. */
+  readonly start: number;
+  /** Positions by which its cells move. */
+  readonly distance: number;
+}
+
 /**
- * Joins K/V blocks into one sequence state: the header's cells once, untouched, and the cells of each block, its keys
- * rotated to its position and its values multiplied by α. Cells lie in the order given; positions may leave gaps, or be
- * shared (parallel encoding). Keys are divided by the temperature of their block, with a rounding of their own.
+ * Joins KV blocks into one sequence state: the header's cells as they are, and the cells of each block, its keys rotated to
+ * its position and its values multiplied by α. Cells lie in the order given; positions may leave gaps, or be shared
+ * (parallel encoding). Keys are divided by the temperature of their block, with a rounding of their own.
  *
- * The result is leased until it is disposed of. It lies in the memory of the kernels, so that it is made without a
- * second copy; read `keys` and `values` when they are used, since views last only until the next block is kept.
+ * The result lies in the arena until it is disposed of. Read `keys` and `values` when you use them: views are valid only
+ * until more memory is taken.
  *
- * @throws RangeError for a negative position, for an α that is no finite number, and a temperature that is none above 0
+ * @throws RangeError for a negative position, an α that is not finite, and a temperature that is not above 0
  * @throws BenchError `bad-state` where a block is of another layout than the header, or holds numbers that are not
  * finite; `bad-model` where keys cannot be re-positioned
  * @see Block-Attention, arXiv 2409.15355
@@ -68,53 +78,29 @@ export function joinBlocks(
   options: JoinOptions,
 ): SequenceState {
   placements.forEach((placement) => requireJoinable(header, placement));
-  const parts: readonly BlockPlacement[] = [{ block: header, position: header.positions[0]!, alpha: 1 }, ...placements];
-  const cells = cellsInOrder(parts);
-  using memory = new WorkMemory();
-  const sources = parts.map(({ block }) => memory.placeOf(block));
-  const scratch = memory.take(Math.max(...parts.map(({ block }) => layerBytes(block))) + SLACK_BYTES);
+  const all: readonly BlockPlacement[] = [{ block: header, position: header.positions[0]!, alpha: 1 }, ...placements];
+  const cells = cellsInOrder(all);
+  using scratch = new ArenaScratch();
+  let end = 0;
+  const parts = all.map((placement): Part => {
+    const { block, position } = placement;
+    const start = end;
+    end += block.positions.length;
+    return { ...placement, source: scratch.place(block), start, distance: position - block.positions[0]! };
+  });
+  const scaledAt = scratch.take(Math.max(...all.map(({ block }) => layerValueBytes(block))));
   const joined = new JoinedState({ layout: header.layout, ...cells });
   try {
-    fill(joined, parts, sources, scratch, options);
+    for (const part of parts) {
+      placeKeys(part, joined, options);
+      divideKeys(part, joined);
+      scaleAndPlaceValues(part, joined, scaledAt, options.kernels);
+    }
   } catch (error) {
     joined[Symbol.dispose]();
     throw error;
   }
   return joined;
-}
-
-/** @param scratch the address at which the keys or values of a block in one layer are scaled */
-function fill(
-  joined: JoinedState,
-  parts: readonly BlockPlacement[],
-  sources: readonly KernelPlace[],
-  scratch: number,
-  options: JoinOptions,
-): void {
-  let cell = 0;
-  for (const [index, part] of parts.entries()) {
-    placeBlockKeys(part, sources[index]!, joined, cell, options);
-    divideKeys(part, joined, cell, scratch);
-    placeBlockValues(part, sources[index]!, joined, cell, scratch, options.kernels);
-    cell += part.block.positions.length;
-  }
-}
-
-function layerValueBytes({ positions, layout }: SequenceState): number {
-  return positions.length * valueRowBytes(layout);
-}
-
-function layerKeyBytes({ positions, layout }: SequenceState): number {
-  return positions.length * keyRowBytes(layout);
-}
-
-/** Of the keys or the values of a block in one layer, whichever are more. */
-function layerBytes(block: SequenceState): number {
-  return Math.max(layerKeyBytes(block), layerValueBytes(block));
-}
-
-function distanceOf({ block, position }: BlockPlacement): number {
-  return position - block.positions[0]!;
 }
 
 function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 }: BlockPlacement): void {
@@ -123,7 +109,7 @@ function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 
   if (!sameLayout(block.layout, header.layout)) {
     throw new BenchError(
       'bad-state',
-      'a block of K/V has another layout than the header that it should follow',
+      'a KV block has another layout than the header that it should follow',
       'compute both with one model and the same context options',
     );
   }
@@ -131,36 +117,25 @@ function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 
 
 /** The final position and the token of each cell. */
 function cellsInOrder(parts: readonly BlockPlacement[]): Pick<SequenceState, 'positions' | 'tokenIds'> {
-  const cells = parts.reduce((sum, { block }) => sum + block.positions.length, 0);
-  const [positions, tokenIds] = [new Int32Array(cells), new Int32Array(cells)];
-  let cell = 0;
-  for (const part of parts) {
-    const { block, position } = part;
-    const distance = distanceOf(part);
-    tokenIds.set(block.tokenIds, cell);
-    for (const before of block.positions) {
-      if (before + distance < 0) {
-        throw new RangeError(`a block at position ${position} has cells below 0, which no engine can use`);
-      }
-      positions[cell++] = before + distance;
+  const positions = parts.flatMap(({ block, position }) => {
+    const moved = Array.from(block.positions, (before) => before - block.positions[0]! + position);
+    if (moved.some((after) => after < 0)) {
+      throw new RangeError(`a block at position ${position} has cells below 0, which no engine can use`);
     }
-  }
-  return { positions, tokenIds };
+    return moved;
+  });
+  return {
+    positions: Int32Array.from(positions),
+    tokenIds: Int32Array.from(parts.flatMap(({ block }) => [...block.tokenIds])),
+  };
 }
 
-/** @param start the cell of the state at which the block begins */
-function placeBlockKeys(
-  part: BlockPlacement,
-  source: KernelPlace,
-  target: KernelPlace,
-  start: number,
-  { rotary, rotated, kernels }: JoinOptions,
-): void {
-  const { block } = part;
-  const rowBytes = keyRowBytes(block.layout);
+/** Copies keys to their place, rotated by the distance. */
+function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace, options: JoinOptions): void {
+  const { rotary, rotated, kernels } = options;
+  const { layout } = block;
   const sizeBytes = layerKeyBytes(block);
-  const targets = target.keysAt.map((address) => address + start * rowBytes);
-  const distance = distanceOf(part);
+  const targets = target.keysAt.map((address) => address + start * keyRowBytes(layout));
   const memory = wholeMemory();
   if (distance === 0) {
     source.keysAt.forEach((from, layer) => memory.copyWithin(targets[layer]!, from, from + sizeBytes));
@@ -171,51 +146,55 @@ function placeBlockKeys(
     known.forEach((keys, layer) => memory.set(keys, targets[layer]));
     return;
   }
-  rotateKeys({ sources: source.keysAt, targets, sizeBytes }, keyRotation(rotary, block.layout, distance, kernels));
+  rotateKeys({ sources: source.keysAt, targets, sizeBytes }, keyRotation(rotary, layout, distance, kernels));
   rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
 
-/**
- * Divides keys where they were placed; those that are remembered as rotated are not.
- * @param start the cell of the state at which the block begins
- */
-function divideKeys(
-  { block, temperature = 1 }: BlockPlacement,
-  { keysAt }: KernelPlace,
-  start: number,
-  scratch: number,
-): void {
+/** Divides keys where they were placed, so that the rotated ones in the cache stay undivided. */
+function divideKeys({ block, start, temperature = 1 }: Part, { keysAt }: ArenaPlace): void {
   if (temperature === 1) return;
-  const { layout } = block;
-  const sizeBytes = layerKeyBytes(block);
   for (const address of keysAt) {
-    const target = address + start * keyRowBytes(layout);
-    wholeMemory().copyWithin(scratch, target, target + sizeBytes);
-    scaleNumbers(scratch, sizeBytes, layout.keyType, 1 / temperature, 'keys');
-    wholeMemory().copyWithin(target, scratch, scratch + sizeBytes);
+    const keys = { address: address + start * keyRowBytes(block.layout), sizeBytes: layerKeyBytes(block) };
+    if (!scaleNumbers(keys, block.layout.keyType, 1 / temperature, keys.address)) throw unusableNumbers('keys');
   }
 }
 
-/** @param start the cell of the state at which the block begins */
-function placeBlockValues(
-  { block, alpha }: BlockPlacement,
-  source: KernelPlace,
-  target: JoinedState,
-  start: number,
-  scratch: number,
-  kernels?: MovingKernels,
-): void {
-  const { layout, positions } = block;
+/** @param scaledAt address of memory for the scaled values of one layer */
+function scaleAndPlaceValues(part: Part, target: JoinedState, scaledAt: number, kernels?: Kernels): void {
+  const { block, source, start, alpha } = part;
+  const { layout } = block;
+  const cells = block.positions.length;
   const place = (sources: readonly number[], addresses: readonly number[]): void =>
-    placeValues(sources, positions.length, { addresses, cells: target.positions.length, start }, layout, kernels);
+    placeValues({ sources, cells, layout }, { addresses, cells: target.positions.length, start }, kernels);
   if (alpha === 1) {
     place(source.valuesAt, target.valuesAt);
     return;
   }
-  const sizeBytes = layerValueBytes(block);
-  source.valuesAt.forEach((from, layer) => {
-    wholeMemory().copyWithin(scratch, from, from + sizeBytes);
-    scaleNumbers(scratch, sizeBytes, layout.valueType, alpha, 'values');
-    place([scratch], [target.valuesAt[layer]!]);
+  source.valuesAt.forEach((address, layer) => {
+    const values = { address, sizeBytes: layerValueBytes(block) };
+    if (!scaleNumbers(values, layout.valueType, alpha, scaledAt)) throw unusableNumbers('values');
+    place([scaledAt], [target.valuesAt[layer]!]);
   });
+}
+
+/**
+ * Multiplies numbers in the arena by a factor, with one rounding.
+ * @param target an address apart from them, or their own
+ * @returns false for numbers that are not finite, before or after
+ */
+export function scaleNumbers(
+  { address, sizeBytes }: { readonly address: number; readonly sizeBytes: number },
+  type: NumberType,
+  factor: number,
+  target: number,
+): boolean {
+  return wasm[`scale${type}`](address, address + sizeBytes, target, factor) === 0;
+}
+
+function layerKeyBytes({ positions, layout }: SequenceState): number {
+  return positions.length * keyRowBytes(layout);
+}
+
+function layerValueBytes({ positions, layout }: SequenceState): number {
+  return positions.length * valueRowBytes(layout);
 }

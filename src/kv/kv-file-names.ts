@@ -1,7 +1,7 @@
 import { isRunning } from '../base/is-running.ts';
 
 /**
- * Names of files in a folder of K/V. Each begins with a key:
+ * Names of files in a folder of KV. Each begins with a key:
  *
  * - `<key>.json`: the record of an entry
  * - `<key>.<fingerprint>.block`, `<key>.<id>.checkpoint`: its payload, the bytes of a block or the mark of a checkpoint

@@ -15,7 +15,7 @@ interface KnownEntry extends KvEntry {
 
 /**
  * The entries of all users' folders below one root, as far as this process knows them, in order of use: one bound of
- * bytes for all. Methods that take K/V away give the checkpoints whose bytes are nobody's then.
+ * bytes for all. Methods that take KV away give the checkpoints whose bytes are nobody's then.
  */
 export class KvIndex {
   readonly #root: string;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TokenId } from '../engine/token-id.ts';
 
-/** All that the K/V of a prefix depends on. */
+/** All that the KV of a prefix depends on. */
 export interface KvIdentity {
   /** `EngineInfo.stateIdentity`: model, build options, number types. */
   readonly stateIdentity: string;
@@ -10,8 +10,13 @@ export interface KvIdentity {
   readonly tokenIds: readonly TokenId[];
 }
 
-/** The content key of K/V: sha-256 in hex, so that no text of a user ever names a file. */
+/** The content key of KV: sha-256 in hex, so that no text of a user ever names a file. */
 export function kvKey({ stateIdentity, template, tokenIds }: KvIdentity): string {
   const shape = JSON.stringify([stateIdentity, template]);
   return createHash('sha256').update(shape).update(Int32Array.from(tokenIds)).digest('hex');
+}
+
+/** True for two lists of the same tokens in the same order. */
+export function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (token, index) => token === b[index]);
 }

@@ -16,10 +16,10 @@ const recordSchema = z.discriminatedUnion('kind', [
   z.object({ ...common, kind: z.literal('checkpoint'), checkpoint: checkpointSchema }),
 ]);
 
-/** The record of K/V that is kept: a block, whose bytes lie beside it, or a checkpoint, whose bytes the engine has. */
+/** The record of KV that is kept: a block, whose bytes lie beside it, or a checkpoint, whose bytes the engine has. */
 export type KvRecord = Readonly<z.output<typeof recordSchema>>;
 
-/** Facts that the keeper of K/V knows: the tokens that it took to compute, and the memories that it contains. */
+/** Facts that the keeper of KV knows: the tokens that it took to compute, and the memories that it contains. */
 export type AboutKv = Pick<KvRecord, 'tokens' | 'memoryIds'>;
 
 /** An entry of a folder, as far as it is known without reading bytes. */

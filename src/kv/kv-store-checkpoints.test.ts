@@ -99,7 +99,7 @@ describe('where making fails', () => {
       'too long',
     ],
     ['a mistake comes back as it is', new RangeError('an empty session'), 'an empty session'],
-    ['any other names the folder', new Error('no space left on device'), 'a K/V state could not be written: no space'],
+    ['any other names the folder', new Error('no space left on device'), 'a KV state could not be written: no space'],
   ])('%s, and nothing is left', async (_, error, message) => {
     const store = await folder.open();
     const failing = store.keepCheckpoint('ann', key(1), [], async (id) => {

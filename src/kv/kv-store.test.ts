@@ -88,7 +88,7 @@ describe.each(kvKinds(() => folder))('a store of $kind', ({ keep, find }) => {
 
   it('never takes a text for the name of a file', async () => {
     const store = await folder.open();
-    await expect(find(store, 'ann', '../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is no key of K/V');
+    await expect(find(store, 'ann', '../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is no key of KV');
     await expect(keep(store, 'ann', '../../etc/passwd', '')).rejects.toThrow(RangeError);
     expect(await find(store, '../../etc', key(1))).toBeUndefined();
   });
@@ -169,11 +169,11 @@ it('names the folder that cannot be used, and why', async () => {
   writeFileSync(join(folder.path, 'file'), '');
   symlinkSync('nowhere', join(folder.path, 'dangling'));
   const openAt = (path: string): Promise<KvStore> => KvStore.open(join(folder.path, path), 1, folder.checkpoints);
-  await expect(openAt('file')).rejects.toThrow(`${join(folder.path, 'file')}: cannot keep K/V states there: EEXIST`);
+  await expect(openAt('file')).rejects.toThrow(`${join(folder.path, 'file')}: cannot keep KV states there: EEXIST`);
   await expect(openAt('file/below')).rejects.toThrow(
-    `${join(folder.path, 'file/below')}: cannot keep K/V states there: ENOTDIR`,
+    `${join(folder.path, 'file/below')}: cannot keep KV states there: ENOTDIR`,
   );
   await expect(openAt('dangling')).rejects.toThrow(
-    `${join(folder.path, 'dangling')}: cannot keep K/V states there: ENOENT`,
+    `${join(folder.path, 'dangling')}: cannot keep KV states there: ENOENT`,
   );
 });

@@ -21,7 +21,7 @@ export interface StoredBlock extends AboutKv {
 export interface KvStoreStats {
   readonly hits: number;
   readonly misses: number;
-  /** Entries that were damaged, foreign, of other tokens or gone, and K/V that was computed of other tokens: never used. */
+  /** Entries that were damaged, foreign, of other tokens or gone, and KV that was computed of other tokens: never used. */
   readonly rejected: number;
   readonly evicted: number;
   readonly entries: number;
@@ -30,7 +30,7 @@ export interface KvStoreStats {
 }
 
 /**
- * Keeps K/V beyond a turn by content key, one private namespace a user. An entry is a block, whose bytes lie in the
+ * Keeps KV beyond a turn by content key, one private namespace a user. An entry is a block, whose bytes lie in the
  * store's folder, or a checkpoint, whose bytes the engine has; a key names one or the other. An entry is found only by
  * the user for whom it was kept, and only while it is what was kept. All entries share one bound of bytes: evicted first
  * is what is cheap to recompute and long unused.
@@ -78,7 +78,7 @@ export class KvStore {
    */
   static async open(root: string, maxBytes: number, keeper: CheckpointKeeper): Promise<KvStore> {
     const store = new KvStore(root, maxBytes, keeper);
-    await store.#onDisk('cannot keep K/V states there', async () => {
+    await store.#onDisk('cannot keep KV states there', async () => {
       mkdirSync(root, { recursive: true, mode: 0o700 });
       await store.#discard(store.#index.lookAround());
     });
@@ -110,12 +110,12 @@ export class KvStore {
 
   /** Deletes the entry that this process knows under a key, if there is one. */
   async discard(userId: string, key: string): Promise<void> {
-    await this.#onDisk('a K/V state cannot be deleted', () =>
+    await this.#onDisk('a KV state cannot be deleted', () =>
       this.#discard(this.#index.removeKnown(this.#index.folder(userId), key)),
     );
   }
 
-  /** Counts K/V that was computed and is not kept, since its tokens are others than those of its key. */
+  /** Counts KV that was computed and is not kept, since its tokens are others than those of its key. */
   countRejected(): void {
     this.#counts.rejected++;
   }
@@ -165,7 +165,7 @@ export class KvStore {
   /** Deletes every entry of the user that contains the memory, whoever kept it, before it returns; gives their number. */
   async forgetMemory(userId: string, memoryId: string): Promise<number> {
     await Promise.allSettled(this.#inWork);
-    return this.#onDisk('K/V states cannot be forgotten', async () => {
+    return this.#onDisk('KV states cannot be forgotten', async () => {
       const contains = (entry: AboutKv): boolean => entry.memoryIds.includes(memoryId);
       const { count, orphans } = this.#index.removeAll(this.#index.folder(userId), contains);
       await this.#discard(orphans);
@@ -176,7 +176,7 @@ export class KvStore {
   /** Deletes everything, whoever kept it. */
   async clear(): Promise<void> {
     await Promise.allSettled(this.#inWork);
-    await this.#onDisk('K/V states cannot be deleted', async () => {
+    await this.#onDisk('KV states cannot be deleted', async () => {
       for (const folder of this.#index.folders()) {
         await this.#discard(this.#index.removeAll(folder, () => true).orphans);
       }
@@ -195,7 +195,7 @@ export class KvStore {
     look: (folder: UserFolder) => T | NotFound,
   ): Promise<T | undefined> {
     const folder = this.#index.folder(userId);
-    return this.#onDisk('a K/V state cannot be read', async () => {
+    return this.#onDisk('a KV state cannot be read', async () => {
       const found = look(folder);
       if (typeof found === 'object') {
         this.#counts.hits++;
@@ -256,6 +256,6 @@ export class KvStore {
   }
 
   #written<T>({ path }: UserFolder, act: () => Promise<T>): Promise<T> {
-    return this.#onDisk('a K/V state could not be written', act, path, 'free some space, lower what is kept, or ');
+    return this.#onDisk('a KV state could not be written', act, path, 'free some space, lower what is kept, or ');
   }
 }

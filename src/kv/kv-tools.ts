@@ -3,17 +3,15 @@ import { BlockStore, type DiskTiming } from './block-store.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
-import { firstCells } from './first-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
 import type { StoreType } from '../store/records/store-type.ts';
 import type { KvStore } from './kv-store.ts';
-import { meanAttention } from './mean-attention.ts';
-import { readQuantised, writeQuantised } from './quantised-file.ts';
-import { repeatHeads } from './repeat-heads.ts';
-import { replaceCells } from './replace-cells.ts';
+import { meanAttention, repeatHeads } from './mean-attention.ts';
+import { firstCells, replaceCells } from './place-values.ts';
+import { readQuantised, writeQuantised } from './quantised-block.ts';
 
-/** Functions of this layer that take time within a turn, so that whoever times a turn can stand in front of them. */
+/** The functions of this layer that take time within a turn; a recorder or a test wraps them. */
 export interface KvTools {
   readonly join: typeof joinBlocks;
   readonly cut: typeof cutCells;

@@ -26,12 +26,12 @@ import {
   readRecord,
 } from './kv-record.ts';
 
-/** K/V that is what was written. */
+/** KV that is what was written. */
 export interface FoundKv {
   readonly entry: KvEntry;
 }
 
-/** `missing` for K/V that is not there, or no longer, and `damaged` for what is not what was written. */
+/** `missing` for KV that is not there, or no longer, and `damaged` for what is not what was written. */
 export type NotFound = 'missing' | 'other-kind' | 'damaged';
 
 interface FoundBlock extends FoundKv {
@@ -60,7 +60,7 @@ export interface UnfinishedCheckpoint extends OrphanedCheckpoint {
 }
 
 /**
- * The K/V of one user in one folder: a record for each entry, and beside it the bytes of a block or the mark of a
+ * The KV of one user in one folder: a record for each entry, and beside it the bytes of a block or the mark of a
  * checkpoint. Fingerprints bind both to the folder, so that nothing damaged, of another user or of another key is taken
  * for what was kept.
  *
@@ -256,7 +256,7 @@ export class UserFolder {
   }
 
   #recordPath(key: string): string {
-    if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is no key of K/V: sha-256 in hex`);
+    if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is no key of KV: sha-256 in hex`);
     return join(this.path, recordName(key));
   }
 }

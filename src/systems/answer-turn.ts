@@ -167,7 +167,7 @@ function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }
 
-/** Tokens of the prompt whose K/V was injected, or found in a cache of text. */
+/** Tokens of the prompt whose KV was injected, or found in a cache of text. */
 function injectedTokens({ prefixTokens }: BuiltPrompt, { record, account }: Prefilled): number {
   return record === null ? account.resident : prefixTokens;
 }

@@ -24,7 +24,7 @@ export interface MemorySystem {
   chat(request: ChatRequest): Promise<ChatResponse>;
   /** Stores a memory, embedded and indexed; returns its id. An id that exists is replaced. */
   addMemory(sessionId: string, content: string, options?: AddMemoryOptions): Promise<string>;
-  /** Removes a memory, and all K/V that contains it, before it returns; false where there was none. */
+  /** Removes a memory, and all KV that contains it, before it returns; false where there was none. */
   removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean>;
   /** Puts the memories that the database holds for a session into the index; returns how many. */
   loadMemoriesFromDb(sessionId: string): Promise<number>;
@@ -36,18 +36,18 @@ export interface MemorySystem {
 
 /** A memory system as the bench and the command line run it. */
 export interface BenchSystem extends MemorySystem, AsyncDisposable {
-  /** Deletes all K/V that contains a memory of the user before it returns; gives the number of entries. */
+  /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forgetMemory(userId: string, memoryId: string): Promise<number>;
   /**
-   * Computes K/V of memories before a turn asks for them, outside the turn's clock and meter; the next response says what
+   * Computes KV of memories before a turn asks for them, outside the turn's clock and meter; the next response says what
    * that took. Missing where nothing is done ahead.
    */
   prepare?(userId: string, memories: readonly MemoryText[], options?: PrepareOptions): Promise<void>;
-  /** Deletes the K/V that was kept so far. */
+  /** Deletes the KV that was kept so far. */
   reset(): Promise<void>;
 }
 
-/** How the turns are asked for which K/V is computed ahead. */
+/** How the turns are asked for which KV is computed ahead. */
 export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'language'>;
 
 /** Owner, id and metadata of a new memory. */
@@ -106,7 +106,7 @@ export interface ChatRequest {
   readonly preferences?: readonly MemorySearchResult[];
   /**
    * Ends the answer after the token that is being generated; the text so far is the answer. Before the first token, where the
-   * turn waits or K/V is computed, the call rejects with the signal's reason.
+   * turn waits or KV is computed, the call rejects with the signal's reason.
    */
   readonly signal?: AbortSignal;
   /** Called after every token with the answer so far, its prefix included. */

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import { BenchError } from '../base/bench-error.ts';
-import { type Eviction, nameOfEviction } from '../kv/eviction.ts';
+import { type Eviction, evictionName } from '../kv/eviction-scores.ts';
 import { kvTools } from '../kv/kv-tools.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/store-type.ts';
@@ -29,20 +29,20 @@ import { type KeptKv, TurnPipeline } from './turn-pipeline.ts';
 
 /** The parts of a system that injects its memories as keys and values. */
 export interface DKISystemParts extends SystemParts {
-  /** Keeps K/V on disk; blocks in memory too, within as many bytes. */
+  /** Keeps KV on disk; blocks in memory too, within as many bytes. */
   readonly openStore: OpenStore;
   /** The prefill strategy: one exact prefix, or joined blocks. Default `prefix`. */
   readonly prefill?: 'prefix' | JoinRecipe;
   /**
-   * Tokens that each head of each layer drops from the K/V of memories before it is kept, never from the header: of the prefix, or
+   * Tokens that each head of each layer drops from the KV of memories before it is kept, never from the header: of the prefix, or
    * of each block. Not with a recipe that recomputes. Default none.
    */
   readonly evict?: Eviction;
-  /** The type in which K/V is kept, on disk and in memory, and from which it is restored. Default `f16`: as the engine has it. */
+  /** The type in which KV is kept, on disk and in memory, and from which it is restored. Default `f16`: as the engine has it. */
   readonly keptAs?: StoreType;
   /** The memories that it retrieves for itself. Default `retrieved`. */
   readonly retrieves?: ArmTraits['retrieves'];
-  /** Leaves the K/V of a prefix in the session, so that the same set of memories is not even loaded. Default false. */
+  /** Leaves the KV of a prefix in the session, so that the same set of memories is not even loaded. Default false. */
   readonly keepsSession?: boolean;
   /** Computes the blocks of a memory when it is added, for every place that a prompt may give it. Default false. */
   readonly ahead?: boolean;
@@ -54,12 +54,12 @@ export interface DKISystemParts extends SystemParts {
     /** Least relevance, for the embedder that retrieves. Default 0.7, the paper's for its own embedder. */
     readonly threshold?: number;
   };
-  /** Hybrid: the user's preferences as K/V in front, all else that is retrieved as text behind them. Default false. */
+  /** Hybrid: the user's preferences as KV in front, all else that is retrieved as text behind them. Default false. */
   readonly preferencesOnly?: boolean;
 }
 
 /**
- * Dynamic K/V injection: the K/V of memories is computed once, kept, and loaded in front of the rest of the prompt; as one
+ * Dynamic KV injection: the KV of memories is computed once, kept, and loaded in front of the rest of the prompt; as one
  * prefix, exactly what RAG has in its prompt, or as joined blocks, which do not see each other. It saves evaluation; the
  * cells are filled all the same.
  *
@@ -103,7 +103,7 @@ export class DKISystem implements BenchSystem {
     return this.#pipeline.run(request);
   }
 
-  /** Replacing a memory deletes all K/V that contains the old one before the call returns. */
+  /** Replacing a memory deletes all KV that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memories, ahead = false } = this.#parts;
     const { userId = '', memoryId } = options;
@@ -157,7 +157,7 @@ export class DKISystem implements BenchSystem {
         topK,
         threshold,
         prefill: this.#prefillName,
-        evict: evict === undefined ? null : nameOfEviction(evict),
+        evict: evict === undefined ? null : evictionName(evict),
         keptAs: this.#parts.keptAs ?? 'f16',
         alpha,
         ahead,
@@ -185,7 +185,7 @@ export class DKISystem implements BenchSystem {
   }
 
   #forget(kept: KeptKv, userId: string, memoryId: string): Promise<number> {
-    // A memory that is given again is looked for: K/V that is still there is found.
+    // A memory that is given again is looked for: KV that is still there is found.
     this.#prepared.clear();
     return kept.forget(userId, memoryId);
   }
@@ -213,7 +213,7 @@ export class DKISystem implements BenchSystem {
     const { evict } = this.#parts;
     if (evict === undefined) return this.#prefillName;
     const front = this.#prefillName === 'prefix' ? '' : `${this.#prefillName}-`;
-    return `${front}evict-${nameOfEviction(evict)}`;
+    return `${front}evict-${evictionName(evict)}`;
   }
 
   async #retrieve(request: ChatRequest, history: NonNullable<ChatRequest['history']>): Promise<RetrievedMemories> {

@@ -62,7 +62,7 @@ export class RAGSystem implements BenchSystem {
     return this.#pipeline.run(request);
   }
 
-  /** Replacing a memory deletes all K/V of earlier prompts that contains the old one before the call returns. */
+  /** Replacing a memory deletes all KV of earlier prompts that contains the old one before the call returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memories } = this.#parts;
     const { userId = '', memoryId } = options;
@@ -107,7 +107,7 @@ export class RAGSystem implements BenchSystem {
     await this.#pipeline.dispose();
   }
 
-  /** Text alone keeps no K/V: its engine need not be opened for that. */
+  /** Text alone keeps no KV: its engine need not be opened for that. */
   async #forget(kept: KeptKv, userId: string, memoryId: string): Promise<number> {
     return this.#parts.prefixCache === undefined ? 0 : kept.forget(userId, memoryId);
   }

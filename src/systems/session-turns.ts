@@ -3,7 +3,7 @@ import { TurnQueue } from './turn-queue.ts';
 
 const queues = new WeakMap<EngineSession, TurnQueue>();
 
-/** The queue of a session: one for all systems that answer in it, since each leaves its own K/V there. */
+/** The queue of a session: one for all systems that answer in it, since each leaves its own KV there. */
 export function turnsIn(session: EngineSession): TurnQueue {
   const queue = queues.get(session) ?? new TurnQueue([undefined]);
   queues.set(session, queue);

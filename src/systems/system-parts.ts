@@ -19,7 +19,7 @@ export interface SystemParts {
    */
   readonly open: () => Promise<OpenEngine>;
   readonly memories: MemoryKeeper;
-  /** Joins, keys and keeps K/V. Default: the functions of the K/V layer. */
+  /** Joins, keys and keeps KV. Default: the functions of the KV layer. */
   readonly kv?: KvTools;
   /** Null where somebody else writes down what was said. */
   readonly log: ConversationLog | null;

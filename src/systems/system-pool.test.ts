@@ -84,7 +84,7 @@ describe('a pool of systems', () => {
     expect(place(/chat b/)).toBeGreaterThan(2);
   });
 
-  it('removes a memory when no turn runs, its K/V from every system first', async () => {
+  it('removes a memory when no turn runs, its KV from every system first', async () => {
     const { pool, calls, endTurn } = await poolOf(2);
     const turn = pool.chat(asked('a'));
     const removed = pool.removeMemory('s', 'm1', 'ann');

@@ -13,7 +13,7 @@ import { TurnQueue } from './turn-queue.ts';
 
 /**
  * Several systems of one arm, each with a session of its own, behind one face: a turn takes the first that is free, others
- * wait in the order in which they came. They share memories and K/V store.
+ * wait in the order in which they came. They share memories and KV store.
  */
 export class SystemPool implements BenchSystem {
   readonly #systems: readonly BenchSystem[];
@@ -38,7 +38,7 @@ export class SystemPool implements BenchSystem {
     return this.#turns.run((system) => system.chat(request), { conversation, signal });
   }
 
-  /** Replacing a memory deletes its K/V from every system before it returns. */
+  /** Replacing a memory deletes its KV from every system before it returns. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memoryId, userId = '' } = options;
     if (memoryId === undefined) return this.#systems[0]!.addMemory(sessionId, content, options);
@@ -59,7 +59,7 @@ export class SystemPool implements BenchSystem {
     return this.#turns.runAlone((systems) => forgetIn(systems, userId, memoryId));
   }
 
-  /** Computes the K/V in one of the systems; the others find it in the store. */
+  /** Computes the KV in one of the systems; the others find it in the store. */
   prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     return this.#turns.run(async (system) => system.prepare?.(userId, memories, options), { signal: options.signal });
   }

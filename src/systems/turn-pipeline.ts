@@ -9,18 +9,18 @@ import { systemPromptFor } from './prompt/system-prompt.ts';
 import { turnsIn } from './session-turns.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-/** The K/V that a system keeps, while none of its turns runs. */
+/** The KV that a system keeps, while none of its turns runs. */
 export interface KeptKv {
-  /** Deletes all K/V that contains a memory of the user; gives the number of entries. */
+  /** Deletes all KV that contains a memory of the user; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
-  /** Computes K/V that turns which show one of these memories will look for; the next turn's account says what it took. */
+  /** Computes KV that turns which show one of these memories will look for; the next turn's account says what it took. */
   prepare(userId: string, memories: readonly MemoryText[], options?: PrepareOptions): Promise<void>;
   /** Deletes all that was kept so far. */
   reset(): Promise<void>;
 }
 
 /**
- * The one way into a session for a system: its turns, one at a time, and between them the changes of the K/V that it keeps.
+ * The one way into a session for a system: its turns, one at a time, and between them the changes of the KV that it keeps.
  * Engine and strategy are opened by the first that needs them.
  */
 export class TurnPipeline {
@@ -59,7 +59,7 @@ export class TurnPipeline {
     return this.#turns.runAlone(() => work(this.#kept), { signal });
   }
 
-  /** The turns of this moment, the model, and the counts of the K/V store where there is one; no model before the first turn. */
+  /** The turns of this moment, the model, and the counts of the KV store where there is one; no model before the first turn. */
   stats(): Pick<SystemStats, 'turns' | 'model' | 'kvStore'> {
     const { waiting, running } = this.#turns;
     const turns = { waiting, running };

@@ -105,7 +105,7 @@ describe('between turns', () => {
     await Promise.all([turn, ...changes]);
     expect(events.filter((event) => event !== 'call')).toEqual(['answered', 'added', 'removed', 'forgotten', 'reset']);
     expect(events.indexOf('answered')).toBeGreaterThan(events.lastIndexOf('call'));
-    // The turn had kept its K/V by then.
+    // The turn had kept its KV by then.
     expect(system.getStats().kvStore).toMatchObject({ entries: 0 });
   });
 
@@ -132,7 +132,7 @@ describe('a turn that waits', () => {
     await Promise.all([running, behind]);
   });
 
-  it('gives the reason of its signal where K/V is being computed', async () => {
+  it('gives the reason of its signal where KV is being computed', async () => {
     const controller = new AbortController();
     const [session] = at.sessions;
     const aborting = replacing(session!, {

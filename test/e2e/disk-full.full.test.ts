@@ -21,7 +21,7 @@ function besideDisk(folder: TestFolder, size: string, script: string): Promise<E
 
 describe('a disk that is full', () => {
   it.for([
-    ['K/V states', '--out out --kv-store disk/kv', /^error: \S+: the K\/V state could not be written\n/],
+    ['K/V states', '--out out --kv-store disk/kv', /^error: \S+: the KV state could not be written\n/],
     ['turns', '--out disk --kv-store kv', /^error: \S+dki-bench\.sqlite: no space left to write\n/],
   ] as const)('of %s ends a run that goes on where there is space', async ([, places, message], { skip }) => {
     skip(ownMounts === undefined, noMounts);
@@ -64,7 +64,7 @@ describe('a disk that is full', () => {
 
 describe('a limit on the size of files', () => {
   it.for([
-    ['200', /^error: \S+: the K\/V state could not be written\n/],
+    ['200', /^error: \S+: the KV state could not be written\n/],
     ['500', /^error: \S+dki-bench\.sqlite cannot be written: disk I\/O error \(SQLITE_IOERR_WRITE\)\n/],
   ] as const)('of %s KiB ends a run with what to do, not by a signal', async ([kibibytes, message]) => {
     using folder = new TestFolder();

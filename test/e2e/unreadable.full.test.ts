@@ -41,7 +41,7 @@ afterAll(() => {
 
 describe('what cannot be read or written', () => {
   it.for([
-    ['a closed K/V store', ['--kv-store', 'closed'], /closed\/checkpoints: cannot keep K\/V states there: EACCES\n/],
+    ['a closed K/V store', ['--kv-store', 'closed'], /closed\/checkpoints: cannot keep KV states there: EACCES\n/],
     ['a report folder that leads nowhere', ['--out', 'dangling'], /dangling\/dki-bench\.sqlite cannot be opened: /],
     ['a closed report folder', ['--out', 'closed'], /closed\/dki-bench\.sqlite: unable to open database file\n/],
     ['a closed folder of a data set', ['--dataset', 'closed/set.jsonl'], /set\.jsonl: cannot be read: EACCES/],

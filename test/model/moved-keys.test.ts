@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { adapterNamed } from '../../src/engine/adapters.ts';
 import type { Rotary, SequenceState } from '../../src/engine/sequence-state.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
-import { keyRotation } from '../../src/kv/rotate-keys.ts';
+import { keyRotation } from '../../src/kv/rope-shift.ts';
 import { numbersOf } from '../fixtures/plain-states.ts';
 import { rotatedKeys } from '../fixtures/rotated-keys.ts';
 

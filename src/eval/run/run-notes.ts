@@ -1,6 +1,6 @@
 import type { GatingCalibration } from '../../models/embedding/gating-threshold.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { chosenMovingKernels } from '../../kv/choose-moving-kernels.ts';
+import { kernelChoice } from '../../kv/kernels.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { storesTexts } from '../analysis/texts/withheld-texts.ts';
 import type { BenchParts } from './bench-parts.ts';
@@ -48,6 +48,6 @@ function processNotes(parts: BenchParts, stores: KvFolder, { environment: { gitD
 }
 
 function kernelNotes(): string[] {
-  const { passedOver } = chosenMovingKernels();
+  const { passedOver } = kernelChoice();
   return passedOver === null ? [] : [`K/V blocks moved by WebAssembly, native kernels passed over: ${passedOver}`];
 }

@@ -12,13 +12,13 @@ export type OwnTraits = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'referenc
 
 /** Everything that an arm may be made of. */
 export interface ArmParts extends SystemParts {
-  /** A store of the arm's own: arms never find each other's K/V. */
+  /** A store of the arm's own: arms never find each other's KV. */
   readonly openStore: OpenStore;
   /** Multiplies the values of injected memories. */
   readonly alpha: number;
   /** Least relevance at which a gate injects. */
   readonly gatingThreshold: number;
-  /** The type in which its K/V is kept. */
+  /** The type in which its KV is kept. */
   readonly keptAs: StoreType;
   /** How its blocks are made and placed; empty where the name says nothing of it. */
   readonly blocks: BlockSettings;

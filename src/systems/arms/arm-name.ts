@@ -16,7 +16,7 @@ export const armSettingsHelp =
   '@alpha=N, @labels=index|bullet, @placement=chronological|rank|rank-last, @budget=half|all, @template=plain|chat,' +
   ' @answer-prefix=none|general|item, @store=f16|q8_0|q4_0';
 
-/** The settings of arms that join blocks of K/V. */
+/** The settings of arms that join blocks of KV. */
 export const blockSettingsHelp =
   '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N, @run=N, @built=turn|ahead';
 

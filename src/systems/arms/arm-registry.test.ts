@@ -104,7 +104,7 @@ describe('the arms that ship', () => {
     expect([controlOf('rag'), controlOf('dki'), controlOf('dki-wrong@labels=bullet')]).toEqual([null, null, null]);
   });
 
-  it('need the capabilities that their K/V takes, scaled values those of cells too', () => {
+  it('need the capabilities that their KV takes, scaled values those of cells too', () => {
     expect(named('rag').requires).toEqual([]);
     expect(named('rag-cached').requires).toEqual(['promptCache']);
     expect(named('dki').requires).toEqual(['checkpoints']);
@@ -192,9 +192,9 @@ describe('a name', () => {
   });
 
   it('with an alpha is refused for an arm that injects nothing, a run of such arms alone too', () => {
-    expect(() => named('rag@alpha=0.5')).toThrow('--arms rag@alpha=0.5: rag injects no K/V to scale');
+    expect(() => named('rag@alpha=0.5')).toThrow('--arms rag@alpha=0.5: rag injects no KV to scale');
     expect(() => armRegistry.named(['none', 'rag'], { ...defaults, alpha: 0.5 })).toThrow(
-      '--alpha 0.5: none of none, rag injects K/V that it could scale',
+      '--alpha 0.5: none of none, rag injects KV that it could scale',
     );
     expect(armRegistry.named(['none', 'dki'], { ...defaults, alpha: 0.5 })).toHaveLength(2);
   });
@@ -279,7 +279,7 @@ describe('a type of its store', () => {
   });
 
   it('is refused for an arm that keeps none, and where there is no such type', () => {
-    expect(() => named('rag@store=q8_0')).toThrow('--arms rag@store=q8_0: rag keeps no K/V');
+    expect(() => named('rag@store=q8_0')).toThrow('--arms rag@store=q8_0: rag keeps no KV');
     expect(armRegistry.has('dki@store=q5_1')).toBe(false);
   });
 

@@ -80,7 +80,7 @@ export class ArmRegistry {
     if (defaults.alpha !== 1 && !found.some(({ arm }) => injects(arm))) {
       throw new BenchError(
         'bad-option',
-        `--alpha ${defaults.alpha}: none of ${names.join(', ')} injects K/V that it could scale`,
+        `--alpha ${defaults.alpha}: none of ${names.join(', ')} injects KV that it could scale`,
         'add an arm that does, such as dki, or drop --alpha',
       );
     }
@@ -126,11 +126,11 @@ export class ArmRegistry {
     requireSense(name, settings, definition.joins?.(argument) ?? null);
     const traits = definition.traits(argument, alpha, blocks);
     if (settings.alpha !== undefined && traits.injects === 'nothing') {
-      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no K/V to scale`, 'drop @alpha');
+      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no KV to scale`, 'drop @alpha');
     }
     const keptAs = settings.store ?? 'f16';
     if (settings.store !== undefined && traits.injects === 'nothing') {
-      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} keeps no K/V`, 'drop @store');
+      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} keeps no KV`, 'drop @store');
     }
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const isPlain = Object.keys(settings).length === 0;

@@ -1,5 +1,5 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
-import { evictionNamed } from '../../kv/eviction.ts';
+import { parseEviction } from '../../kv/eviction-scores.ts';
 import type { Mark } from '../../store/records/arm-traits.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
 import { recipeNamed } from '../prefill/join-recipe.ts';
@@ -46,7 +46,7 @@ function evicting(by: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefinition
   };
   const needs: readonly CapabilityName[] = ['cells'];
   const definition = injecting(`dki-${isPrefix ? '' : 'blocks-'}evict-${by}`, traits, needs, (_, ratio) => ({
-    evict: evictionNamed(nameOf(ratio)),
+    evict: parseEviction(nameOf(ratio)),
     ...(isPrefix ? {} : { prefill: recipeNamed('blocks') }),
   }));
   return {

@@ -37,14 +37,14 @@ function planned(planned: string, definition: ArmDefinition): ArmDefinition {
   };
 }
 
-/** Arms that inject K/V, from exact to bold, and their control. */
+/** Arms that inject KV, from exact to bold, and their control. */
 export const injectingArms: readonly ArmDefinition[] = [
   exact(
     injecting(
       'dki',
       {
         comparison: 'primary',
-        summary: 'header and retrieved memories as one exact K/V prefix, computed once for a set of memories',
+        summary: 'header and retrieved memories as one exact KV prefix, computed once for a set of memories',
         mark: { colour: '#ad420a', shape: 'triangle-up', dash: [12, 3] },
       },
       ['checkpoints'],
@@ -67,7 +67,7 @@ export const injectingArms: readonly ArmDefinition[] = [
     {
       equivalence: 'tokens',
       comparison: 'planned',
-      summary: 'each memory as a K/V block computed once, blocks joined at contiguous positions, keys re-rotated',
+      summary: 'each memory as a KV block computed once, blocks joined at contiguous positions, keys re-rotated',
       mark: { colour: '#10774d', shape: 'diamond', dash: [3, 2] },
     },
     ['cells'],
@@ -106,7 +106,7 @@ export const injectingArms: readonly ArmDefinition[] = [
     'dki-hybrid',
     {
       injects: 'preferences',
-      summary: "the user's preferences as K/V, all else that is retrieved as text behind them",
+      summary: "the user's preferences as KV, all else that is retrieved as text behind them",
       mark: { colour: '#7e8b91', shape: 'bow-tie', dash: [4, 4, 1, 4] },
     },
     ['checkpoints'],

@@ -40,8 +40,7 @@ export const selectingArms: readonly ArmDefinition[] = [
     'cacheblend',
     SHARE,
     {
-      summary:
-        'as dki-first, tokens whose K/V in the second layer deviates most from a full prefill of it (CacheBlend)',
+      summary: 'as dki-first, tokens whose KV in the second layer deviates most from a full prefill of it (CacheBlend)',
       mark: { colour, shape: 'hourglass', dash: [6, 2] },
     },
     ['firstLayers'],
@@ -49,7 +48,7 @@ export const selectingArms: readonly ArmDefinition[] = [
   selecting('cacheblend-oracle', SHARE, {
     deployable: false,
     summary:
-      'as dki-first, tokens whose K/V deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
+      'as dki-first, tokens whose KV deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
     mark: { colour, shape: 'bow-tie', dash: [1, 3] },
   }),
   selecting(

@@ -2,7 +2,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 
-/** A K/V store of one arm. */
+/** A KV store of one arm. */
 export interface ArmStore {
   readonly store: KvStore;
   /** `when-evicted` where no other process opens the store's folder. */

@@ -8,7 +8,7 @@ import { commonLength } from './common-length.ts';
 import { isBadState, requireInSession, requireTokens } from './exact-tokens.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 
-/** Stands among the memories of every prompt that is kept: its K/V contains question and history as well. */
+/** Stands among the memories of every prompt that is kept: its KV contains question and history as well. */
 export const WHOLE_PROMPT = 'whole prompt';
 
 interface CachedPrompt {
@@ -18,7 +18,7 @@ interface CachedPrompt {
 
 /**
  * The prompt as text with prefix caching: checkpoints of earlier prompts of the same user are kept, within as many bytes
- * as K/V injection may keep, and the one with the longest common beginning saves its evaluation.
+ * as KV injection may keep, and the one with the longest common beginning saves its evaluation.
  */
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;

@@ -1,5 +1,5 @@
 import type { TokenId } from '../../engine/token-id.ts';
-import { nameOfEviction } from '../../kv/eviction.ts';
+import { evictionName } from '../../kv/eviction-scores.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { isBadState, requireInSession } from './exact-tokens.ts';
 import type { ExactPrefix, KeptPrefixes, KeptPrefixParts } from './kept-prefixes.ts';
@@ -13,7 +13,7 @@ import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext }
 export interface ExactPrefixOptions extends KeptPrefixParts {
   /** Template and labels, part of each key. */
   readonly template: string;
-  /** Leaves the K/V of a turn in the session, so that the same set of memories is not even loaded. Default false. */
+  /** Leaves the KV of a turn in the session, so that the same set of memories is not even loaded. Default false. */
   readonly keepsSession?: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Resident extends Pick<Loaded, 'sizeBytes' | 'tokens' | 'cells'> {
 }
 
 /**
- * Header and memories as one contiguous K/V prefix: computed once for a set of memories, kept behind the answer, loaded in
+ * Header and memories as one contiguous KV prefix: computed once for a set of memories, kept behind the answer, loaded in
  * every later turn, never evaluated again. The very token sequence of text, so that next-token probabilities are bitwise those of
  * text while values are not scaled.
  * @see Knowledge Packs, arXiv 2604.03270
@@ -98,7 +98,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const ids: readonly TokenId[] = tokenIds.slice(0, prefixTokens);
     const stateIdentity = engine.info.stateIdentity ?? '';
     // The forms of what is kept never take each other's place.
-    const left = evict === null ? 'cells' : `evict-${nameOfEviction(evict)}`;
+    const left = evict === null ? 'cells' : `evict-${evictionName(evict)}`;
     const form = this.#isPlain(alpha) ? template : `${template}/${left}/${keptAs}`;
     return {
       key: kv.key({ stateIdentity, template: form, tokenIds: ids }),

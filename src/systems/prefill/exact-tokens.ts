@@ -2,15 +2,15 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
-import { type Eviction, keptTokens } from '../../kv/eviction.ts';
-import { sameTokens } from '../../kv/same-tokens.ts';
+import { type Eviction, keptTokens } from '../../kv/eviction-scores.ts';
+import { sameTokens } from '../../kv/kv-key.ts';
 
 /** @throws BenchError `bad-state` where a state has other tokens than those that its key was made of */
 export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenId[]): void {
   if (sameTokens(found, wanted)) return;
   throw new BenchError(
     'bad-state',
-    'K/V of other tokens than those that it was asked for',
+    'KV of other tokens than those that it was asked for',
     'ask again; where it happens again the engine is at fault: open another',
   );
 }
@@ -53,13 +53,13 @@ export function tokensByPosition({ tokenIds, positions }: SequenceState): TokenI
   return tokens;
 }
 
-/** True for an error that says that K/V cannot be used. */
+/** True for an error that says that KV cannot be used. */
 export function isBadState(error: unknown): boolean {
   return error instanceof BenchError && error.code === 'bad-state';
 }
 
 /**
- * Computes K/V, and once more where what came out has other tokens.
+ * Computes KV, and once more where what came out has other tokens.
  * @param onRejected told of what is not used
  * @throws BenchError `bad-state` where it has the second time, too
  */

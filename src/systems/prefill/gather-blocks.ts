@@ -3,7 +3,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockStore, FoundBlock } from '../../kv/block-store.ts';
-import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
+import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { BlockMaking } from '../../store/records/block-making.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
@@ -79,7 +79,7 @@ export async function gatherBlocks(
   for (const [index, line] of parts.lines.entries()) {
     const seen = seenTokens(making, parts, index);
     const start = seen.all.length;
-    const part = `block behind ${start}${evict === null ? '' : `/evict-${nameOfEviction(evict)}`}`;
+    const part = `block behind ${start}${evict === null ? '' : `/evict-${evictionName(evict)}`}`;
     const key = keyOf(context, part, [...seen.all, ...line.tokenIds]);
     const found = await findBlock(store, userId, key, (state) =>
       evict === null ? isBlockOf(state, start, line.tokenIds) : isLeftOf(state, start, line.tokenIds, evict),

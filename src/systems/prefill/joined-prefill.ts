@@ -1,9 +1,9 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
-import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
+import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import { kvBytes } from '../../kv/owned-state.ts';
-import { bytesAtRest } from '../../kv/quantised-file.ts';
+import { kvBytes } from '../../kv/cut-cells.ts';
+import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
@@ -129,7 +129,7 @@ export class JoinedPrefill implements PrefillStrategy {
     using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, options);
     const { state, positions, recomputed, recomputedTokens, recomputeMs, selector } = placed;
     const cells = state.positions.length;
-    const sizeBytes = keptAs === 'f16' ? kvBytes(state) : bytesAtRest(state.layout, cells, keptAs);
+    const sizeBytes = keptAs === 'f16' ? kvBytes(state) : quantisedCellBytes(state.layout, cells, keptAs);
     await session.importCells(state);
     // Where blocks share positions a session has no list of its tokens.
     if (recipe.positions === 'contiguous') {
@@ -168,7 +168,7 @@ function recordOf(
   return {
     strategy: recipeName(recipe),
     ...(making === undefined ? {} : { making }),
-    ...(evict === null ? {} : { evicted: nameOfEviction(evict) }),
+    ...(evict === null ? {} : { evicted: evictionName(evict) }),
     ...(keptAs === 'f16' ? {} : { keptAs }),
     alpha,
     header: {

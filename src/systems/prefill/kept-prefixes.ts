@@ -1,6 +1,6 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { Eviction } from '../../kv/eviction.ts';
+import type { Eviction } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
@@ -8,7 +8,7 @@ import { requireInSession } from './exact-tokens.ts';
 import type { Loaded } from './prefix-record.ts';
 import type { Prefilled, TurnContext } from './prefill-strategy.ts';
 
-/** Header and memories as one token sequence, and the key under which its K/V is kept. */
+/** Header and memories as one token sequence, and the key under which its KV is kept. */
 export interface ExactPrefix {
   readonly key: string;
   readonly tokenIds: readonly TokenId[];
@@ -36,7 +36,7 @@ export interface KeptPrefixParts {
   readonly keptAs: StoreType;
 }
 
-/** One form in which the K/V of exact prefixes is kept; its values are never scaled there. */
+/** One form in which the KV of exact prefixes is kept; its values are never scaled there. */
 export interface KeptPrefixes {
   /** Brings a prefix into the session, scaled; undefined where none is kept, or what is kept cannot be used. */
   load(prefix: ExactPrefix, turn: TurnContext): Promise<Loaded | undefined>;

@@ -1,6 +1,6 @@
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import { firstLayersOf } from '../../kv/first-layers-of.ts';
+import { firstLayers } from '../../kv/cut-cells.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 import type { Selector } from '../../store/records/turn-account.ts';
 import { evaluateAgain } from './evaluate-again.ts';
@@ -53,7 +53,7 @@ export async function measureTokens(
       const { engine, signal } = context;
       const early = await engine.firstLayers(EARLY_LAYERS, { signal });
       await using session = await early.openSession('selection of tokens', { signal });
-      const state = firstLayersOf(joined.state, EARLY_LAYERS);
+      const state = firstLayers(joined.state, EARLY_LAYERS);
       const compared = { model: 'first-layers', from: EARLY_LAYERS - 1 } as const;
       const { scores, selector } = await deviations(context, session, { ...joined, state }, compared);
       return { scores, selector: { ...selector, ms: performance.now() - begin } };
@@ -119,7 +119,7 @@ async function attended(
   const layers = layersToMiddle(state.layout.layers);
   const part = await engine.firstLayers(layers, { queries: true, signal });
   await using session = await part.openSession('selection of tokens', { signal });
-  const seen = firstLayersOf(state, layers);
+  const seen = firstLayers(state, layers);
   await session.importCells(kv.repeatHeads(seen, cellsOf(part).layout.heads), { signal });
   const { suffix, question } = asked;
   const ids = suffix.slice(0, Math.max(question.end, engine.capabilities.leastTokens));

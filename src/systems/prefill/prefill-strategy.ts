@@ -28,28 +28,28 @@ export interface Prefilled {
   /** Null where nothing was injected. */
   readonly record: PrefillRecord | null;
   readonly account: PrefillAccount;
-  /** Milliseconds for loading K/V, and for computing K/V that was not in the store. */
+  /** Milliseconds for loading KV, and for computing KV that was not in the store. */
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
   /**
    * Keeps what later turns may find, on disk too; called after the answer, so that it counts in `total` and not in TTFT:
-   * nothing is written before. The session may be cut; the prefix stays in it, as it answered. Gives the bytes of the K/V that
+   * nothing is written before. The session may be cut; the prefix stays in it, as it answered. Gives the bytes of the KV that
    * the record is of, where they are known only now.
    */
   readonly keep?: () => Promise<number | undefined>;
 }
 
-/** Puts the memories of a prompt in front of the question: as text, cached text, an exact K/V prefix or joined blocks. */
+/** Puts the memories of a prompt in front of the question: as text, cached text, an exact KV prefix or joined blocks. */
 export interface PrefillStrategy {
   /** Brings the session to where the suffix begins; never generates. */
   prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled>;
   /**
-   * Computes and keeps K/V of lines that turns to come may hold; missing where K/V depends on what precedes a line.
+   * Computes and keeps KV of lines that turns to come may hold; missing where KV depends on what precedes a line.
    */
   prepare?(lines: LinesAhead, turn: TurnContext): Promise<void>;
-  /** Deletes all K/V that contains a memory of the user before it returns; gives the number of entries. */
+  /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
-  /** Deletes all K/V that it keeps. */
+  /** Deletes all KV that it keeps. */
   reset(): Promise<void>;
   /** Counts of its store; null where it keeps nothing. */
   stats(): Readonly<Record<string, unknown>> | null;

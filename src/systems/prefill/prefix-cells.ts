@@ -39,7 +39,7 @@ export class PrefixCells implements KeptPrefixes {
     if (stored === undefined) return undefined;
     try {
       const read = keptAs === 'f16' ? kv.readBlock : kv.restore;
-      const cells = read(stored.bytes, `K/V prefix ${key}`);
+      const cells = read(stored.bytes, `KV prefix ${key}`);
       if (cells.positions.length <= headerTokens) throw otherCells();
       const cut = cutPrefix(cells, headerTokens, kv);
       if (!this.#isOf(prefix, cut)) throw otherCells();
@@ -144,7 +144,7 @@ function loadedFrom(
 function otherCells(): BenchError {
   return new BenchError(
     'bad-state',
-    'kept K/V of other tokens or positions than its key says',
+    'kept KV of other tokens or positions than its key says',
     'it will be computed again',
   );
 }

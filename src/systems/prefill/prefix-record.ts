@@ -1,10 +1,10 @@
-import { type Eviction, nameOfEviction } from '../../kv/eviction.ts';
+import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
 import type { PrefixParts } from './prefix-parts.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 
-/** K/V that is in the session, in front of the suffix. */
+/** KV that is in the session, in front of the suffix. */
 export interface Loaded {
   readonly sizeBytes: number;
   readonly tokens: number;
@@ -24,7 +24,7 @@ export function prefixRecord(
 ): PrefillRecord {
   return {
     strategy: 'prefix',
-    ...(evict === null ? {} : { evicted: nameOfEviction(evict) }),
+    ...(evict === null ? {} : { evicted: evictionName(evict) }),
     ...(keptAs === 'f16' ? {} : { keptAs }),
     alpha,
     key,

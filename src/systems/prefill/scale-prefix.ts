@@ -67,7 +67,7 @@ export function cellsOf({ capabilities }: Capable): NonNullable<Engine['capabili
   if (capabilities.cells !== null) return capabilities.cells;
   throw new BenchError(
     'unsupported',
-    `K/V cells are out of reach: ${capabilities.missing.cells ?? 'the engine has none'}`,
+    `KV cells are out of reach: ${capabilities.missing.cells ?? 'the engine has none'}`,
     'choose an arm that joins and scales nothing, such as rag or dki',
   );
 }

@@ -7,12 +7,12 @@ export class TextPrefill implements PrefillStrategy {
     return prefillAsText(session, tokenIds);
   }
 
-  /** Text keeps no K/V. */
+  /** Text keeps no KV. */
   forget(): Promise<number> {
     return Promise.resolve(0);
   }
 
-  /** Text keeps no K/V. */
+  /** Text keeps no KV. */
   async reset(): Promise<void> {
     // Nothing to delete.
   }

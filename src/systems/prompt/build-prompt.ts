@@ -66,7 +66,7 @@ export interface PromptRules {
   readonly prefix?: PrefixMemories;
 }
 
-/** A prompt, its ids and the end of its K/V prefix. */
+/** A prompt, its ids and the end of its KV prefix. */
 export interface BuiltPrompt {
   readonly info: PromptInfo;
   readonly tokenIds: readonly number[];

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
-import { type Eviction, evictionNamed } from '../../../kv/eviction.ts';
+import { type Eviction, parseEviction } from '../../../kv/eviction-scores.ts';
 import type { StoreType } from '../../../store/records/store-type.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { PrefillRecord } from '../../../store/records/prefill-record.ts';
@@ -118,7 +118,7 @@ function hasKeptSinks(prefill: PrefillRecord | null): boolean {
 
 function injectionOf(prefill: PrefillRecord): StoredInjection {
   const { alpha, evicted, keptAs = 'f16' } = prefill;
-  const evict = evicted === undefined ? null : evictionNamed(evicted);
+  const evict = evicted === undefined ? null : parseEviction(evicted);
   if (prefill.strategy === 'prefix') return { prefill: 'prefix', alpha, evict, keptAs, memoryIds: prefill.memoryIds };
   return {
     prefill: recipeNamed(prefill.strategy, prefill.making),

@@ -1,9 +1,8 @@
 import type { Engine } from '../../../engine/engine.ts';
 import type { NumberType } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import { cutCells } from '../../../kv/cut-cells.ts';
+import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
-import { kvBytes } from '../../../kv/owned-state.ts';
 import type { StorageMeasurement } from '../../../store/records/results.ts';
 import { cellsOf } from '../../../systems/prefill/scale-prefix.ts';
 import { memorySegment } from '../../../systems/prompt/segments.ts';

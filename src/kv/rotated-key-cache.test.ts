@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { ownedState } from './owned-state.ts';
-import { RotatedKeys } from './rotated-keys.ts';
+import { ownedState } from './cut-cells.ts';
+import { RotatedKeyCache } from './rotated-key-cache.ts';
 
 const layout = {
   layers: 2,
@@ -22,13 +22,13 @@ function rotated(fill: number): Uint8Array[] {
 }
 
 /** Keeps keys as a join does that rotates them for the second time. */
-function keepTwice(keys: RotatedKeys, cells: SequenceState, distance: number, layers: readonly Uint8Array[]): void {
+function keepTwice(keys: RotatedKeyCache, cells: SequenceState, distance: number, layers: readonly Uint8Array[]): void {
   keys.keep(cells, distance, () => layers);
   keys.keep(cells, distance, () => layers);
 }
 
 test('keeps what comes a second time', () => {
-  const keys = new RotatedKeys(1000);
+  const keys = new RotatedKeyCache(1000);
   const one = block();
   const notAsked = (): never => {
     throw new Error('asked for keys that came once');
@@ -44,7 +44,7 @@ test('keeps what comes a second time', () => {
 });
 
 test('gives back copies by block and distance', () => {
-  const keys = new RotatedKeys(1000);
+  const keys = new RotatedKeyCache(1000);
   const [one, other] = [block(), block()];
   const given = rotated(1);
   keepTwice(keys, one, 5, given);
@@ -58,7 +58,7 @@ test('gives back copies by block and distance', () => {
 });
 
 test('gives up what was unused the longest, and never holds more than its bound', () => {
-  const keys = new RotatedKeys(70);
+  const keys = new RotatedKeyCache(70);
   const blocks = [block(), block(), block()];
   keepTwice(keys, blocks[0]!, 1, rotated(1));
   keepTwice(keys, blocks[1]!, 1, rotated(2));
@@ -66,13 +66,13 @@ test('gives up what was unused the longest, and never holds more than its bound'
   keepTwice(keys, blocks[2]!, 1, rotated(3));
   expect(blocks.map((cells) => keys.find(cells, 1)?.[0]![0])).toEqual([1, undefined, 3]);
   expect(keys.sizeBytes).toBe(64);
-  const small = new RotatedKeys(31);
+  const small = new RotatedKeyCache(31);
   keepTwice(small, blocks[0]!, 1, rotated(1));
   expect([small.find(blocks[0]!, 1), small.sizeBytes]).toEqual([undefined, 0]);
 });
 
 test('forgets a block at all its distances', () => {
-  const keys = new RotatedKeys(1000);
+  const keys = new RotatedKeyCache(1000);
   const [one, other] = [block(), block()];
   [1, 2, -4].forEach((distance) => keepTwice(keys, one, distance, rotated(distance)));
   keepTwice(keys, other, 2, rotated(8));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { leaseMemory, takeMemory, wholeMemory } from './kernel-memory.ts';
-import { KeptCells } from './kept-cells.ts';
-import { ownedState } from './owned-state.ts';
+import { takeMemory, wholeMemory } from './cell-arena.ts';
+import { ArenaCells, JoinedState } from './arena-cells.ts';
+import { ownedState } from './cut-cells.ts';
 
 const layout = {
   layers: 2,
@@ -26,7 +26,7 @@ function plain({ keys, values }: SequenceState): number[][] {
 
 test('are read as they were kept, also after the memory has grown', () => {
   const given = cells(5);
-  const kept = new KeptCells(given);
+  const kept = new ArenaCells(given);
   const expected = plain(given);
   given.keys[0]!.fill(0);
   expect(plain(kept)).toEqual(expected);
@@ -36,17 +36,17 @@ test('are read as they were kept, also after the memory has grown', () => {
 });
 
 test('can be read after they moved out, and their memory is used again', () => {
-  const kept = new KeptCells(cells(5));
+  const kept = new ArenaCells(cells(5));
   const { keysAt } = kept.place!;
   kept.moveOut();
-  const next = new KeptCells(cells(5));
+  const next = new ArenaCells(cells(5));
   expect(next.place!.keysAt).toEqual(keysAt);
   next.erase();
   expect([kept.place, plain(kept)]).toEqual([undefined, plain(cells(5))]);
 });
 
 test('are gone after they were erased: nobody reads them, and no byte is left', () => {
-  const kept = new KeptCells(cells(5));
+  const kept = new ArenaCells(cells(5));
   const [views, address] = [[...kept.keys, ...kept.values], kept.place!.keysAt[0]!];
   kept.erase();
   expect(views.every((view) => view.every((byte) => byte === 0))).toBe(true);
@@ -56,32 +56,23 @@ test('are gone after they were erased: nobody reads them, and no byte is left', 
 });
 
 test('are not disposed of by those who found them', () => {
-  const kept = new KeptCells(cells(5));
+  const kept = new ArenaCells(cells(5));
   kept[Symbol.dispose]();
   expect(plain(kept)).toEqual(plain(cells(5)));
   kept.erase();
 });
 
-test('leased memory is that of the lease before, until more is asked for, and never that of kept cells', () => {
-  const address = (sizeBytes: number): number => {
-    using lease = leaseMemory(sizeBytes);
-    wholeMemory().fill(1, lease.address, lease.address + sizeBytes);
-    return lease.address;
-  };
-  const first = address(1000);
-  const kept = new KeptCells(cells(400));
-  expect(address(900)).toBe(first);
-  address(1_000_000);
-  expect(plain(kept)).toEqual(plain(cells(400)));
-});
-
-test('two leases at once are of different memory, which is used again after both', () => {
-  const [first, second] = [leaseMemory(1000), leaseMemory(1000)];
-  expect(Math.abs(first.address - second.address)).toBeGreaterThanOrEqual(1000);
+test('joined states never share memory, which is used again after both are disposed of', () => {
+  const [first, second] = [new JoinedState(cells(9)), new JoinedState(cells(9))];
+  first.keys.forEach((tensor) => tensor.fill(1));
+  second.keys.forEach((tensor) => tensor.fill(2));
+  expect(first.keys.every((tensor) => tensor.every((byte) => byte === 1))).toBe(true);
+  const addresses = [first.keysAt[0], second.keysAt[0]].sort();
   second[Symbol.dispose]();
   second[Symbol.dispose]();
   first[Symbol.dispose]();
-  const again = [leaseMemory(1000), leaseMemory(1000)];
-  expect(again.map(({ address }) => address).sort()).toEqual([first.address, second.address].sort());
-  again.forEach((lease) => lease[Symbol.dispose]());
+  expect(() => first.keys).toThrow('joined KV was disposed of');
+  const again = [new JoinedState(cells(9)), new JoinedState(cells(9))];
+  expect(again.map(({ keysAt }) => keysAt[0]).sort()).toEqual(addresses);
+  again.forEach((state) => state[Symbol.dispose]());
 });

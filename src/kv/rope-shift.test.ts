@@ -3,11 +3,11 @@ import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtures/plain-keys.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import type { Rotary } from '../engine/sequence-state.ts';
-import { giveMemoryBack, takeMemory, wholeMemory } from './kernel-memory.ts';
-import { type HeadKeys, keyRotation, rotateKeys } from './rotate-keys.ts';
+import { giveMemoryBack, takeMemory, wholeMemory } from './cell-arena.ts';
+import { keyRotation, rotateKeys } from './rope-shift.ts';
 
-const half: HeadKeys = { headDimension: 64, keyType: 'F16' };
-const single: HeadKeys = { headDimension: 64, keyType: 'F32' };
+const half = { headDimension: 64, keyType: 'F16' } as const;
+const single = { headDimension: 64, keyType: 'F32' } as const;
 
 function rotaryOf(pairing: Rotary['pairing'], change: Partial<Rotary> = {}): Rotary {
   return { base: 10_000, scale: 1, dimensions: 64, pairing, factors: null, ...change };
@@ -124,10 +124,10 @@ test.each(bothKernels)('rotates the keys of each layer, at any address, and only
   giveMemoryBack(start, sizeBytes);
 });
 
-test('refuses keys that are no whole heads', () => {
+test('refuses keys that are not whole heads', () => {
   expect(() =>
     rotateKeys({ sources: [0], targets: [0], sizeBytes: 100 }, keyRotation(rotaryOf('neox'), half, 1)),
-  ).toThrow('no multiple of a head');
+  ).toThrow('not a multiple of a head');
 });
 
 test.each([8, 20])('refuses a rotation of %i dimensions', (dimensions) => {

@@ -8,15 +8,15 @@ interface Entry {
 }
 
 /**
- * Keys of blocks that were rotated before, by block and distance, within a bound of bytes; the longest unused go first.
- * A distance is kept when it comes for the second time: to keep costs as much as to rotate, and most never come again.
+ * Rotated keys of blocks, by block and distance, least recently used out first. A distance is kept when it comes for the
+ * second time: keeping costs as much as rotating, and most distances never come again.
  */
-export class RotatedKeys {
+export class RotatedKeyCache {
   readonly #maxBytes: number;
   /** In the order of use: the last was used last. */
   readonly #entries = new Set<Entry>();
   readonly #byBlock = new Map<SequenceState, Map<number, Entry>>();
-  /** Distances that came once; they go with their block. */
+  /** Distances that came once. */
   #once = new WeakMap<SequenceState, Set<number>>();
   #sizeBytes = 0;
 
@@ -37,13 +37,14 @@ export class RotatedKeys {
     return entry.keys;
   }
 
-  /**
-   * Takes note of a distance, and copies the keys of each layer where it came before, so that they can be found again.
-   * Keys larger than the bound are not kept.
-   * @param rotated gives the keys; asked only where they are copied
-   */
+  /** Notes a distance, and copies the keys of each layer if it came before. Keys larger than the bound are not kept. */
   keep(block: SequenceState, distance: number, rotated: () => readonly Uint8Array[]): void {
-    if (!this.#cameBefore(block, distance)) return;
+    const once = this.#once.get(block) ?? new Set();
+    this.#once.set(block, once);
+    if (!once.has(distance)) {
+      once.add(distance);
+      return;
+    }
     const keys = rotated();
     const sizeBytes = keys.reduce((sum, layer) => sum + layer.length, 0);
     if (sizeBytes > this.#maxBytes) return;
@@ -53,32 +54,24 @@ export class RotatedKeys {
       if (this.#sizeBytes + sizeBytes <= this.#maxBytes) break;
       this.#remove(oldest);
     }
-    const entry: Entry = { block, distance, keys: copies(keys, sizeBytes), sizeBytes };
+    const entry: Entry = { block, distance, keys: copy(keys, sizeBytes), sizeBytes };
     this.#entries.add(entry);
     const distances = this.#byBlock.get(block) ?? new Map<number, Entry>();
     this.#byBlock.set(block, distances.set(distance, entry));
     this.#sizeBytes += sizeBytes;
   }
 
-  /** Gives up everything of a block: it was evicted, or its memory was forgotten. */
+  /** Drops everything of a block: it was evicted, or its memory was forgotten. */
   forget(block: SequenceState): void {
     this.#once.delete(block);
     for (const entry of [...(this.#byBlock.get(block)?.values() ?? [])]) this.#remove(entry);
   }
 
-  /** Gives up everything. */
   clear(): void {
     this.#entries.clear();
     this.#byBlock.clear();
     this.#once = new WeakMap();
     this.#sizeBytes = 0;
-  }
-
-  #cameBefore(block: SequenceState, distance: number): boolean {
-    const once = this.#once.get(block) ?? new Set();
-    if (once.has(distance)) return true;
-    this.#once.set(block, once.add(distance));
-    return false;
   }
 
   #remove(entry: Entry): void {
@@ -90,8 +83,8 @@ export class RotatedKeys {
   }
 }
 
-/** One piece of memory for all layers: thousands of small ones would cost more than the rotation. */
-function copies(keys: readonly Uint8Array[], sizeBytes: number): Uint8Array[] {
+/** One allocation for all layers: thousands of small ones would cost more than the rotation. */
+function copy(keys: readonly Uint8Array[], sizeBytes: number): Uint8Array[] {
   const memory = Buffer.allocUnsafeSlow(sizeBytes);
   let offset = 0;
   return keys.map((layer) => {

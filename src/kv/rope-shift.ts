@@ -1,56 +1,48 @@
 import { BenchError } from '../base/bench-error.ts';
 import { type KvLayout, numberBytes, type Rotary } from '../engine/sequence-state.ts';
-import { movingKernels } from './choose-moving-kernels.ts';
-import { PARAMETERS_AT, wholeMemory } from './kernel-memory.ts';
-import type { LayerMoves, MovingKernels, RotationKernel } from './moving-kernels.ts';
-import { unusableNumbers } from './scale-numbers.ts';
+import { PARAMETERS_AT, wholeMemory } from './cell-arena.ts';
+import { kernelChoice, type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
 
 /** Dimensions that are rotated come in multiples of this: as many are read and stored at once. */
 const DIMENSION_STEP = 8;
 /** As many are read of each half. */
 const LEAST_DIMENSIONS = 2 * DIMENSION_STEP;
 
-/** The keys of one head. */
-export type HeadKeys = Pick<KvLayout, 'headDimension' | 'keyType'>;
-
 /** The rotation of keys by one distance. */
 export interface KeyRotation {
-  readonly vectorBytes: number;
-  /** False where a head has numbers that are not rotated. */
-  readonly isWhole: boolean;
+  readonly shape: RotationShape;
   /** Cosines and sines in the order in which the kernel reads them. */
   readonly angles: Uint8Array;
-  readonly kernel: RotationKernel;
+  readonly kernels: Kernels;
 }
 
 /**
  * The rotation that moves keys by a distance of positions: R(Δ · scale · base^(−2j/n) / factor_j) on pair j of the first n
- * dimensions of each head. Angles in 64-bit floats, cosine and sine rounded once, to 32 bits.
- * @throws BenchError `bad-model` for a number of dimensions that is no multiple of 8, or less than 16
+ * dimensions of each head. Angles are 64-bit floats; cosine and sine are rounded once, to 32 bits.
+ * @param kernels default: those of this process
+ * @throws BenchError `bad-model` for a number of dimensions that is not a multiple of 8, or less than 16
  * @see RoFormer, arXiv 2104.09864
  */
 export function keyRotation(
   rotary: Rotary,
-  head: HeadKeys,
+  { headDimension, keyType: type }: Pick<KvLayout, 'headDimension' | 'keyType'>,
   distance: number,
-  kernels: MovingKernels = movingKernels(),
+  kernels: Kernels = kernelChoice().kernels,
 ): KeyRotation {
   const { dimensions, pairing } = rotary;
-  const { headDimension, keyType: type } = head;
   if (dimensions % DIMENSION_STEP !== 0 || dimensions < LEAST_DIMENSIONS || dimensions > headDimension) {
     throw new BenchError(
       'bad-model',
-      `${dimensions} of ${headDimension} dimensions of a key are rotated, which is no multiple of ${DIMENSION_STEP} from ${LEAST_DIMENSIONS} on`,
-      'use mode prefix, which moves nothing, or take another model',
+      `${dimensions} of ${headDimension} dimensions of a key are rotated, which is not a multiple of ${DIMENSION_STEP} from ${LEAST_DIMENSIONS} on`,
+      'use mode prefix, which does not move keys, or another model',
     );
   }
   const pairs = dimensions / 2;
   const angles = new Float32Array(pairing === 'norm' ? 2 * dimensions : dimensions);
-  const kernel = kernels.rotation({ pairing, type, dimensions, headDimension });
-  const frequencies = frequenciesOf(rotary);
+  const frequencies = pairFrequencies(rotary);
   for (let pair = 0; pair < pairs; pair++) {
     const angle = distance * frequencies[pair]!;
-    const [cosine, sine] = [kernel.unit * Math.cos(angle), kernel.unit * Math.sin(angle)];
+    const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
     if (pairing === 'neox') {
       angles[pair] = cosine;
       angles[pairs + pair] = sine;
@@ -60,18 +52,13 @@ export function keyRotation(
       angles[dimensions + 2 * pair + 1] = sine;
     }
   }
-  return {
-    vectorBytes: headDimension * numberBytes(type),
-    isWhole: dimensions === headDimension,
-    angles: new Uint8Array(angles.buffer),
-    kernel,
-  };
+  return { shape: { pairing, type, dimensions, headDimension }, angles: new Uint8Array(angles.buffer), kernels };
 }
 
 const knownFrequencies = new WeakMap<Rotary, Float64Array>();
 
 /** Radians by which one position rotates each pair. */
-function frequenciesOf(rotary: Rotary): Float64Array {
+function pairFrequencies(rotary: Rotary): Float64Array {
   const known = knownFrequencies.get(rotary);
   if (known !== undefined) return known;
   const { base, scale, dimensions, factors } = rotary;
@@ -84,21 +71,29 @@ function frequenciesOf(rotary: Rotary): Float64Array {
 }
 
 /**
- * Rotates the keys of some layers from one place into another, with one rounding. Start from the original keys always:
- * a second rounding costs about 0.01 logit in half precision.
+ * Rotates the keys of some layers from one place into another, with one rounding. Always start from the original keys: a
+ * second rounding costs about 0.01 logit in half precision.
  * @param moves of keys as [cell][head][dimension]
- * @throws BenchError `bad-state` for keys that are not finite numbers, which an engine may load without a word
+ * @throws BenchError `bad-state` for keys that are not finite numbers, which an engine may load without an error
  */
-export function rotateKeys(moves: LayerMoves, { vectorBytes, isWhole, angles, kernel }: KeyRotation): void {
+export function rotateKeys(moves: LayerMoves, { shape, angles, kernels }: KeyRotation): void {
   const { sources, targets, sizeBytes } = moves;
+  const { type, dimensions, headDimension } = shape;
+  const vectorBytes = headDimension * numberBytes(type);
   if (sizeBytes % vectorBytes !== 0) {
-    throw new RangeError(`${sizeBytes} bytes of keys are no multiple of a head of ${vectorBytes} bytes`);
+    throw new RangeError(`${sizeBytes} bytes of keys are not a multiple of a head of ${vectorBytes} bytes`);
   }
   const memory = wholeMemory();
   memory.set(angles, PARAMETERS_AT);
-  if (!isWhole) {
+  if (dimensions < headDimension) {
     // The kernel leaves alone what is not rotated.
     sources.forEach((source, layer) => memory.copyWithin(targets[layer]!, source, source + sizeBytes));
   }
-  if (!kernel.rotate(moves, PARAMETERS_AT)) throw unusableNumbers('keys');
+  if (!kernels.rotate(shape, moves, PARAMETERS_AT)) throw unusableNumbers('keys');
+}
+
+/** The error of numbers that are damaged. */
+export function unusableNumbers(what: 'keys' | 'values'): BenchError {
+  const message = `a KV block holds ${what} that are not finite numbers, or too large`;
+  return new BenchError('bad-state', message, 'delete it; it will be computed again');
 }

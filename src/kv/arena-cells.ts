@@ -1,0 +1,182 @@
+import { BenchError } from '../base/bench-error.ts';
+import { keyRowBytes, type KvLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
+import { giveMemoryBack, memoryAt, takeMemory, wholeMemory } from './cell-arena.ts';
+import { cutCells, kvBytes } from './cut-cells.ts';
+
+/** Addresses of the keys and the values of each layer in the arena. */
+export interface ArenaPlace {
+  readonly keysAt: readonly number[];
+  readonly valuesAt: readonly number[];
+}
+
+type Shape = Pick<SequenceState, 'layout' | 'positions' | 'tokenIds'>;
+
+/** The keys of all layers, one behind the other from an address on, then the values. */
+function placeFrom(address: number, { layout, positions }: Shape): ArenaPlace {
+  const [keyBytes, valueBytes] = [positions.length * keyRowBytes(layout), positions.length * valueRowBytes(layout)];
+  const valuesStart = address + layout.layers * keyBytes;
+  const layers = [...Array(layout.layers).keys()];
+  return {
+    keysAt: layers.map((layer) => address + layer * keyBytes),
+    valuesAt: layers.map((layer) => valuesStart + layer * valueBytes),
+  };
+}
+
+/**
+ * A copy of cells in the arena, where a join reads it without another copy; in plain memory where the arena is full, or
+ * after `moveOut`. It belongs to the store that made it, which frees it by `moveOut` or `erase`: disposing does nothing.
+ */
+export class ArenaCells implements SequenceState {
+  readonly layout: KvLayout;
+  readonly tokenIds: Int32Array;
+  readonly positions: Int32Array;
+  #place: ArenaPlace | undefined;
+  #plain: SequenceState | undefined;
+
+  constructor(cells: SequenceState) {
+    this.layout = cells.layout;
+    this.tokenIds = cells.tokenIds;
+    this.positions = cells.positions;
+    // Cells that were disposed of throw here, before memory is taken.
+    const { keys, values } = cells;
+    const address = takeMemory(kvBytes(cells));
+    if (address === undefined) {
+      this.#plain = cutCells(cells, 0, cells.positions.length);
+      return;
+    }
+    const place = placeFrom(address, cells);
+    keys.forEach((tensor, layer) => wholeMemory().set(tensor, place.keysAt[layer]));
+    values.forEach((tensor, layer) => wholeMemory().set(tensor, place.valuesAt[layer]));
+    this.#place = place;
+  }
+
+  /** Its place in the arena; undefined where it is not there. */
+  get place(): ArenaPlace | undefined {
+    return this.#place;
+  }
+
+  /** Views, valid until more memory is taken. @throws BenchError `not-found` after `erase` */
+  get keys(): readonly Uint8Array[] {
+    if (this.#plain !== undefined) return this.#plain.keys;
+    return memoryAt(this.#placeOrGone().keysAt, this.positions.length * keyRowBytes(this.layout));
+  }
+
+  /** As `keys`. */
+  get values(): readonly Uint8Array[] {
+    if (this.#plain !== undefined) return this.#plain.values;
+    return memoryAt(this.#placeOrGone().valuesAt, this.positions.length * valueRowBytes(this.layout));
+  }
+
+  [Symbol.dispose](): void {
+    // Nothing: see above.
+  }
+
+  /** Frees its part of the arena. A turn may still hold the cells: it reads them in plain memory. */
+  moveOut(): void {
+    if (this.#place === undefined) return;
+    this.#plain = cutCells(this, 0, this.positions.length);
+    this.#free(this.#place);
+  }
+
+  /** Clears the keys and values and frees their memory. */
+  erase(): void {
+    if (this.#place !== undefined) {
+      const address = this.#place.keysAt[0]!;
+      wholeMemory().fill(0, address, address + kvBytes(this));
+      this.#free(this.#place);
+    }
+    for (const tensor of [...(this.#plain?.keys ?? []), ...(this.#plain?.values ?? [])]) tensor.fill(0);
+    this.#plain = undefined;
+  }
+
+  #free({ keysAt }: ArenaPlace): void {
+    giveMemoryBack(keysAt[0]!, kvBytes(this));
+    this.#place = undefined;
+  }
+
+  #placeOrGone(): ArenaPlace {
+    if (this.#place !== undefined) return this.#place;
+    throw deletedDuringTurn();
+  }
+}
+
+/** The error of a turn whose block was deleted while the turn was using it. */
+export function deletedDuringTurn(): BenchError {
+  return new BenchError(
+    'not-found',
+    'the KV of a memory was deleted while a turn was using it',
+    'ask again: the turn will use the memories that are left',
+  );
+}
+
+/** The result of a join: memory of the arena that it owns until disposal, not cleared at first. */
+export class JoinedState implements SequenceState, ArenaPlace {
+  readonly layout: KvLayout;
+  readonly positions: Int32Array;
+  readonly tokenIds: Int32Array;
+  readonly keysAt: readonly number[];
+  readonly valuesAt: readonly number[];
+  #isDisposed = false;
+
+  /** @throws RangeError where the arena is full */
+  constructor({ layout, positions, tokenIds }: Shape) {
+    this.layout = layout;
+    this.positions = positions;
+    this.tokenIds = tokenIds;
+    const address = takeMemory(kvBytes(this));
+    if (address === undefined) throw new RangeError(`no memory for a KV state of ${kvBytes(this)} bytes`);
+    const { keysAt, valuesAt } = placeFrom(address, this);
+    this.keysAt = keysAt;
+    this.valuesAt = valuesAt;
+  }
+
+  /** Views, valid until more memory is taken. @throws RangeError after disposal */
+  get keys(): readonly Uint8Array[] {
+    return this.#views(this.keysAt, keyRowBytes(this.layout));
+  }
+
+  /** As `keys`. */
+  get values(): readonly Uint8Array[] {
+    return this.#views(this.valuesAt, valueRowBytes(this.layout));
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isDisposed) giveMemoryBack(this.keysAt[0]!, kvBytes(this));
+    this.#isDisposed = true;
+  }
+
+  #views(addresses: readonly number[], rowBytes: number): Uint8Array[] {
+    if (this.#isDisposed) throw new RangeError('joined KV was disposed of');
+    return memoryAt(addresses, this.positions.length * rowBytes);
+  }
+}
+
+/** Memory of the arena that one operation needs besides its result, freed on disposal. */
+export class ArenaScratch implements Disposable {
+  readonly #copies = new Map<SequenceState, ArenaCells>();
+  readonly #taken: { readonly address: number; readonly sizeBytes: number }[] = [];
+
+  /** The place of cells; those outside the arena are copied into it. @throws RangeError where it is full */
+  place(cells: SequenceState): ArenaPlace {
+    if (cells instanceof ArenaCells && cells.place !== undefined) return cells.place;
+    const copy = this.#copies.get(cells) ?? new ArenaCells(cells);
+    this.#copies.set(cells, copy);
+    return copy.place ?? arenaIsFull();
+  }
+
+  /** The address of memory to work in. @throws RangeError where the arena is full */
+  take(sizeBytes: number): number {
+    const address = takeMemory(sizeBytes) ?? arenaIsFull();
+    this.#taken.push({ address, sizeBytes });
+    return address;
+  }
+
+  [Symbol.dispose](): void {
+    for (const copy of this.#copies.values()) copy.erase();
+    for (const { address, sizeBytes } of this.#taken) giveMemoryBack(address, sizeBytes);
+  }
+}
+
+function arenaIsFull(): never {
+  throw new RangeError('the KV blocks of one turn do not fit into 4 GiB');
+}

@@ -1,0 +1,99 @@
+// Neither Node's types nor the library of the language declare it.
+declare const WebAssembly: {
+  readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer; grow(pages: number): number };
+};
+
+const PAGE_BYTES = 65_536;
+/** The last page stays unused: the end of a range is an address too, and has 32 bits. */
+const MOST_PAGES = 65_535;
+/** A cache line: no two ranges share one. */
+const ALIGNMENT = 64;
+/** The least part by which memory grows: it is only address space until something is written there. */
+const LEAST_GROWTH = 1 / 4;
+
+/** The memory that all kernels work in. Its first page is scratch space: their stack, and `PARAMETERS_AT`. */
+export const arena = new WebAssembly.Memory({ initial: 1 });
+
+/** The address of a kernel's parameters while it runs. */
+export const PARAMETERS_AT = 32_768;
+
+let view = new Uint8Array(arena.buffer);
+
+/** All of the memory. Growing detaches older views: call it again after each `takeMemory`. */
+export function wholeMemory(): Uint8Array<ArrayBuffer> {
+  return view;
+}
+
+/** The free ranges of an address space. The first that is large enough is taken; neighbouring free ranges become one. */
+export class FreeRanges {
+  /** By address; none touches the next. */
+  readonly #ranges: { address: number; sizeBytes: number }[] = [];
+
+  /** The address of a range of that size, which is no longer free; undefined where none is large enough. */
+  take(sizeBytes: number): number | undefined {
+    const index = this.#ranges.findIndex((range) => range.sizeBytes >= sizeBytes);
+    const range = this.#ranges[index];
+    if (range === undefined) return undefined;
+    const { address } = range;
+    range.address += sizeBytes;
+    range.sizeBytes -= sizeBytes;
+    if (range.sizeBytes === 0) this.#ranges.splice(index, 1);
+    return address;
+  }
+
+  /** Frees a range that was taken. */
+  give(address: number, sizeBytes: number): void {
+    const next = this.#ranges.findIndex((range) => range.address > address);
+    const index = next === -1 ? this.#ranges.length : next;
+    this.#ranges.splice(index, 0, { address, sizeBytes });
+    this.#mergeWithNext(index);
+    this.#mergeWithNext(index - 1);
+  }
+
+  #mergeWithNext(index: number): void {
+    const [range, next] = [this.#ranges[index], this.#ranges[index + 1]];
+    if (range === undefined || range.address + range.sizeBytes !== next?.address) return;
+    range.sizeBytes += next.sizeBytes;
+    this.#ranges.splice(index + 1, 1);
+  }
+}
+
+const free = new FreeRanges();
+
+/** The address of memory that belongs to the caller, not cleared; undefined where the arena is full. */
+export function takeMemory(sizeBytes: number): number | undefined {
+  const needed = aligned(sizeBytes);
+  const found = free.take(needed);
+  if (found !== undefined) return found;
+  return grow(needed) ? free.take(needed) : undefined;
+}
+
+/** Frees memory that was taken. */
+export function giveMemoryBack(address: number, sizeBytes: number): void {
+  free.give(address, aligned(sizeBytes));
+}
+
+/** Views of ranges of equal length, valid until more memory is taken. */
+export function memoryAt(addresses: readonly number[], sizeBytes: number): Uint8Array[] {
+  return addresses.map((start) => view.subarray(start, start + sizeBytes));
+}
+
+function aligned(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / ALIGNMENT) * ALIGNMENT;
+}
+
+function grow(sizeBytes: number): boolean {
+  const pages = view.length / PAGE_BYTES;
+  const needed = Math.ceil(sizeBytes / PAGE_BYTES);
+  const wanted = Math.min(Math.max(needed, Math.ceil(pages * LEAST_GROWTH)), MOST_PAGES - pages);
+  if (wanted < needed) return false;
+  try {
+    arena.grow(wanted);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+  view = new Uint8Array(arena.buffer);
+  free.give(pages * PAGE_BYTES, wanted * PAGE_BYTES);
+  return true;
+}

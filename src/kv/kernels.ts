@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BenchError } from '../base/bench-error.ts';
+import { numberBytes, type NumberType, type Rotary } from '../engine/sequence-state.ts';
+import type { QuantisedType } from '../store/records/store-type.ts';
+import { arena, giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './cell-arena.ts';
+
+// Neither Node's types nor the library of the language declare it.
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+};
+
+const kernelNames = ['native', 'wasm'] as const;
+
+/** Ranges of equal length in the arena, one a layer, and the addresses where they go. */
+export interface LayerMoves {
+  readonly sources: readonly number[];
+  /** None of them among the sources. */
+  readonly targets: readonly number[];
+  /** Of each range; at least 1. */
+  readonly sizeBytes: number;
+}
+
+/** The keys that a rotation works on. */
+export interface RotationShape {
+  readonly pairing: Rotary['pairing'];
+  readonly type: NumberType;
+  /** Numbers of a vector that are rotated: a multiple of 8, at least 16. */
+  readonly dimensions: number;
+  /** Numbers of a vector. */
+  readonly headDimension: number;
+}
+
+/**
+ * The kernels that move a block to its place in a joined state, in native code or WebAssembly. Both are compiled from
+ * `scripts/kv-kernels`, work in the arena and give the same bits.
+ */
+export interface Kernels {
+  readonly name: (typeof kernelNames)[number];
+  /**
+   * Rotates vectors; numbers that are not rotated are neither read nor written.
+   * @param angles address of the cosines of a vector, and behind them as many sines: one a pair (i, i + dimensions/2), or
+   * one a number of the pairs (2i, 2i+1), the first sine negated
+   * @returns false where a number is not finite, or too large to be rotated
+   */
+  rotate(shape: RotationShape, moves: LayerMoves, angles: number): boolean;
+  /** Copies contiguous rows to where they begin `targetRowBytes` apart. */
+  spreadRows(moves: LayerMoves, rowBytes: number, targetRowBytes: number): void;
+}
+
+type RotationName = `rotate${'Norm' | 'Neox'}${NumberType}`;
+type Flag = 0 | 1;
+
+function rotationName({ pairing, type }: RotationShape): RotationName {
+  return `rotate${pairing === 'norm' ? 'Norm' : 'Neox'}${type}`;
+}
+
+/** The exports of `kv-kernels.wasm`. Those that return a flag give 1 where a number is not finite or too large. */
+type WasmExports = Readonly<
+  Record<
+    RotationName,
+    (
+      ...numbers: [
+        source: number,
+        sourceEnd: number,
+        target: number,
+        angles: number,
+        dimensions: number,
+        headDimension: number,
+      ]
+    ) => Flag
+  > &
+    Record<`scale${NumberType}`, (source: number, sourceEnd: number, target: number, factor: number) => Flag> &
+    Record<`restore_${QuantisedType}_${NumberType}`, (source: number, sourceEnd: number, target: number) => Flag> &
+    Record<`transpose${NumberType}`, (source: number, rows: number, columns: number, target: number) => void> &
+    Record<'spreadRows' | 'gatherRows', (...numbers: [number, number, number, number, number]) => void>
+>;
+
+/** The same paths from src/kv and from dist/kv. */
+const wasmFile = new URL('../../scripts/kv-kernels/kv-kernels.wasm', import.meta.url);
+const nativeFile = fileURLToPath(new URL('../../build/kv-kernels/kv-kernels.node', import.meta.url));
+
+/** The WebAssembly module on the memory of the arena. */
+export const wasm = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(wasmFile)), {
+  env: { memory: arena },
+}).exports as WasmExports;
+
+/** The kernels in WebAssembly, which run everywhere; native ones must give their bits. */
+export const wasmKernels: Kernels = {
+  name: 'wasm',
+  rotate: (shape, { sources, targets, sizeBytes }, angles) => {
+    const rotate = wasm[rotationName(shape)];
+    const { dimensions, headDimension } = shape;
+    return sources.every(
+      (source, layer) => rotate(source, source + sizeBytes, targets[layer]!, angles, dimensions, headDimension) === 0,
+    );
+  },
+  spreadRows: ({ sources, targets, sizeBytes }, rowBytes, targetRowBytes) =>
+    sources.forEach((source, layer) =>
+      wasm.spreadRows(source, sizeBytes / rowBytes, rowBytes, targets[layer]!, targetRowBytes),
+    ),
+};
+
+/** A function of `scripts/kv-kernels/addon.c`; it moves the ranges of all layers in one call. */
+type NativeKernel = (
+  memory: Uint8Array,
+  sources: Uint32Array,
+  targets: Uint32Array,
+  rangeBytes: number,
+  ...numbers: readonly number[]
+) => Flag;
+
+/**
+ * The kernels that were compiled for this machine at install time.
+ * @throws Error if they were not compiled, do not load, or need instructions that the processor lacks
+ */
+export function loadNativeKernels(): Kernels {
+  const addon = createRequire(import.meta.url)(nativeFile) as Readonly<
+    Record<RotationName | 'spreadRows', NativeKernel>
+  >;
+  const run = (kernel: NativeKernel, { sources, targets, sizeBytes }: LayerMoves, ...numbers: number[]): Flag =>
+    kernel(wholeMemory(), new Uint32Array(sources), new Uint32Array(targets), sizeBytes, ...numbers);
+  return {
+    name: 'native',
+    rotate: (shape, moves, angles) =>
+      run(addon[rotationName(shape)], moves, angles, shape.dimensions, shape.headDimension) === 0,
+    spreadRows: (moves, rowBytes, targetRowBytes) => void run(addon.spreadRows, moves, rowBytes, targetRowBytes),
+  };
+}
+
+/** The kernels of this process, and in a few words why they are not the native ones; null where they are. */
+export interface KernelChoice {
+  readonly kernels: Kernels;
+  readonly passedOver: string | null;
+}
+
+/**
+ * Chooses native kernels if they were compiled here and pass a trial against WebAssembly, else WebAssembly.
+ * @param forced `native` or `wasm`; default: the environment variable `DKI_BENCH_KV_KERNELS`
+ * @throws BenchError `bad-option` for another name, and where native kernels are forced and do not work here
+ */
+export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? ''): KernelChoice {
+  if (forced !== '' && !(kernelNames as readonly string[]).includes(forced)) {
+    const hint = `DKI_BENCH_KV_KERNELS is one of ${kernelNames.join(', ')}`;
+    throw new BenchError('bad-option', `unknown KV kernels '${forced}'`, hint);
+  }
+  if (forced === 'wasm') return { kernels: wasmKernels, passedOver: 'DKI_BENCH_KV_KERNELS is wasm' };
+  try {
+    const kernels = loadNativeKernels();
+    tryKernels(kernels);
+    return { kernels, passedOver: null };
+  } catch (cause) {
+    // One line without local folders, since reports are shared.
+    const message = (cause as Error).message.split('\n')[0]!.replaceAll(nativeFile, basename(nativeFile));
+    const reason = existsSync(nativeFile) ? message : 'not compiled';
+    if (forced === '') return { kernels: wasmKernels, passedOver: reason };
+    throw new BenchError(
+      'bad-option',
+      `native KV kernels do not work here: ${reason}`,
+      'unset DKI_BENCH_KV_KERNELS, or run npm rebuild after apt-get install gcc libc6-dev',
+      cause,
+    );
+  }
+}
+
+let chosen: KernelChoice | undefined;
+
+/** The choice of this process, made when it is first needed. @throws BenchError as `chooseKernels` */
+export function kernelChoice(): KernelChoice {
+  return (chosen ??= chooseKernels());
+}
+
+const TRIAL_BYTES = 4096;
+
+/** Compares kernels with those in WebAssembly on small inputs. @throws Error where a bit differs */
+export function tryKernels(kernels: Kernels): void {
+  const source = takeMemory(2 * TRIAL_BYTES);
+  if (source === undefined) throw new Error('no memory for the trial of kernels');
+  const target = source + TRIAL_BYTES;
+  const run = (on: Kernels, act: (on: Kernels) => void): Uint8Array => {
+    wholeMemory().fill(0, target, target + TRIAL_BYTES);
+    act(on);
+    return wholeMemory().slice(target, target + TRIAL_BYTES);
+  };
+  const isSame = (act: (on: Kernels) => void): boolean =>
+    Buffer.compare(run(wasmKernels, act), run(kernels, act)) === 0;
+  try {
+    // Numbers below 2 in either type, subnormal ones among them.
+    const numbers = Uint16Array.from({ length: TRIAL_BYTES / 2 }, (_, index) => (index * 8191) & 0xbfff);
+    wholeMemory().set(new Uint8Array(numbers.buffer), source);
+    const angles = Float32Array.from({ length: 2 * 24 }, (_, index) => Math.cos(index));
+    wholeMemory().set(new Uint8Array(angles.buffer), PARAMETERS_AT);
+    for (const pairing of ['norm', 'neox'] as const) {
+      for (const type of ['F16', 'F32'] as const) {
+        const moves = { sources: [source], targets: [target], sizeBytes: 16 * 32 * numberBytes(type) };
+        const rotate = (on: Kernels): void => {
+          if (!on.rotate({ pairing, type, dimensions: 24, headDimension: 32 }, moves, PARAMETERS_AT)) {
+            throw new Error('a rotation refused good keys');
+          }
+        };
+        if (!isSame(rotate)) throw new Error(`a rotation of ${pairing} ${type} keys differs`);
+      }
+    }
+    // Of each length for which a kernel has code of its own.
+    for (const rowBytes of [3, 9, 20, 100]) {
+      const moves = { sources: [source], targets: [target + 1], sizeBytes: 6 * rowBytes };
+      if (!isSame((on) => on.spreadRows(moves, rowBytes, 2 * rowBytes + 1))) {
+        throw new Error(`a copy of rows of ${rowBytes} bytes differs`);
+      }
+    }
+  } finally {
+    giveMemoryBack(source, 2 * TRIAL_BYTES);
+  }
+}

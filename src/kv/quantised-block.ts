@@ -1,0 +1,190 @@
+import { BenchError } from '../base/bench-error.ts';
+import {
+  cellBytes,
+  type KvLayout,
+  numberBytes,
+  type NumberType,
+  type SequenceState,
+} from '../engine/sequence-state.ts';
+import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
+import { ArenaScratch } from './arena-cells.ts';
+import {
+  CELL_INTEGER_BYTES,
+  concatenate,
+  describe,
+  FILE_VERSION,
+  INTEGER_BYTES,
+  readIntegers,
+  readLayout,
+} from './block-file.ts';
+import { wholeMemory } from './cell-arena.ts';
+import { ownedState } from './cut-cells.ts';
+import { encodeFloat16, readNumbers } from './float16.ts';
+import { wasm } from './kernels.ts';
+import { unusableNumbers } from './rope-shift.ts';
+
+/** The bytes `DKIQ`. */
+const MAGIC = 0x51494b44;
+/** The head of a block file, with the quantised type behind it. */
+const HEAD_INTEGERS = 10;
+const HEAD_BYTES = HEAD_INTEGERS * INTEGER_BYTES;
+
+/** Numbers that share a scale. */
+const GROUP = 32;
+const SCALE_BYTES = 2;
+/** Bytes of 32 numbers: a scale in half precision, and 8 or 4 bits each. */
+const groupBytes: Readonly<Record<QuantisedType, number>> = {
+  q8_0: SCALE_BYTES + GROUP,
+  q4_0: SCALE_BYTES + GROUP / 2,
+};
+
+/** Bytes of so many numbers. */
+function quantisedBytes(numbers: number, type: QuantisedType): number {
+  return Math.ceil(numbers / GROUP) * groupBytes[type];
+}
+
+/** Bytes of the quantised keys and values of so many cells. */
+export function quantisedCellBytes(
+  { layers, heads, headDimension }: KvLayout,
+  cells: number,
+  type: QuantisedType,
+): number {
+  return cells * layers * 2 * heads * quantisedBytes(headDimension, type);
+}
+
+/**
+ * Numbers in ggml's layout of blocks of 32: `q8_0` a scale $d$ of the largest magnitude over 127 and whole numbers of 8 bits;
+ * `q4_0` a scale of the number of largest magnitude over −8 and 4 bits each, the second sixteen in the upper halves of bytes.
+ * A last block that is not full ends with zeros. Arithmetic is that of ggml, in 32 bits.
+ * @see ggml, `quantize_row_q8_0_ref` and `quantize_row_q4_0_ref`
+ */
+export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array {
+  const bytes = new Uint8Array(quantisedBytes(numbers.length, type));
+  const group = new Float32Array(GROUP);
+  for (let start = 0, at = 0; start < numbers.length; start += GROUP, at += groupBytes[type]) {
+    group.fill(0);
+    group.set(numbers.subarray(start, start + GROUP));
+    const extreme = group.reduce((most, number) => (Math.abs(number) > Math.abs(most) ? number : most), 0);
+    const scale = Math.fround(type === 'q8_0' ? Math.abs(extreme) / 127 : extreme / -8);
+    const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
+    const half = encodeFloat16(scale);
+    bytes.set([half & 0xff, half >> 8], at);
+    const levels = bytes.subarray(at + SCALE_BYTES, at + groupBytes[type]);
+    if (type === 'q8_0') write8Bits(levels, group, inverse);
+    else write4Bits(levels, group, inverse);
+  }
+  return bytes;
+}
+
+function write8Bits(levels: Uint8Array, group: Float32Array, inverse: number): void {
+  group.forEach((number, index) => {
+    const scaled = Math.fround(number * inverse);
+    // Halves round away from zero.
+    levels[index] = Math.sign(scaled) * Math.floor(Math.abs(scaled) + 0.5);
+  });
+}
+
+function write4Bits(levels: Uint8Array, group: Float32Array, inverse: number): void {
+  const level = (number: number): number => Math.min(15, Math.trunc(number * inverse + 8.5));
+  levels.forEach((_, index) => {
+    levels[index] = level(group[index]!) | (level(group[index + GROUP / 2]!) << 4);
+  });
+}
+
+/**
+ * Cells with quantised keys and values, as memory and disk store them: the head of a block file with the quantised type behind it,
+ * positions and tokens, then the keys and the values of each layer as [cell][head][dimension]. No group of 32 holds numbers
+ * of two heads, which may be of different tokens.
+ */
+export function writeQuantised(state: SequenceState, type: QuantisedType): Uint8Array<ArrayBuffer> {
+  const { layout, positions, tokenIds, keys, values } = state;
+  const cells = positions.length;
+  const dimension = layout.headDimension;
+  const heads = (numbers: Float32Array): Uint8Array[] =>
+    Array.from({ length: cells * layout.heads }, (_, head) =>
+      quantise(numbers.subarray(head * dimension, (head + 1) * dimension), type),
+    );
+  return concatenate(fileBytes(layout, cells, type), [
+    Uint32Array.from([MAGIC, ...describe(state), quantisedTypes.indexOf(type)]),
+    positions,
+    tokenIds,
+    ...keys.flatMap((tensor) => heads(readNumbers(tensor, layout.keyType))),
+    ...values.flatMap((tensor) => {
+      const numbers = readNumbers(tensor, layout.valueType);
+      return heads(layout.valuesTransposed ? transpose(numbers, cells) : numbers);
+    }),
+  ]);
+}
+
+function transpose(numbers: Float32Array, columns: number): Float32Array {
+  const rows = numbers.length / columns;
+  return numbers.map((_, at) => numbers[(at % rows) * columns + Math.floor(at / rows)]!);
+}
+
+/**
+ * The cells that quantised bytes stand for, in numbers of the engine's own types.
+ * @throws BenchError `bad-state` for bytes that are cut short, whose head describes no KV, or with a scale that is not finite
+ */
+export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceState {
+  const head = bytes.length < HEAD_BYTES ? [] : readIntegers(bytes, 0, HEAD_INTEGERS);
+  const [magic, version, ...description] = head;
+  const cells = description[0]!;
+  const layout = readLayout(description);
+  const type = quantisedTypes[description[7]!];
+  const isUsable =
+    magic === MAGIC && version === FILE_VERSION && cells > 0 && layout !== undefined && type !== undefined;
+  if (!isUsable || bytes.length !== fileBytes(layout, cells, type)) {
+    throw new BenchError('bad-state', `${name}: unusable quantised KV`, 'delete it; it will be computed again');
+  }
+  using scratch = new ArenaScratch();
+  return ownedState({
+    layout,
+    positions: readIntegers(bytes, HEAD_BYTES, cells),
+    tokenIds: readIntegers(bytes, HEAD_BYTES + cells * INTEGER_BYTES, cells),
+    ...restoreTensors(bytes.subarray(HEAD_BYTES + cells * CELL_INTEGER_BYTES), layout, cells, type, scratch),
+  });
+}
+
+/** Restores tensor by tensor in the arena, each into its place in one piece of plain memory. */
+function restoreTensors(
+  bytes: Uint8Array,
+  layout: KvLayout,
+  cells: number,
+  type: QuantisedType,
+  scratch: ArenaScratch,
+): Pick<SequenceState, 'keys' | 'values'> {
+  const { layers, heads, headDimension, keyType, valueType, valuesTransposed } = layout;
+  const columns = heads * headDimension;
+  const tensorBytes = cells * heads * quantisedBytes(headDimension, type);
+  const source = scratch.take(tensorBytes);
+  // The kernel writes whole groups, so that it exceeds a head whose last group is not full.
+  const rowsAt = scratch.take((cells * columns + GROUP) * numberBytes('F32'));
+  const transposedAt = scratch.take(cells * columns * numberBytes('F32'));
+  const memory = new Uint8Array(Buffer.allocUnsafeSlow(cells * cellBytes(layout)).buffer);
+  let used = 0;
+  const restore = (tensor: number, into: NumberType, what: 'keys' | 'values'): Uint8Array => {
+    wholeMemory().set(bytes.subarray(tensor * tensorBytes, (tensor + 1) * tensorBytes), source);
+    const kernel = wasm[`restore_${type}_${into}`];
+    // Head by head where each ends within a group, whose rest the next head overwrites.
+    const stepBytes = headDimension % GROUP === 0 ? tensorBytes : quantisedBytes(headDimension, type);
+    for (let from = source, to = rowsAt; from < source + tensorBytes; from += stepBytes) {
+      if (kernel(from, from + stepBytes, to) !== 0) throw unusableNumbers(what);
+      to += headDimension * numberBytes(into);
+    }
+    const isTransposed = what === 'values' && valuesTransposed;
+    if (isTransposed) wasm[`transpose${into}`](rowsAt, cells, columns, transposedAt);
+    const at = isTransposed ? transposedAt : rowsAt;
+    const sizeBytes = cells * columns * numberBytes(into);
+    const restored = memory.subarray(used, (used += sizeBytes));
+    restored.set(wholeMemory().subarray(at, at + sizeBytes));
+    return restored;
+  };
+  return {
+    keys: Array.from({ length: layers }, (_, layer) => restore(layer, keyType, 'keys')),
+    values: Array.from({ length: layers }, (_, layer) => restore(layers + layer, valueType, 'values')),
+  };
+}
+
+function fileBytes(layout: KvLayout, cells: number, type: QuantisedType): number {
+  return HEAD_BYTES + cells * CELL_INTEGER_BYTES + quantisedCellBytes(layout, cells, type);
+}
