@@ -65,38 +65,33 @@ export function storedOutcomes(database: BenchDatabase, runId: string): string {
   return outcomeLines(run, new TurnListRepository(database).rows(runId));
 }
 
+/** A schema for each of some columns. */
+function columns<Name extends string, Schema>(schema: Schema, ...names: readonly Name[]): Record<Name, Schema> {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
 const number = z.number().nullable();
 const text = z.string().nullable();
 
 /** A turn by the names of its columns. */
 const turn = z.object({
-  arm: z.string(),
-  repeat: z.number(),
-  turn: z.number(),
-  cache: text,
-  taskSuccess: number,
-  primaryValue: number,
-  exactMatch: number,
-  tokenF1: number,
-  memoryRecall: number,
-  rougeL: number,
-  bleu: number,
-  abstention: number,
-  goldLogProbability: number,
-  freeLogProbability: number,
-  evidenceRank: number,
-  wrongClass: text,
-  failedStage: text,
-  failedChecks: text,
+  ...columns(z.string(), 'arm', 'answer'),
+  ...columns(z.number(), 'repeat', 'turn'),
+  ...columns(text, 'cache', 'wrongClass', 'failedStage', 'failedChecks', 'error'),
+  ...columns(
+    number,
+    'taskSuccess',
+    'primaryValue',
+    'exactMatch',
+    'tokenF1',
+    'memoryRecall',
+    'rougeL',
+    'bleu',
+    'abstention',
+  ),
+  ...columns(number, 'goldLogProbability', 'freeLogProbability', 'evidenceRank', 'firstTokenMs', 'totalMs'),
+  ...columns(number, 'promptTokens', 'kvResidentTokens', 'evaluatedTokens', 'generatedTokens'),
   truncated: z.union([z.literal(0), z.literal(1)]).transform((mark) => mark === 1),
-  firstTokenMs: number,
-  totalMs: number,
-  promptTokens: number,
-  kvResidentTokens: number,
-  evaluatedTokens: number,
-  generatedTokens: number,
-  answer: z.string(),
-  error: text,
 } satisfies Record<OutcomeColumn, z.ZodType>);
 
 const head = z.object({

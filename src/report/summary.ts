@@ -32,9 +32,9 @@ function checkedTokens(tokens: RunResults['run']['profile']['evaluatedTokens']):
   return `, ${formatNumber((tokens.checks / (tokens.checks + tokens.turns)) * 100, 0)} % of tokens`;
 }
 
-/** The time of a run by phase: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; undefined for older runs. */
-function spentLine({ spent, evaluatedTokens }: RunResults['run']['profile']): string | undefined {
-  if (spent === undefined) return undefined;
+/** The time of a run by phase: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; none for older runs. */
+function spentLine({ spent, evaluatedTokens }: RunResults['run']['profile']): string[] {
+  if (spent === undefined) return [];
   const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;
   const all = turns + scoring + checks + warmUp + measure + judge;
   const share = all === 0 ? 0 : (checks / all) * 100;
@@ -46,7 +46,7 @@ function spentLine({ spent, evaluatedTokens }: RunResults['run']['profile']): st
     ...(measure === 0 ? [] : [`measurements ${seconds(measure)}`]),
     ...(judge === 0 ? [] : [`judge ${seconds(judge)}`]),
   ];
-  return parts.join(', ');
+  return [parts.join(', ')];
 }
 
 /** Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. */
@@ -71,15 +71,13 @@ export function renderSummary(results: RunResults, page: Page): string {
     ...tables.map((table) => renderTerminal(table, page).trimEnd()),
     [heading('Verdict'), ...verdictSentences(results).flatMap(listed)].join('\n'),
     [
-      ...wrapped(profileLine(run.profile)),
-      ...[spentLine(run.profile)].flatMap((line) => (line === undefined ? [] : wrapped(line))),
-      ...wrapped(
-        `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
-      ),
-      ...wrapped(
-        `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
-      ),
-    ].join('\n'),
+      profileLine(run.profile),
+      ...spentLine(run.profile),
+      `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
+      `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
+    ]
+      .flatMap((line) => wrapped(line))
+      .join('\n'),
     ...(run.notes.length === 0 ? [] : [[heading('Notes'), ...run.notes.flatMap(listed)].join('\n')]),
     ...(lack === undefined ? [] : [coloured(wrapped(lack).join('\n'), 'red', page)]),
   ];

@@ -35,6 +35,12 @@ function checksBySuite(runs: readonly RunResults[]): Table {
   };
 }
 
+const section = (id: string, title: string, content: unknown): Html =>
+  html`<section id="${id}" aria-labelledby="${id}-heading">
+    <h2 id="${id}-heading">${title}</h2>
+    ${content}
+  </section> `;
+
 const drawing = ({ figure, svg }: DrawnFigure): Html =>
   html`<figure>
     <figcaption>${printable(figure.title)}</figcaption>
@@ -70,7 +76,6 @@ function otherTables({ run }: RunResults, others: readonly Html[], several: bool
 /** Section of one run: checks with evidence, the tables and figures of its suite, and its other tables. */
 async function suite(results: RunResults, several: boolean, lead: DrawnFigure | undefined): Promise<Html> {
   const { run } = results;
-  const id = `suite-${run.suite}`;
   const shown = shownTables(results);
   const names = new Set(shown.map((table) => table.id));
   const others = [...reportTables(results).values(), ...comparisonsTables(results)].filter(
@@ -78,11 +83,13 @@ async function suite(results: RunResults, several: boolean, lead: DrawnFigure | 
   );
   const link = rowLinks(results);
   const drawn = (tables: readonly Table[]) => tables.map((table) => htmlTable(table, run.suite, link));
-  return html`<section id="${id}" aria-labelledby="${id}-heading">
-    <h2 id="${id}-heading">${several ? `Suite ${run.suite}` : 'Checks, tables and figures'}</h2>
-    ${several ? list(verdictSentences(results)) : ''} ${htmlTable(checksTable(results), run.suite, link)}
-    ${drawn(shown)} ${await figures(results, lead)} ${otherTables(results, drawn(others), several)}
-  </section> `;
+  const parts = [
+    several ? list(verdictSentences(results)) : '',
+    ...drawn([checksTable(results), ...shown]),
+    await figures(results, lead),
+    otherTables(results, drawn(others), several),
+  ];
+  return section(`suite-${run.suite}`, several ? `Suite ${run.suite}` : 'Checks, tables and figures', parts);
 }
 
 function facts(caption: string, rows: readonly Fact[], suites: number): Html {
@@ -105,9 +112,10 @@ function facts(caption: string, rows: readonly Fact[], suites: number): Html {
 
 /** The notes of all runs, each with its suites unless it is in all. */
 function notes(runs: readonly RunResults[]): string[] {
-  const suites = new Map<string, string[]>();
-  for (const { run } of runs) for (const note of run.notes) suites.set(note, [...(suites.get(note) ?? []), run.suite]);
-  return [...suites].map(([note, names]) => (names.length === runs.length ? note : `${note} (${names.join(', ')})`));
+  return [...new Set(runs.flatMap(({ run }) => run.notes))].map((note) => {
+    const suites = runs.filter(({ run }) => run.notes.includes(note)).map(({ run }) => run.suite);
+    return suites.length === runs.length ? note : `${note} (${suites.join(', ')})`;
+  });
 }
 
 function contents(runs: readonly RunResults[]): Html {
@@ -165,31 +173,15 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
         <main>
           ${verdictSection(runs)}
           ${lead === undefined ? '' : html`<div class="figures lead-figure">${drawing(lead)}</div>`}
-          ${
-            several
-              ? html`<section id="checks" aria-labelledby="checks-heading">
-                  <h2 id="checks-heading">Checks</h2>
-                  ${htmlTable(checksBySuite(runs), 'all')}
-                </section>`
-              : ''
-          }
-          ${sections}
-          <section id="environment" aria-labelledby="environment-heading">
-            <h2 id="environment-heading">Environment</h2>
-            ${facts('Models, data and machine of the runs', environmentFacts(runs), runs.length)}
-          </section>
-          <section id="settings" aria-labelledby="settings-heading">
-            <h2 id="settings-heading">Settings</h2>
-            ${facts('The options that the turns depend on', settingsFacts(runs), runs.length)}
-          </section>
-          <section id="reproduce" aria-labelledby="reproduce-heading">
-            <h2 id="reproduce-heading">How to reproduce</h2>
-            <pre tabindex="0"><code>${reproduceCommands(runs).map(printable).join('\n')}</code></pre>
-          </section>
-          <section id="notes" aria-labelledby="notes-heading">
-            <h2 id="notes-heading">Notes</h2>
-            ${runNotes.length === 0 ? html`<p>None.</p>` : list(runNotes)}
-          </section>
+          ${several ? section('checks', 'Checks', htmlTable(checksBySuite(runs), 'all')) : ''} ${sections}
+          ${section('environment', 'Environment', facts('Models, data and machine', environmentFacts(runs), runs.length))}
+          ${section('settings', 'Settings', facts('Options that the turns depend on', settingsFacts(runs), runs.length))}
+          ${section(
+            'reproduce',
+            'How to reproduce',
+            html`<pre tabindex="0"><code>${reproduceCommands(runs).map(printable).join('\n')}</code></pre>`,
+          )}
+          ${section('notes', 'Notes', runNotes.length === 0 ? html`<p>None.</p>` : list(runNotes))}
         </main>
         ${raw(SCRIPT_PLACE)}
       </body>

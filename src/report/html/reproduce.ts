@@ -50,22 +50,22 @@ function registryName(word: string): string {
   return languageModels.find(({ source }) => basename(source) === word)?.name ?? word;
 }
 
-/** How the model of the runs is asked where nobody says; of a file without an entry nothing is known. */
-function askedAsRegistered(runs: readonly RunResults[]): Readonly<Record<string, unknown>> {
+/** The prompt options of the model in the registry; none for a file without an entry. */
+function registeredOptions(runs: readonly RunResults[]): Readonly<Record<string, unknown>> {
   const file = common(runs, ({ run }) => run.settings['model']);
   return languageModels.find(({ source }) => file !== undefined && basename(source) === basename(file))?.asked ?? {};
 }
 
-/** Options that differ from the defaults, as words of a command; of a file the name alone, since folders differ. */
+/** Options that differ from the defaults, as words of a command; files by name only, since folders differ. */
 function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
   const dataset = common(runs, datasetNames);
-  const asked = askedAsRegistered(runs);
+  const registered = registeredOptions(runs);
   const plain = configOptions().flatMap(({ key, flag, negated, default: preset }) => {
     if (givenOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
     if (negated) return value === 'false' ? [flag] : [];
-    return value === undefined || value === plainText(asked[key] ?? preset) ? [] : [flag, value];
+    return value === undefined || value === plainText(registered[key] ?? preset) ? [] : [flag, value];
   });
   const file = (flag: string, shipped: string, name: (results: RunResults) => unknown): string[] => {
     const value = common(runs, name);
