@@ -35,10 +35,6 @@ export async function licencesPage(): Promise<string> {
   const licences = [...new Set(installed.map(({ licence }) => licence))].toSorted();
   const ofLicence = (wanted: string): string[] =>
     [...new Set(installed.filter(({ licence }) => licence === wanted).map(({ name }) => name))].toSorted();
-  const ofPackage = (name: string): string => {
-    const { version = '', license = 'not stated' } = packages[`node_modules/${name}`]!;
-    return `${name} ${version} (${license})`;
-  };
   const shipped = modelRegistry.filter((entry) => shippedPath(entry) !== undefined);
   const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
   const page = [
@@ -51,7 +47,6 @@ export async function licencesPage(): Promise<string> {
         '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits',
       ].join(', ') +
       '.',
-    `The script of the viewer (\`dist/viewer/client/viewer.js\`) contains ${ofPackage('preact')} and opens with its licence.`,
     '## Fetched where they are asked for',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
     'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',

@@ -1,7 +1,7 @@
 /**
  * Opens every kind of page of the viewer in Chromium, on a wide page, a telephone and paper, and reports what cannot be read:
- * `npx tsx scripts/look-at-viewer.ts --db reports/dki-bench.sqlite --run main-1 --out looks`. Needs Chromium (Debian: chromium) and
- * the built script of the viewer; pictures go to --out.
+ * `npx tsx scripts/look-at-viewer.ts --db reports/dki-bench.sqlite --run main-1 --out looks`. Needs Chromium (Debian: chromium);
+ * pictures go to --out.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,9 @@ import { BenchError } from '../src/base/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../src/store/database.ts';
 import { TurnListRepository } from '../src/store/turn-list-repository.ts';
 import { runNamed, usualPair } from '../src/viewer/find-run.ts';
-import { inspectApp } from '../src/viewer/server/inspect-app.ts';
-import { serverLinks as links } from '../src/viewer/server/server-links.ts';
-import { startServer } from '../src/viewer/server/start-server.ts';
-import { viewerScript } from '../src/viewer/server/viewer-script.ts';
+import { viewerApp } from '../src/viewer/app.ts';
+import { serverLinks as links } from '../src/viewer/links.ts';
+import { startServer } from '../src/viewer/server.ts';
 import { faultsOf, openBrowser, PAPER_WIDTH, SCHEMES, takePictures, WIDTHS } from './page-look.ts';
 import { runScript } from './run-script.ts';
 
@@ -82,7 +81,7 @@ await runScript(async () => {
   const addresses = addressesOf(database, run, values.item);
   const found: string[] = [];
   const onBug = (error: Error) => found.push(error.message);
-  const server = await startServer(inspectApp({ database, script: viewerScript(), onBug }), 0);
+  const server = await startServer(viewerApp({ database, onBug }), 0);
   const browser = await openBrowser(values.browser);
   try {
     for (const [name, address] of Object.entries(addresses)) {

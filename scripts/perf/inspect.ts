@@ -15,7 +15,7 @@ import { TurnListRepository } from '../../src/store/turn-list-repository.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
 import type { TurnRef } from '../../src/viewer/links.ts';
-import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
+import { serverLinks as links } from '../../src/viewer/links.ts';
 import { reportFigures } from '../../src/report/figures/report-figures.ts';
 import { longRunNames, makeLongRuns } from './inspect/long-run.ts';
 import { npmScript } from '../npm-script.ts';

@@ -11,14 +11,12 @@ import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
-import { exportRun, type RunExport } from '../viewer/export/export-run.ts';
-import { exportSite } from '../viewer/export/export-site.ts';
+import { viewerApp, type ViewerAppOptions } from '../viewer/app.ts';
+import { exportPages, type ViewerExport } from '../viewer/export.ts';
 import type { HiddenTexts } from '../viewer/hidden-texts.ts';
 import type { TurnRef } from '../viewer/links.ts';
 import { printTurn, printTwoTurns } from '../viewer/print/print-turn.ts';
-import { inspectApp, type InspectAppOptions } from '../viewer/server/inspect-app.ts';
-import { startServer } from '../viewer/server/start-server.ts';
-import { viewerScript } from '../viewer/server/viewer-script.ts';
+import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/stored-reports/open-reports.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
@@ -114,10 +112,9 @@ async function inspectReports({
   const { database: opened, withoutOutcomes } = await openReports(report, textsOf);
   using database = opened;
   if (folder !== undefined) {
-    const wanted = { folder, hasTurns: false, hidden };
     const several = run === undefined && new RunRepository(database).names().length > 1;
-    if (several) await exportAll(database, wanted, quiet);
-    else await exportOne(database, { ...wanted, run: findRun(database, run).name }, quiet);
+    const name = several ? undefined : findRun(database, run).name;
+    await writePages({ database, run: name, folder, ofReports: true, hiddenTexts: hidden }, quiet);
     return;
   }
   if (run !== undefined) throw new BenchError('bad-option', '--run chooses a report to export', 'add --export DIR');
@@ -132,7 +129,7 @@ async function exportDatabase({ run, out, db, quiet, export: folder, ...others }
   refuseOthers({ ...others }, 'has no effect with --export, which writes a whole run');
   const config = loadBenchConfig({ flags: { out, db, quiet } });
   using database = openStoredRuns(config.db, { readOnly: true });
-  await exportOne(database, { run: findRun(database, run).name, folder, hasTurns: true }, config.quiet);
+  await writePages({ database, run: findRun(database, run).name, folder }, config.quiet);
 }
 
 /** Serves the viewer, which shows all turns. */
@@ -159,13 +156,13 @@ async function viewDatabase({
 
 /** Serves pages until ^C. @param what is shown, for the terminal @throws BenchError `port` if another program has it */
 async function serve(
-  options: Omit<InspectAppOptions, 'script' | 'onBug'>,
+  options: Omit<ViewerAppOptions, 'onBug'>,
   portText: string | undefined,
   what: string,
 ): Promise<void> {
   const port = portNumber(portText);
   const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
-  const app = inspectApp({ ...options, script: scriptOrNotice(), onBug });
+  const app = viewerApp({ ...options, onBug });
   await interruptible(
     async (signal) => {
       const server = await startServer(app, port);
@@ -185,55 +182,22 @@ function portNumber(text: string | undefined): number {
   throw new BenchError('bad-option', `--port ${JSON.stringify(text)}: expected 0 to 65535`, '0 chooses a free port');
 }
 
-/** The script of the pages; undefined, with a message, if it was not built. */
-function scriptOrNotice(): string | undefined {
-  try {
-    return viewerScript();
-  } catch (error) {
-    if (!(error instanceof BenchError)) throw error;
-    process.stderr.write(`${printable(error.message)}\n  hint: ${printable(error.hint)}\n`);
-    return undefined;
-  }
-}
-
-type Wanted = Pick<RunExport, 'folder' | 'hasTurns' | 'hidden'>;
-
-async function exportOne(
-  database: BenchDatabase,
-  wanted: Wanted & Pick<RunExport, 'run'>,
+/** Shows the progress of an export, and prints at the end what was written and what was left out. */
+async function writePages(
+  wanted: Omit<ViewerExport, 'mostBytes' | 'onProgress' | 'signal'>,
   quiet: boolean,
-): Promise<void> {
-  await exportPages(wanted.folder, quiet, async (options) => {
-    const { files, bytes, items, turns, leftOut } = await exportRun(database, { ...wanted, ...options });
-    const counts = `${items} items, ${turns} turns, ${files} files, ${megabytes(bytes)}`;
-    return [`run ${printable(wanted.run)}, ${counts}`, ...(leftOut === undefined ? [] : [leftOut])];
-  });
-}
-
-async function exportAll(database: BenchDatabase, wanted: Wanted, quiet: boolean): Promise<void> {
-  await exportPages(wanted.folder, quiet, async (options) => {
-    const { runs, items, turns, files, bytes, leftOut } = await exportSite(database, { ...wanted, ...options });
-    return [`${runs} runs, ${items} items, ${turns} turns, ${files} files, ${megabytes(bytes)}`, ...leftOut];
-  });
-}
-
-const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
-
-/** Shows the progress of an export, and prints its lines at the end: what was written, and what was left out. */
-async function exportPages(
-  folder: string,
-  quiet: boolean,
-  write: (options: Pick<RunExport, 'mostBytes' | 'onProgress' | 'script' | 'signal'>) => Promise<readonly string[]>,
 ): Promise<void> {
   using display = quiet ? undefined : new ProgressDisplay(process.stderr);
   const onProgress = (done: number, total: number) => display?.show({ phase: 'turns', done, total });
-  const options = { mostBytes: MOST_EXPORTED_BYTES, onProgress, script: viewerScript() };
-  const lines = await interruptible((signal) => write({ ...options, signal }), {
-    onInterrupt: () => display?.say('stopping'),
-  });
-  if (lines === undefined) return;
-  const [first, ...others] = lines;
-  printLines([`${shownPath(join(folder, 'index.html'))}: ${first!}`, ...others]);
+  const made = await interruptible(
+    (signal) => exportPages({ ...wanted, mostBytes: MOST_EXPORTED_BYTES, onProgress, signal }),
+    { onInterrupt: () => display?.say('stopping') },
+  );
+  if (made === undefined) return;
+  const { runs, items, turns, files, bytes, leftOut } = made;
+  const what = wanted.run === undefined ? `${runs} runs` : `run ${wanted.run}`;
+  const counts = `${items} items, ${turns} turns, ${files} files, ${Math.ceil(bytes / 1e6)} MB`;
+  printLines([`${shownPath(join(wanted.folder, 'index.html'))}: ${what}, ${counts}`, ...leftOut]);
 }
 
 /** Prints turns as JSON or as text; the reason for missing texts goes to standard error. */

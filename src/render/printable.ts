@@ -21,3 +21,8 @@ export function escapedControls(json: string): string {
 export function printableJson(value: unknown): string {
   return `${escapedControls(JSON.stringify(value, null, 2))}\n`;
 }
+
+/** A whole number in groups of three: `4,400`. A process's first `toLocaleString` would take longer than a page. */
+export function groupedNumber(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}

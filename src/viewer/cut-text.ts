@@ -1,5 +1,4 @@
-import { printable } from '../render/printable.ts';
-import { groupedNumber } from './grouped-number.ts';
+import { groupedNumber, printable } from '../render/printable.ts';
 
 const listedCharacters = 120;
 

@@ -22,7 +22,7 @@ export interface Layout {
   readonly body: Html;
   readonly page: PageKind;
   /** The Content-Security-Policy, for a file, which has no server to send one. */
-  readonly policy?: string;
+  readonly policy: string | undefined;
 }
 
 /** Links to the pages above this one. */

@@ -61,7 +61,7 @@ export interface ItemQuery extends TurnFilter {
   readonly at?: number;
 }
 
-/** Links between pages: addresses of the server, or files of an export. */
+/** Links between pages: addresses of the server (`serverLinks`), or files of an export. */
 export interface Links {
   /** True if forms can be sent, as they can to a server and not in an export. */
   readonly answered: boolean;
@@ -71,8 +71,6 @@ export interface Links {
   run(run: string, query?: ItemQuery): string;
   /** How far the run has come. */
   watch(run: string): string;
-  /** The server-sent events of that page. */
-  watchEvents(run: string): string;
   matrix(run: string, query?: MatrixQuery): string;
   /** A table that the page of the run leaves out, by its id. */
   table(run: string, table: string): string;
@@ -92,3 +90,38 @@ export interface Links {
   style(): string;
   script(): string;
 }
+
+/** An address with a fixed path: names from data appear in the query only. */
+function address(path: string, values: object): string {
+  const given = Object.entries(values).flatMap(([key, value]: [string, unknown]): [string, string][] =>
+    value === undefined ? [] : [[key, value === true ? '1' : String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+/** Addresses of the viewer's server. */
+export const serverLinks: Links = {
+  answered: true,
+  opensTurns: true,
+  runs: () => '/',
+  run: (run, query = {}) => address('/run', { run, ...query }),
+  watch: (run) => address('/watch', { run }),
+  matrix: (run, query = {}) => address('/matrix', { run, ...query }),
+  table: (run, table) => address('/table', { run, table }),
+  figure: (run, figure) => address('/figure.svg', { run, figure }),
+  item: (run, item) => address('/item', { run, item }),
+  turn: (turn, { against } = {}) => address('/turn', { ...turn, against }),
+  turnJson: (turn) => address('/turn.json', turn),
+  pair: (turn, other) => address('/pair', { ...turn, other }),
+  compare: (a, b, { page, force } = {}) =>
+    address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, page, force }),
+  style: () => '/style.css',
+  script: () => '/viewer.js',
+};
+
+/** Addresses of a viewer of reports, which hold the outcomes of turns but no turns. */
+export const reportLinks: Links = {
+  ...serverLinks,
+  opensTurns: false,
+  turn: ({ run, item }) => serverLinks.item(run, item),
+};

@@ -1,8 +1,5 @@
 import { style as reportStyle } from '../report/html/style.ts';
-import { matrixStyle } from './matrix/matrix-style.ts';
-import { pairStyle } from './pair/pair-style.ts';
 import { turnStyle } from './turn/turn-style.ts';
-import { watchStyle } from './watch/watch-style.ts';
 
 const sharedStyle = `
 body { max-width: 90rem; }
@@ -92,7 +89,62 @@ html[data-page="error"] main p::first-letter { text-transform: uppercase; }
   .list time, .list .right { white-space: normal; }
   .list td, .list td.id, .list td.name, .list td.sentence, .list tbody th, .list .cut { min-width: 0; }
 }
+
+/* Items and arms */
+.matrix tbody th { min-width: 14rem; max-width: none; font-weight: 400; background: var(--paper); position: sticky; left: 0; }
+.matrix thead th:first-child { position: sticky; left: 0; background: var(--paper); }
+.matrix th > a { font-size: 0.8rem; }
+.matrix summary { margin: 0; font-weight: 400; }
+.matrix td.gold { width: 22%; min-width: 7rem; }
+.matrix th.arm { width: 2.1rem; padding: 0.3rem 0.35rem; vertical-align: bottom; }
+.matrix th.arm span { writing-mode: vertical-rl; rotate: 180deg; white-space: nowrap; }
+.matrix td.o { min-width: 0; padding: 0; text-align: center; border-left: 1px solid var(--line); }
+.matrix td.o a { display: block; padding: 0.4rem 0.5rem; text-decoration: none; }
+.matrix td.o a { color: inherit; }
+.matrix td.bad { background: var(--bad-wash); }
+.matrix td.o a:hover { outline: 2px solid var(--accent); outline-offset: -2px; }
+.answers { display: grid; grid-template-columns: auto; gap: 0 0.75rem; margin: 0.4rem 0; }
+.answers dd { margin: 0 0 0.3rem 1.2rem; color: var(--soft); font-size: 0.8rem; }
+@media (max-width: 40rem) {
+  .matrix tbody th { min-width: 9rem; max-width: 11rem; }
+  .matrix td.gold { min-width: 5rem; }
+}
+@media print { .matrix tbody th { position: static; } }
+
+/* Two arms side by side */
+.pair { width: 100%; table-layout: fixed; }
+.pair thead th:first-child, .pair tbody th { width: 8.5rem; position: static; font-weight: 400; color: var(--soft); overflow-wrap: anywhere; }
+.pair thead th:nth-child(2), .pair .mark-of { width: 1.8rem; padding: 0.3rem 0.2rem; text-align: center; }
+.pair .differs > * { background: var(--wash); }
+.pair .differs .mark-of b { color: var(--bad); }
+.pair mark { background: var(--query-wash); color: inherit; text-decoration: underline; text-decoration-thickness: 2px; }
+.pair .segment { border-left: 4px solid; padding-left: 0.6rem; }
+.pair .segment.injected { border-left: 8px double; }
+.pair .segment p { margin: 0; max-width: none; }
+.pair .segment.system { border-color: var(--system); }
+.pair .segment.memory { border-color: var(--memory); }
+.pair .segment.history { border-color: var(--history); }
+.pair .segment.query { border-color: var(--query); }
+.pair .p { display: inline-block; min-width: 3.5rem; }
+.pair svg.bar { display: inline-block; width: calc(100% - 4.5rem); height: 0.7rem; vertical-align: middle; }
+.pair.numbers tbody th { color: var(--ink); }
+.pair td span { white-space: normal; }
+@media (max-width: 40rem) {
+  .pair { font-size: 0.8rem; }
+  .pair thead th:first-child, .pair tbody th { width: 4.6rem; }
+  .pair thead th:nth-child(2), .pair .mark-of { width: 1.1rem; }
+  .pair th, .pair td { padding: 0.3rem 0.25rem; }
+  .pair svg.bar { width: 100%; }
+}
+
+/* The progress of a run */
+html[data-page="watch"] .phase { font-weight: 600; }
+html[data-page="watch"] progress { display: block; width: min(46rem, 100%); height: 1.1rem; accent-color: var(--accent); }
+html[data-page="watch"] .name { overflow-wrap: anywhere; }
+html[data-page="watch"] [data-state]::before { content: "●"; padding-right: 0.4rem; }
+html[data-page="watch"] [data-state="live"]::before { color: var(--good); }
+html[data-page="watch"] [data-state="lost"]::before { color: var(--bad); }
 `;
 
 /** Style of all pages of the viewer, in addition to that of the report. */
-export const style = `${reportStyle}${sharedStyle}${turnStyle}${matrixStyle}${pairStyle}${watchStyle}`;
+export const style = `${reportStyle}${sharedStyle}${turnStyle}`;

@@ -49,12 +49,12 @@ describe.skipIf(!hasChromium)('several reports as one static site', () => {
     const listed = (await page.locator('tbody th').allInnerTexts()).map((text) => text.trim());
     expect(listed.sort()).toEqual([...names].sort());
     await page.getByRole('link', { name: 'smollm2-135m-vllm' }).click();
-    await page.waitForURL(/report-\d+\/index\.html$/);
+    await page.waitForURL(/files\/run-\d+\.html$/);
     expect(await page.textContent('h1')).toBe('smollm2-135m-vllm');
     await page.getByRole('link', { name: 'Items and arms', exact: true }).click();
-    await page.waitForURL(/report-\d+\/files\/[^/]+\.html$/);
+    await page.waitForURL(/files\/matrix-\d+\.html$/);
     await page.keyboard.press('Escape');
-    await page.waitForURL(/report-\d+\/index\.html$/);
+    await page.waitForURL(/files\/run-\d+\.html$/);
     await page.keyboard.press('Escape');
     await page.waitForURL(/site\/index\.html$/);
     expect(faults).toEqual([]);

@@ -6,13 +6,13 @@ import type { Browser, Page } from 'playwright-core';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
-import { exportRun } from '../../src/viewer/export/export-run.ts';
-import { inspectApp } from '../../src/viewer/server/inspect-app.ts';
-import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
-import { type InspectServer, startServer } from '../../src/viewer/server/start-server.ts';
+import { exportPages } from '../../src/viewer/export.ts';
+import { viewerApp } from '../../src/viewer/app.ts';
+import { serverLinks as links } from '../../src/viewer/links.ts';
+import { type InspectServer, startServer } from '../../src/viewer/server.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { hostileDataset, hostileMemory } from '../fixtures/hostile-dataset.ts';
-import { builtScript, excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
 
 const run = 'small';
 const hostileItem = '<img src=x>';
@@ -20,7 +20,6 @@ const shownMemory = hostileMemory.replace('\u202e', '\\u202e').replace('\u2066',
 
 let folder: string;
 let path: string;
-let script: string;
 let database: BenchDatabase;
 let server: InspectServer;
 let browser: Browser;
@@ -59,10 +58,9 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     const { code, stderr } = await runProcess([...program, 'bench', ...words], { cwd: folder });
     expect([code, stderr]).toEqual([0, '']);
     path = join(folder, 'reports', 'dki-bench.sqlite');
-    script = builtScript(folder);
     database = openDatabase({ path, readOnly: true });
     const onBug = (error: Error) => faults.push(error.stack ?? error.message);
-    server = await startServer(inspectApp({ database, script, onBug }), 0);
+    server = await startServer(viewerApp({ database, onBug }), 0);
     browser = await openChromium();
     page = await browser.newPage();
     watch(page);
@@ -190,11 +188,12 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     const openFile = (name: string) => page.goto(pathToFileURL(join(folder, name)).href);
 
     it('opens from disk, every link leads to a file, and axe finds nothing serious', async () => {
-      const made = await exportRun(database, {
-        ...{ run, script, folder: join(folder, 'pages'), mostBytes: 50e6, hasTurns: true },
+      const made = await exportPages({
+        database,
+        ...{ run, folder: join(folder, 'pages'), mostBytes: 50e6 },
         ...quiet,
       });
-      expect(made).toMatchObject({ items: 11, turns: 33, leftOut: undefined });
+      expect(made).toMatchObject({ items: 11, turns: 33, leftOut: [] });
       expect(
         files('pages').every((name) => /^(?:[a-z]+-\d+\.(?:html|json|svg)|style\.css|viewer\.js)$/.test(name)),
       ).toBe(true);
@@ -217,7 +216,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
         kinds.add(kind);
         expect(await excessWidth(page)).toBe(0);
       }
-      expect([...kinds].sort()).toEqual(['disagreeing', 'index', 'item', 'matrix', 'pair', 'table', 'turn']);
+      expect([...kinds].sort()).toEqual(['index', 'item', 'matrix', 'pair', 'run', 'table', 'turn']);
       expect(seen.size).toBe(made.files - 2);
       expect(faults).toEqual([]);
     });
@@ -263,29 +262,32 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
 
     it('leaves out the last items where it would become too large, and says so', async () => {
       const most = 1_500_000;
-      const made = await exportRun(database, {
-        ...{ run, script, folder: join(folder, 'small'), mostBytes: most, hasTurns: true },
+      const made = await exportPages({
+        database,
+        ...{ run, folder: join(folder, 'small'), mostBytes: most },
         ...quiet,
       });
       expect(made.items).toBeGreaterThan(0);
       expect(made.items).toBeLessThan(11);
       expect(made.bytes).toBeLessThan(most);
-      expect(made.leftOut).toBe(
+      expect(made.leftOut).toEqual([
         `Left out: the last ${11 - made.items} of 11 items, ${33 - made.turns} of 33 turns. An export takes at most 1.5 MB.`,
-      );
+      ]);
       await openFile('small/index.html');
-      expect(await page.textContent('main')).toContain(made.leftOut);
+      expect(await page.textContent('main')).toContain(made.leftOut[0]);
       expect(files('small').filter((name) => name.startsWith('turn-'))).toHaveLength(2 * made.turns);
     });
 
     it('leaves nothing where it was ended, and refuses a folder that holds something', async () => {
       const ended = { ...quiet, signal: AbortSignal.abort() };
-      const options = { run, script, mostBytes: 50e6, hasTurns: true };
-      await expect(exportRun(database, { ...options, ...ended, folder: join(folder, 'ended') })).rejects.toThrow(
+      const options = { run, mostBytes: 50e6 };
+      await expect(exportPages({ database, ...options, ...ended, folder: join(folder, 'ended') })).rejects.toThrow(
         'abort',
       );
       expect(readdirSync(folder).filter((name) => name.startsWith('ended'))).toEqual([]);
-      await expect(exportRun(database, { ...options, ...quiet, folder: join(folder, 'pages') })).rejects.toMatchObject({
+      await expect(
+        exportPages({ database, ...options, ...quiet, folder: join(folder, 'pages') }),
+      ).rejects.toMatchObject({
         code: 'bad-option',
         message: expect.stringContaining('the folder is not empty') as string,
       });

@@ -5,13 +5,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import type { AttributionPort } from '../../src/viewer/attribution/attribution-port.ts';
-import { inspectApp } from '../../src/viewer/server/inspect-app.ts';
-import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
-import { type InspectServer, startServer } from '../../src/viewer/server/start-server.ts';
+import { viewerApp } from '../../src/viewer/app.ts';
+import { serverLinks as links } from '../../src/viewer/links.ts';
+import { type InspectServer, startServer } from '../../src/viewer/server.ts';
 import { runResults } from '../fixtures/run-results.ts';
 import { storeRun } from '../fixtures/stored-runs.ts';
-import { builtScript, excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
 
 const hostile = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">\u202e\u0000';
 const widths = [1280, 390];
@@ -23,13 +22,6 @@ let server: InspectServer;
 let browser: Browser;
 let page: Page;
 const faults: string[] = [];
-
-const attribution: AttributionPort = {
-  compute: async (_turn, onProgress) => {
-    onProgress(1, 1);
-    return { method: 'text', logProbability: -1, memories: [], modelMs: 1 };
-  },
-};
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dki-bench-browser-'));
@@ -55,7 +47,7 @@ beforeAll(async () => {
   }
   database = openDatabase({ path, readOnly: true });
   const onBug = (error: Error) => faults.push(String(error));
-  server = await startServer(inspectApp({ database, script: builtScript(folder), attribution, onBug }), 0);
+  server = await startServer(viewerApp({ database, onBug }), 0);
   browser = await openChromium();
   page = await browser.newPage();
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
@@ -156,15 +148,5 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
     await page.click('text=Side by side with rag');
     await page.waitForURL(/\/pair\?/);
     expect(await page.locator('tr.differs th').first().textContent()).toBe('answer');
-  });
-
-  it('asks before it computes attributions', async () => {
-    await open(turnOf('i-2'));
-    await page.click('text=Compute leave-one-out attribution');
-    await page.locator('text=This loads the model').waitFor();
-    const loaded = page.waitForEvent('load');
-    await page.getByRole('button', { name: 'Compute', exact: true }).click();
-    await loaded;
-    expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
+import { serverLinks as links } from '../../src/viewer/links.ts';
 import { formatNumber } from '../../src/render/table.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
 import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';

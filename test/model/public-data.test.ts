@@ -7,7 +7,7 @@ import { textHash } from '../../src/base/text-hash.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
-import { exportRun } from '../../src/viewer/export/export-run.ts';
+import { exportPages } from '../../src/viewer/export.ts';
 import { readComparison } from '../../src/viewer/compare/read-comparison.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnJson } from '../../src/viewer/turn/turn-json.ts';
@@ -100,11 +100,10 @@ describe('texts of a public set', () => {
   it('stand in no file of an export: hashes and ids do', async () => {
     const exported = folder.file('export');
     const [signal, onProgress] = [new AbortController().signal, () => undefined];
-    await exportRun(database, {
+    await exportPages({
+      database,
       run: 'public',
-      hasTurns: true,
       folder: exported,
-      script: '',
       mostBytes: 1e8,
       onProgress,
       signal,
@@ -126,7 +125,7 @@ describe('texts of a public set', () => {
     expect(shownWith(other)).not.toMatch(foreign);
     expect(shownWith(other)).toContain('other.json (sha256');
     expect(turnJson(readTurnPage(database, ref))).not.toMatch(foreign);
-    const pair = { a: { run: 'public', arm: 'rag' }, b: { run: 'public', arm: 'none' }, page: 1 };
+    const pair = { a: { run: 'public', arm: 'rag' }, b: { run: 'public', arm: 'none' }, page: 1, force: false };
     expect(JSON.stringify(readComparison(database, pair))).not.toMatch(foreign);
   });
 });

@@ -4,7 +4,7 @@ import { runBench } from '../../src/bench/compose.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { printTurn } from '../../src/viewer/print/print-turn.ts';
-import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
+import { serverLinks as links } from '../../src/viewer/links.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
 import type { RunResults } from '../../src/store/records/results.ts';

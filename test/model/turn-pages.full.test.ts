@@ -6,7 +6,7 @@ import { runBench } from '../../src/bench/compose.ts';
 import { itemPage } from '../../src/viewer/item/item-page.ts';
 import { readItemPage } from '../../src/viewer/item/read-item-page.ts';
 import { printTurn } from '../../src/viewer/print/print-turn.ts';
-import { serverLinks as links } from '../../src/viewer/server/server-links.ts';
+import { serverLinks as links } from '../../src/viewer/links.ts';
 import { kvPieces } from '../../src/viewer/turn/kv-pieces.ts';
 import { placedSegments } from '../../src/viewer/turn/placed-segments.ts';
 import { readTurnPage, type TurnModel } from '../../src/viewer/turn/read-turn.ts';

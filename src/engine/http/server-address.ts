@@ -1,16 +1,17 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { isOfThisMachine } from '../../config/server-address.ts';
 
-/** The options that give a server's address. */
-export interface AddressOptions {
+/** The address of a server, as it was asked for. */
+export interface AskedAddress {
+  /** The adapter's name. */
   readonly engine: string;
   readonly engineUrl: string | undefined;
-  /** Permits the address of another machine. */
+  /** The address may be that of another machine. */
   readonly allowRemote: boolean | undefined;
 }
 
-/** Checks a server's address. @throws BenchError `bad-option` where it is missing, malformed, or remote without `allowRemote` */
-export function serverAddress({ engine, engineUrl, allowRemote = false }: AddressOptions): string {
+/** The address of a server. @throws BenchError `bad-option` where it is missing, is none, or is of another machine unasked */
+export function serverAddress({ engine, engineUrl, allowRemote = false }: AskedAddress): string {
   const example = 'http://127.0.0.1:8080';
   if (engineUrl === undefined) {
     throw new BenchError('bad-option', `--engine ${engine}: no server is named`, `add --engine-url ${example}`);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ServerTokenizer, type TokenRoutes } from './server-tokenizer.ts';
+import { ServerTokenizer } from './server-tokenizer.ts';
+import type { TokenRoutes } from './token-routes.ts';
 
 const CONTROL = new Map([
   ['</s>', 0],

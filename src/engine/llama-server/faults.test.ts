@@ -76,7 +76,7 @@ describe('a server that does not come up as it must', () => {
       '/props',
       { says: () => ({ hello: 'world' }) },
       'protocol',
-      'unexpected response from /props: total_slots',
+      'with what it should not, total_slots',
     ],
   ])('is named where it %s', async (_, path, fault, code, why) => {
     always(path, fault);

@@ -1,5 +1,4 @@
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
@@ -11,27 +10,15 @@ import { checkModelFile } from '../gguf/model-check.ts';
 import { modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
-import { LlamaServerEngine, LONGEST_DEFAULT_CONTEXT_TOKENS, type ServerPlace } from './llama-server-engine.ts';
+import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
+import { type LlamaServerOptions, llamaServerOptions } from './llama-server-options.ts';
 import { OwnServer, type OwnServerSettings } from './own-server.ts';
-import { probeServer } from './probe-server.ts';
-
-/** Options of llama-server; names and meanings are those of the command line. */
-const llamaServerOptions = z.strictObject({
-  /** Address of the server, such as `http://127.0.0.1:8080`. */
-  engineUrl: z.string().exactOptional(),
-  /** Permits the address of another machine. */
-  allowRemote: z.boolean().exactOptional(),
-  /** The folder that the server was told to save slots to, as this machine sees it. */
-  slotsFolder: z.string().exactOptional(),
-  /** The program of a server that is started for the run, and ended with it. */
-  llamaServer: z.string().exactOptional(),
-});
-
-export type LlamaServerOptions = Readonly<z.output<typeof llamaServerOptions>>;
+import { probeServer } from './probed-server.ts';
+import { LONGEST_DEFAULT_CONTEXT_TOKENS } from './server-info.ts';
 
 /**
- * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; KV moves
- * through the files of its slots.
+ * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; K/V goes through the
+ * files of its slots.
  *
  * @example
  * const opener = llamaServer.opener({ engineUrl: 'http://127.0.0.1:8080' });
@@ -39,11 +26,11 @@ export type LlamaServerOptions = Readonly<z.output<typeof llamaServerOptions>>;
  */
 export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   name: 'llama-server',
-  summary: "llama.cpp's own server: --engine-url, with KV by --slots-folder and --model FILE",
+  summary: "llama.cpp's own server: --engine-url, with K/V by --slots-folder and --model FILE",
   options: llamaServerOptions,
   opener: (options) => ({
     async inspect(model) {
-      const place = await findPlace({ model }, options);
+      const place = await placeOf({ model }, options);
       try {
         const { served, capabilities } = await probeServer(place.connection, place);
         return { model: served.description, missing: capabilities.missing };
@@ -51,9 +38,9 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
         await place.close();
       }
     },
-    fetch: localFile,
+    fetch: fileOf,
     async open(request, callOptions) {
-      const place = await findPlace(request, options, callOptions);
+      const place = await placeOf(request, options, callOptions);
       try {
         return await LlamaServerEngine.open(place, request, callOptions);
       } catch (error) {
@@ -65,39 +52,43 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   }),
 };
 
-async function findPlace(
+async function placeOf(
   request: EngineRequest,
   { engineUrl, slotsFolder, allowRemote, llamaServer: program }: LlamaServerOptions,
   options: CallOptions = {},
 ): Promise<ServerPlace> {
   const name = request.model;
-  const file = await localFile(name);
+  const file = await fileOf(name);
   if (program === undefined) {
     const url = serverAddress({ engine: llamaServer.name, engineUrl, allowRemote });
     const connection = new ServerConnection({ url, program: llamaServer.name });
     return { connection, name, file, slotsFolder, close: () => Promise.resolve() };
   }
-  const others = { '--engine-url': engineUrl, '--slots-folder': slotsFolder, '--allow-remote': allowRemote };
-  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+  const [other] = [
+    ...(engineUrl === undefined ? [] : ['--engine-url']),
+    ...(slotsFolder === undefined ? [] : ['--slots-folder']),
+    ...(allowRemote === undefined ? [] : ['--allow-remote']),
+  ];
   if (other !== undefined) {
     const message = `${other}: a server that is started for the run has an address and a folder of its own`;
     throw new BenchError('bad-option', message, `drop ${other}, or --llama-server`);
   }
   if (file === undefined) {
-    const message = `--model ${name}: no file to start a server with`;
-    throw new BenchError('bad-option', message, 'name a GGUF file: --model FILE');
+    throw new BenchError(
+      'bad-option',
+      `--model ${name}: no file to start a server with`,
+      'name a GGUF file: --model FILE',
+    );
   }
-  const server = await OwnServer.start(serverSettings(program, file, request), options);
+  const server = await OwnServer.start(settingsOf(program, file, request), options);
   return {
     connection: new ServerConnection({ url: server.url, program: llamaServer.name }),
-    name,
-    file,
-    slotsFolder: server.slotsFolder,
+    ...{ name, file, slotsFolder: server.slotsFolder },
     close: () => server[Symbol.asyncDispose](),
   };
 }
 
-function serverSettings(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
+function settingsOf(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
   checkModelFile(modelPath, process.availableMemory());
   const { trainContextTokens } = readGgufHeader(modelPath);
   const { sessions = 1, cellsPerPosition = 1, kvType = 'F16', threads } = request;
@@ -105,8 +96,8 @@ function serverSettings(program: string, modelPath: string, request: EngineReque
   return { program, modelPath, slots: sessions, slotTokens: contextTokens * cellsPerPosition, kvType, threads };
 }
 
-/** The file of this machine that `--model` names; undefined for the server's own names. */
-async function localFile(model: string, download?: DownloadOptions): Promise<string | undefined> {
+/** The file of this machine that `--model` names; undefined for what the server has loaded, and for a name of its own. */
+async function fileOf(model: string, download?: DownloadOptions): Promise<string | undefined> {
   const isFile = isAbsolute(model) || [hubPrefix, randomModelPrefix].some((prefix) => model.startsWith(prefix));
   return isFile ? await modelFileOf(model, download) : undefined;
 }

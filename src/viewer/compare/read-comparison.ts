@@ -14,12 +14,12 @@ const pageSize = 50;
 
 /** The arms to compare; an arm that is not named is chosen among those that both runs have. */
 export interface ComparisonQuery {
-  readonly a: { readonly run: string; readonly arm?: string };
-  readonly b: { readonly run: string; readonly arm?: string };
+  readonly a: { readonly run: string; readonly arm: string | undefined };
+  readonly b: { readonly run: string; readonly arm: string | undefined };
   /** From 1. */
   readonly page: number;
   /** Compare runs of different data or models, too. */
-  readonly force?: true;
+  readonly force: boolean;
 }
 
 /** Two arms compared item by item: `a` is judged against `b`. */
@@ -66,7 +66,7 @@ function requireComparable(
   { force }: ComparisonQuery,
 ): void {
   const [difference] = forced;
-  if (difference === undefined || force === true) return;
+  if (difference === undefined || force) return;
   throw new BenchError(
     'bad-option',
     `runs "${a.name}" and "${b.name}" differ in ${difference.what}: ${difference.a} and ${difference.b}`,

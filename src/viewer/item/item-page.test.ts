@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { serverLinks as links } from '../server/server-links.ts';
+import { serverLinks as links } from '../links.ts';
 import { inspectedTurn } from '../stored-turn.ts';
 import { itemPage } from './item-page.ts';
 import type { ItemModel } from './read-item-page.ts';

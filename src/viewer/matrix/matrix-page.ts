@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import type { Html } from '../../render/html-table.ts';
-import { printable } from '../../render/printable.ts';
+import { groupedNumber, printable } from '../../render/printable.ts';
 import { listText } from '../cut-text.ts';
-import { groupedNumber } from '../grouped-number.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { goldText } from '../run/item-list.ts';

@@ -1,6 +1,5 @@
 import type { BenchDatabase } from '../../store/database.ts';
 import { ItemOutcomesRepository, type TurnOutcome } from '../../store/item-outcomes-repository.ts';
-import type { ItemIds } from '../../store/turn-index/turn-index.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { runNamed } from '../find-run.ts';
@@ -9,7 +8,7 @@ import type { MatrixQuery } from '../links.ts';
 import { filterValues } from '../run/filter-values.ts';
 import type { FilterValues } from '../run/turn-filters.ts';
 
-/** Cells of a page: more would make it too large. */
+/** Cells of a page, so that wide matrices are no larger than narrow ones. */
 const mostCells = 500;
 const mostRows = 50;
 const leastRows = 10;
@@ -43,11 +42,6 @@ export interface MatrixPage {
   readonly hiddenTexts: string | null;
 }
 
-/** Items of a page, so that wide matrices are no larger than narrow ones. */
-function rowsOfPage(arms: number): number {
-  return Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / Math.max(1, arms))));
-}
-
 /** The arms that have turns, in the order of the run. */
 function armsInOrder({ plan }: RunRecord, having: readonly string[]): string[] {
   const planned = plan.arms.map(({ name }) => name).filter((name) => having.includes(name));
@@ -68,52 +62,45 @@ export function rowOf(itemId: string, turns: readonly TurnOutcome[], hidden: boo
   };
 }
 
-function pageOf(
+/**
+ * Reads a page of the matrix.
+ *
+ * @param options.hidden by default the rule of reports
+ * @param options.inFile a page has as many items as a file takes
+ * @throws BenchError `not-found` for an unknown name
+ */
+export function readMatrix(
   database: BenchDatabase,
-  run: RunRecord,
-  items: ItemIds,
-  { query, values, hidden, size }: Pick<MatrixPage, 'query' | 'values'> & { hidden: HiddenTexts; size?: number },
+  name: string,
+  query: MatrixQuery,
+  {
+    hidden = hiddenInReports,
+    inFile = false,
+  }: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
 ): MatrixPage {
+  const run = runNamed(database, name);
+  const values = filterValues(database, run, query);
+  const { page: wanted = 1, ...filter } = query;
+  const items = new ItemOutcomesRepository(database).items(run.id, filter);
   const arms = armsInOrder(run, values.arms);
-  const rowsOfOne = size ?? rowsOfPage(arms.length);
-  const pages = Math.max(1, Math.ceil(items.length / rowsOfOne));
-  const page = Math.min(query.page ?? 1, pages);
-  const first = (page - 1) * rowsOfOne;
-  const shown = items.slice(first, first + rowsOfOne);
+  const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
+  const pages = Math.max(1, Math.ceil(items.length / size));
+  const page = Math.min(wanted, pages);
+  const first = (page - 1) * size;
+  const shown = items.slice(first, first + size);
   const turns = Map.groupBy(new ItemOutcomesRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
   const hiddenTexts = hidden(run);
   return {
-    ...{ run: run.name, query, values, arms, page, pages, hiddenTexts },
+    run: run.name,
+    query,
+    values,
+    arms,
+    page,
+    pages,
+    hiddenTexts,
     rows: shown.map((itemId) => rowOf(itemId, turns.get(itemId) ?? [], hiddenTexts !== null)),
     first: first + 1,
     matching: items.length,
     unknownQuality: unknownQuality(run.model),
   };
-}
-
-/** Reads a page of the matrix. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
-export function readMatrix(
-  database: BenchDatabase,
-  name: string,
-  query: MatrixQuery,
-  hidden: HiddenTexts = hiddenInReports,
-): MatrixPage {
-  const run = runNamed(database, name);
-  const values = filterValues(database, run, query);
-  const { page: _, ...filter } = query;
-  const items = new ItemOutcomesRepository(database).items(run.id, filter);
-  return pageOf(database, run, items, { query, values, hidden });
-}
-
-/** Reads a page of the matrix of these items, as many as a file takes. @param page from 1 */
-export function readMatrixFile(
-  database: BenchDatabase,
-  name: string,
-  items: readonly string[],
-  page: number,
-  hidden: HiddenTexts,
-): MatrixPage {
-  const run = runNamed(database, name);
-  const values = filterValues(database, run, {});
-  return pageOf(database, run, items, { query: { page }, values, hidden, size: mostRowsOfFile });
 }

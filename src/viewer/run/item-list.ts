@@ -3,9 +3,8 @@ import { mostCounted, type TurnListPage } from '../../store/turn-list-repository
 import type { TurnListRow } from '../../store/schema.ts';
 import type { Html } from '../../render/html-table.ts';
 import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
-import { printable } from '../../render/printable.ts';
+import { groupedNumber, printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
-import { groupedNumber } from '../grouped-number.ts';
 import type { ItemQuery, Links } from '../links.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import { listText } from '../cut-text.ts';

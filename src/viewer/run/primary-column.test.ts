@@ -6,7 +6,7 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import { builtInMetrics } from '../../eval/analysis/metrics/metrics.ts';
 import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { TurnRecord } from '../../store/records/turn-record.ts';
-import { serverLinks as links } from '../server/server-links.ts';
+import { serverLinks as links } from '../links.ts';
 import { itemList } from './item-list.ts';
 import { readRunPage } from './read-run-page.ts';
 

@@ -95,6 +95,13 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
     ${itemList(items, links)}`;
 }
 
+/** A page of the list alone, as an export has it beside the page of the run. */
+export function listPage({ name, items }: RunPage, links: Links): Html {
+  return html`<h1>${items.query.disagreeing === true ? 'Where arms disagree' : 'Turns'}</h1>
+    <p class="lead">Run <a href="${links.run(name)}">${printable(name)}</a></p>
+    ${itemList(items, links)}`;
+}
+
 /** A form that compares two arms of the run item by item. */
 function armsForm({
   items: {

@@ -71,7 +71,7 @@ it('shows the texts of data that are not ours from a file of the reader alone', 
   const { database } = await openReports(join(folder, 'a/results.json'), texts);
   using _ = database;
   expect(readMatrix(database, 'main', {}).hiddenTexts).toContain('which are others');
-  const shown = readMatrix(database, 'main', {}, () => null);
+  const shown = readMatrix(database, 'main', {}, { hidden: () => null });
   expect(shown.rows.map(({ question, gold }) => [question, gold])[1]).toEqual(['From my file?', null]);
 });
 

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import type { Html } from '../../render/html-table.ts';
-import { printable } from '../../render/printable.ts';
+import { groupedNumber, printable } from '../../render/printable.ts';
 import { type CutText, cutText, cutWords } from '../cut-text.ts';
-import { groupedNumber } from '../grouped-number.ts';
 
 /** Length of an escape such as `&quot;` or `\\u202e`. */
 const ESCAPED_BYTES = 6;

@@ -5,7 +5,7 @@ import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { layout } from '../layout.ts';
 import { printTurn } from '../print/print-turn.ts';
-import { serverLinks as links } from '../server/server-links.ts';
+import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 import type { TurnModel } from './read-turn.ts';
@@ -34,7 +34,7 @@ function modelOf(turn: InspectedTurn, more: Partial<TurnModel> = {}): TurnModel 
 
 async function pageOf(model: TurnModel, places: readonly string[] = []): Promise<string> {
   const body = turnPage(model, links, { places });
-  return layout({ title: model.turn.arm, links, breadcrumbs: [], body, page: 'turn' });
+  return layout({ title: model.turn.arm, links, breadcrumbs: [], body, page: 'turn', policy: undefined });
 }
 
 /** A turn with that text wherever data may bring one. */

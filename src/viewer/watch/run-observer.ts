@@ -1,40 +1,59 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import { RunGrowthRepository } from '../../store/run-growth-repository.ts';
+import { type FaultyTurn, RunGrowthRepository } from '../../store/run-growth-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { plannedTurns } from '../../eval/analysis/unfinished-run.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
-import { UsersSoFar } from '../../eval/analysis/users-so-far.ts';
+import { type ArmSoFar, UsersSoFar } from '../../eval/analysis/users-so-far.ts';
+import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
-import type { FaultsSoFar, RunState } from './run-state.ts';
-import { turnRate } from './turn-rate.ts';
 
-/** Turns by which the rate is measured. */
+/** The latest turns, by which the rate is measured. */
 const ratedTurns = 400;
-/** Faulty turns that are shown. */
 const shownFaults = 5;
+/** Turns that were written earlier say nothing about the present speed. */
+const rateWindowMs = 5 * 60_000;
 
-/** The turns of a run up to one of them, in numbers. */
-interface KnownTurns {
-  readonly turns: number;
-  /** Id of the last; 0 before the first. */
-  readonly last: number;
+/** Turns that failed, or that fail a check by themselves. */
+export interface FaultsSoFar {
+  /** Turns by check. */
   readonly checks: ReadonlyMap<string, number>;
+  /** Turns that failed. */
   readonly errors: number;
+  /** A few of them, the latest first. */
+  readonly latest: readonly FaultyTurn[];
 }
 
-const nothing: KnownTurns = { turns: 0, last: 0, checks: new Map(), errors: 0 };
+/** The progress of a run. */
+export interface RunState extends Pick<RunRecord, 'name' | 'suite' | 'status' | 'startedAt'> {
+  /** The self-tests have passed: turns follow. */
+  readonly begun: boolean;
+  readonly turns: number;
+  readonly ofTurns: number;
+  /** Users whose turns are all stored. */
+  readonly users: number;
+  readonly ofUsers: number;
+  /** Over the last minutes; null if too few turns were written in them. */
+  readonly turnsPerSecond: number | null;
+  /** Milliseconds since 1970; null before the first turn, and if the run has ended. */
+  readonly lastTurnAt: number | null;
+  readonly readAt: number;
+  readonly primary: MetricDeclaration;
+  /** The reason why answers are not judged; null if they are. */
+  readonly unknownQuality: string | null;
+  /** Over the users whose turns are all stored. */
+  readonly arms: readonly ArmSoFar[];
+  readonly faults: FaultsSoFar;
+}
 
-/** Reads how far a run has come, again and again: what it read before it does not read again. */
+/** Reads the progress of a run again and again; users whose turns are all stored are read once. */
 export class RunObserver {
   readonly #database: BenchDatabase;
   readonly #name: string;
   readonly #hidden: HiddenTexts;
   #runId = '';
-  #known = nothing;
-  #faults: FaultsSoFar['latest'] = [];
   #users: UsersSoFar | undefined;
   #added = new Set<string>();
 
@@ -48,55 +67,49 @@ export class RunObserver {
   /** @param now milliseconds since 1970 @throws BenchError `not-found` for an unknown name */
   read(now = Date.now()): RunState {
     const run = runNamed(this.#database, this.#name);
-    if (run.id !== this.#runId) {
-      this.#runId = run.id;
-      this.#forgetTurns();
-      this.#forgetUsers();
-    }
+    const { name, suite, status, startedAt, dataset, plan } = run;
     const growth = new RunGrowthRepository(this.#database, run.id);
-    const hidesTexts = this.#hidden(run) !== null;
-    this.#readTurns(growth, hidesTexts);
-    const { turns, last, checks, errors } = this.#known;
+    const { turns, last = 0, faults } = growth.newTurns(0);
+    const { primary } = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
     const finished = new RunUserRepository(this.#database, run.id).finished();
-    const arms = this.#usersOf(run, growth, finished).arms();
-    const times = run.status === 'running' && last > 0 ? growth.latestTimes(last, ratedTurns) : [];
+    const times = status === 'running' && last > 0 ? growth.latestTimes(last, ratedTurns) : [];
     return {
-      ...{ name: run.name, suite: run.suite, status: run.status, startedAt: run.startedAt },
+      name,
+      suite,
+      status,
+      startedAt,
       begun: run.probes !== null,
-      ...{ turns, ofTurns: plannedTurns(run), users: finished.size, ofUsers: run.dataset.users },
-      ...{ turnsPerSecond: turnRate(times, now), lastTurnAt: times.at(-1)?.createdAt ?? null, readAt: now },
-      ...{ primary: metricsOfRun(measured(run)).primary, unknownQuality: unknownQuality(run.model), arms },
-      faults: { checks, errors, latest: this.#faults },
+      turns,
+      ofTurns: plannedTurns(run),
+      users: finished.size,
+      ofUsers: dataset.users,
+      turnsPerSecond: turnRate(times, now),
+      lastTurnAt: times.at(-1)?.createdAt ?? null,
+      readAt: now,
+      primary,
+      unknownQuality: unknownQuality(run.model),
+      arms: this.#usersSoFar(run, primary, growth, finished).arms(),
+      faults: faultsSoFar(
+        faults,
+        faults.length === 0 ? [] : growth.latestFaults(shownFaults),
+        this.#hidden(run) !== null,
+      ),
     };
   }
 
-  #readTurns(growth: RunGrowthRepository, hidesTexts: boolean): void {
-    const before = this.#known;
-    const found = growth.newTurns(before.last);
-    const turns = before.turns + found.turns;
-    // Whoever goes on with a run asks users again who were not finished, and deletes their turns.
-    if (before !== nothing && growth.turns() < turns) {
-      this.#forgetTurns();
-      this.#readTurns(growth, hidesTexts);
-      return;
+  #usersSoFar(
+    run: RunRecord,
+    primary: MetricDeclaration,
+    growth: RunGrowthRepository,
+    finished: ReadonlySet<string>,
+  ): UsersSoFar {
+    // A resumed run deletes the turns of unfinished users and runs them again.
+    const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
+    if (this.#users === undefined || isOther) {
+      this.#runId = run.id;
+      this.#users = new UsersSoFar(run.plan.arms, primary);
+      this.#added = new Set();
     }
-    const checks = new Map(before.checks);
-    let { errors } = before;
-    for (const fault of found.faults) {
-      if (fault.failed) errors += fault.turns;
-      const failed = (fault.checks ?? '').split(',').filter((check) => check !== '' && check !== 'errors');
-      for (const check of failed) checks.set(check, (checks.get(check) ?? 0) + fault.turns);
-    }
-    this.#known = { turns, last: found.last ?? before.last, checks, errors };
-    if (found.faults.length === 0) return;
-    this.#faults = growth
-      .latestFaults(shownFaults)
-      .map((turn) => ({ ...turn, error: hidesTexts && turn.error !== null ? 'failed' : turn.error }));
-  }
-
-  #usersOf(run: RunRecord, growth: RunGrowthRepository, finished: ReadonlySet<string>): UsersSoFar {
-    if ([...this.#added].some((userId) => !finished.has(userId))) this.#forgetUsers();
-    this.#users ??= new UsersSoFar(run.plan.arms, metricsOfRun(measured(run)).primary);
     for (const userId of finished) {
       if (this.#added.has(userId)) continue;
       this.#users.add(growth.valuesOf(userId));
@@ -104,16 +117,40 @@ export class RunObserver {
     }
     return this.#users;
   }
-
-  #forgetTurns(): void {
-    this.#known = nothing;
-    this.#faults = [];
-  }
-
-  #forgetUsers(): void {
-    this.#users = undefined;
-    this.#added = new Set();
-  }
 }
 
-const measured = ({ dataset, plan }: RunRecord) => ({ dataset, metrics: plan.metrics ?? [] });
+function faultsSoFar(
+  faults: ReturnType<RunGrowthRepository['newTurns']>['faults'],
+  latest: readonly FaultyTurn[],
+  hidesTexts: boolean,
+): FaultsSoFar {
+  const checks = new Map<string, number>();
+  for (const fault of faults) {
+    for (const check of (fault.checks ?? '').split(',')) {
+      if (check !== '' && check !== 'errors') checks.set(check, (checks.get(check) ?? 0) + fault.turns);
+    }
+  }
+  const errors = faults.filter(({ failed }) => failed).reduce((sum, { turns }) => sum + turns, 0);
+  const shown = latest.map((turn) => (hidesTexts && turn.error !== null ? { ...turn, error: 'failed' } : turn));
+  return { checks, errors, latest: shown };
+}
+
+/**
+ * Turns per second over the last minutes, from the first item's end to the last turn: the turns of an item are written
+ * together. Null if turns of only one item were written in that time.
+ *
+ * @param written in the order of writing
+ * @param now milliseconds since 1970
+ */
+export function turnRate(
+  written: readonly { readonly itemId: string; readonly createdAt: number }[],
+  now: number,
+): number | null {
+  const recent = written.filter(({ createdAt }) => createdAt > now - rateWindowMs);
+  const [first] = recent;
+  if (first === undefined) return null;
+  const began = recent.findLastIndex(({ itemId }) => itemId === first.itemId);
+  const ms = recent.at(-1)!.createdAt - recent[began]!.createdAt;
+  const turns = recent.length - 1 - began;
+  return turns === 0 || ms <= 0 ? null : (turns * 1000) / ms;
+}

@@ -2,12 +2,11 @@ import { html } from 'hono/html';
 import { groupOf } from '../../store/run-name.ts';
 import { type Html, htmlTable } from '../../render/html-table.ts';
 import { duration } from '../../render/duration.ts';
-import { printable } from '../../render/printable.ts';
+import { groupedNumber, printable } from '../../render/printable.ts';
 import { countCell, estimateCell, formatNumber, type Table, textCell } from '../../render/table.ts';
 import { listText } from '../cut-text.ts';
-import { groupedNumber } from '../grouped-number.ts';
 import type { Links } from '../links.ts';
-import type { RunState } from './run-state.ts';
+import type { RunState } from './run-observer.ts';
 
 /** Silence after which the page asks whether the bench still runs. */
 const quietMs = 60_000;
@@ -28,7 +27,7 @@ function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links
     case 'running':
       if (!begun) return html`Loading and testing itself: the first turn follows.`;
       if (turns >= ofTurns) return html`All turns are there: the last checks and the report follow.`;
-      return html`Asking.`;
+      return html`Running.`;
   }
 }
 
@@ -141,33 +140,25 @@ function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunS
   };
 }
 
-/** The part of the page that changes while the run goes on; its parts are replaced one by one. */
-export function watchedParts(state: RunState, links: Links): Html {
-  const { name } = state;
+/** The page of a run under way: its state at the request; the script of the page keeps it up to date until the run ends. */
+export function watchPage(state: RunState, links: Links): Html {
+  const { name, suite, startedAt, status, readAt } = state;
   const link = (arm: string) => ({
     href: `${links.run(name, { arm })}#items`,
     words: `the turns of ${arm} in the list of the run`,
   });
-  return html`<div data-watched>
-    ${progressPart(state, links)}
-    <section aria-labelledby="faults-heading">
-      <h2 id="faults-heading">Failing turns</h2>
-      ${faultsPart(state, links)}
-    </section>
-    <div data-part="table">${htmlTable(tableOf(state), 'watch', link)}</div>
-  </div>`;
-}
-
-/** The page that watches a run: its state when it was asked for, and from then on if the script runs. */
-export function watchPage(state: RunState, links: Links): Html {
-  const { name, suite, startedAt } = state;
   return html`<h1>${printable(name)}</h1>
     <p class="lead">
       Suite ${printable(suite)}, started ${new Date(startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC ·
       <a href="${links.run(name)}">the run and its turns</a>
     </p>
-    <p class="soft" data-connection data-events="${links.watchEvents(name)}">
-      The state of ${timeOfDay(state.readAt)} UTC: reload the page for that of now.
+    <p class="soft" data-connection="${status === 'running' ? 'live' : 'ended'}">
+      The state of ${timeOfDay(readAt)} UTC: reload the page for that of now.
     </p>
-    ${watchedParts(state, links)}`;
+    ${progressPart(state, links)}
+    <section aria-labelledby="faults-heading">
+      <h2 id="faults-heading">Failing turns</h2>
+      ${faultsPart(state, links)}
+    </section>
+    <div data-part="table">${htmlTable(tableOf(state), 'watch', link)}</div>`;
 }

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
+import { fakeVocabulary } from '../../../test/fixtures/fake-engine/fake-vocabulary.ts';
+import { FakeOpenAiServer } from '../../../test/fixtures/fake-openai-server/fake-openai-server.ts';
+import { ServerConnection } from '../http/server-connection.ts';
+import type { TokenRoutes } from '../http/token-routes.ts';
+import { tokenRoutesOf } from './v1-token-routes.ts';
+
+let server: FakeOpenAiServer;
+let routes: TokenRoutes;
+beforeAll(async () => {
+  server = await FakeOpenAiServer.start(await fakeAdapter.opener({}).open({ model: 'fake' }));
+  const connection = new ServerConnection({ url: server.url, program: 'the server' });
+  ({ routes } = (await tokenRoutesOf(connection, 'fake-model', {}))!);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const control = fakeVocabulary.controlTokens.map((_, id) => id);
+
+test.each(['</s>', '<|im_start|>user', 'a</s></s><s>b', 'User: <|im_end|>\n<|im_start|>', '<<|im_end|>>', '2 < 3 > 1'])(
+  'of %j come no control tokens, and its text comes back; parsed, it holds some where it names some',
+  async (text) => {
+    const plain = await routes.encode(text, { parse: false }, {});
+    expect(plain.filter((id) => control.includes(id))).toEqual([]);
+    expect(await routes.decode(plain, {})).toBe(text);
+    const parsed = await routes.encode(text, { parse: true }, {});
+    const names = fakeVocabulary.controlTokens.some((name) => text.includes(name));
+    expect(parsed.some((id) => control.includes(id))).toBe(names);
+    expect(await routes.decode(parsed, {})).toBe(text);
+  },
+);
+
+test('the opening token comes once, in front', async () => {
+  const text = 'x</s>y';
+  const plain = await routes.encode(text, { parse: false }, {});
+  expect(await routes.encode(text, { parse: false, add: true }, {})).toEqual([fakeVocabulary.bos, ...plain]);
+});

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { BenchError } from '../base/bench-error.ts';
+import { checkNames } from '../store/records/results/check-result.ts';
+import { funnelStages, wrongClasses } from '../store/records/scores.ts';
+import { cacheStates } from '../store/records/turn-account.ts';
+import { turnSorts } from '../store/turn-list-order.ts';
+
+const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');
+const text = z.string().max(200, 'has more than 200 characters').exactOptional();
+const number = z
+  .string({ error: 'is missing' })
+  .regex(/^\d{1,9}$/, 'is not a whole number, 0 or more')
+  .transform(Number);
+const positive = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'is not a whole number, 1 or more')
+  .transform(Number)
+  .exactOptional();
+const ticked = z
+  .literal('1', { error: 'is not 1' })
+  .transform((): true => true)
+  .exactOptional();
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  z.enum(names, { error: `is not one of ${names.join(', ')}` }).exactOptional();
+
+const turn = z.object({ run: name, item: name, arm: name, repeat: number, turn: number });
+
+const filter = z.object({
+  arm: name.exactOptional(),
+  answer: oneOf(['right', 'wrong']),
+  wrong: name.exactOptional(),
+  right: name.exactOptional(),
+  disagreeing: ticked,
+  category: name.exactOptional(),
+  wrongClass: oneOf(wrongClasses),
+  stage: oneOf(funnelStages),
+  cache: oneOf(cacheStates),
+  check: oneOf(checkNames),
+  truncated: ticked,
+  failed: ticked,
+  text,
+});
+
+/** Parameters of each address, and the queries of lists. */
+export const addresses = {
+  runs: z.object({ text, page: positive }),
+  run: z.object({ run: name }),
+  items: filter.extend({
+    sort: oneOf(Object.keys(turnSorts)),
+    descending: ticked,
+    after: positive,
+    before: positive,
+    at: positive,
+  }),
+  matrix: filter.extend({ page: positive }),
+  table: z.object({ run: name, table: name }),
+  figure: z.object({ run: name, figure: name }),
+  item: z.object({ run: name, item: name }),
+  turn,
+  against: z.object({ against: name.exactOptional() }),
+  other: z.object({ other: name }),
+  compare: z.object({
+    a: name,
+    b: name,
+    armA: name.exactOptional(),
+    armB: name.exactOptional(),
+    page: positive,
+    force: ticked,
+  }),
+} as const;
+
+/**
+ * Reads the parameters of an address; ignores empty values, which forms send, and parameters that the schema does not name.
+ * @throws BenchError `bad-option` that names the value
+ */
+export function parameters<Schema extends z.ZodType>(schema: Schema, values: URLSearchParams): z.output<Schema> {
+  const given = Object.fromEntries([...values].filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const key = String(issue!.path[0]);
+  const shown = given[key] === undefined ? key : `${key}=${JSON.stringify(given[key].slice(0, 60))}`;
+  throw new BenchError('bad-option', `${shown} ${issue!.message}`, 'follow a link from the list of runs');
+}

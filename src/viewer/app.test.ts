@@ -1,0 +1,232 @@
+import { request } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import { type HandmadeTurn, storeRun } from '../../test/fixtures/stored-runs.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import { viewerApp } from './app.ts';
+import { type MatrixQuery, serverLinks as links, type TurnRef } from './links.ts';
+import { type InspectServer, startServer } from './server.ts';
+
+const hostile = '<script>alert("x")</script>\u202e\u0000 <img src=x onerror=alert(1)>';
+
+const turns: HandmadeTurn[] = Array.from({ length: 120 }, (_, index) => index).flatMap((index) =>
+  ['rag', 'dki'].map((arm) => ({
+    ...{ itemId: `i-${index}`, userId: 'ann', arm },
+    right: arm === 'rag' || index % 10 !== 0,
+    answer:
+      index === 3 ? `${hostile}${'长'.repeat(1_000_000)}` : index % 10 === 0 && arm === 'dki' ? ' Oslo' : ' Turin',
+  })),
+);
+
+let folder: string;
+let database: BenchDatabase;
+let server: InspectServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dki-bench-viewer-'));
+  const path = join(folder, 'bench.sqlite');
+  {
+    using writable = openDatabase({ path });
+    const runs = new RunRepository(writable);
+    runs.update(storeRun(writable, { name: 'group/main', turns }).id, { results: runResults });
+    storeRun(writable, { name: 'other', turns: turns.slice(0, 40), datasetSha256: 'f'.repeat(64) });
+    storeRun(writable, { name: 'random', turns: turns.slice(0, 4), modelName: 'random:tiny' });
+    const failed = { itemId: 'i-1', userId: 'ann', arm: 'rag', right: true, error: hostile };
+    storeRun(writable, { name: 'under <way>', turns: [failed], status: 'running' });
+  }
+  database = openDatabase({ path, readOnly: true });
+  const onBug = (error: Error) => {
+    throw error;
+  };
+  server = await startServer(viewerApp({ database, onBug }), 0);
+});
+afterAll(async () => {
+  await server.close();
+  database.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function page(address: string, status = 200): Promise<string> {
+  const response = await fetch(new URL(address, server.url));
+  const text = await response.text();
+  expect([address, response.status, text.slice(0, 15)]).toEqual([address, status, '<!doctype html>']);
+  return text;
+}
+
+/** As no browser asks: with headers of one's own choice. */
+function raw(path: string, headers: Record<string, string>, method = 'GET', body = ''): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port: server.port, path, method, headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+const ref = (item: string, arm = 'dki'): TurnRef => ({ run: 'group/main', item, arm, repeat: 0, turn: 0 });
+
+describe('pages', () => {
+  it('stay below 200 kB, run no script of data and name nothing elsewhere', async () => {
+    const addresses = [
+      ...[links.runs(), links.run('group/main'), links.run('group/main', { text: 'alert' })],
+      ...[links.item('group/main', 'i-3'), links.turn(ref('i-3')), links.turn(ref('i-3'), { against: 'rag' })],
+      links.compare({ run: 'group/main', arm: 'dki' }, { run: 'group/main', arm: 'rag' }),
+      ...[links.matrix('group/main'), links.pair(ref('i-3'), 'rag')],
+    ];
+    for (const address of addresses) {
+      const text = await page(address);
+      expect(Buffer.byteLength(text)).toBeLessThan(200_000);
+      expect(text.match(/<script/g)).toHaveLength(1);
+      expect(text).not.toMatch(/\u202e|\u0000|<img src=x|\sstyle=|\son[a-z]+="/);
+      expect(text.match(/(?:src|href|action)="(?:https?:)?\/\/[^"]*"/g)).toBeNull();
+    }
+  });
+
+  it('show items and arms as a matrix, with the gold, and the answers behind each question', async () => {
+    const text = await page(links.matrix('group/main'));
+    expect(text).toContain('Items 1 to 50 of 120');
+    expect(text.match(/title="dki: wrong, cache hit"|title="dki: wrong"/g)).toHaveLength(5);
+    expect(text.match(/data-class="[^"]*"/g)).toHaveLength(100);
+    expect(text).toContain('>Turin<');
+    const second = await page(links.matrix('group/main', { page: 3 }));
+    expect(second).toContain('Items 101 to 120 of 120');
+  });
+
+  it('filter the matrix: A wrong and B right, class of error, cache, check', async () => {
+    const items = async (query: MatrixQuery): Promise<string | undefined> =>
+      /<span role="status"\s*>([^<]+)</.exec(await page(links.matrix('group/main', query)))?.[1]?.trim();
+    expect(await items({ wrong: 'dki', right: 'rag' })).toBe('Items 1 to 12 of 12');
+    expect(await items({ wrong: 'rag', right: 'dki' })).toBe('No item matches.');
+    expect(await items({ cache: 'miss' })).toBe('No item matches.');
+    expect(await items({ check: 'cells' })).toBe('No item matches.');
+    expect(await page('/matrix?run=group%2Fmain&wrong=nobody', 404)).toContain('has no arm');
+    expect(await page('/matrix?run=group%2Fmain&wrongClass=bad', 400)).toContain('is not one of wrong-abstention');
+    expect(await page(links.run('group/main', { wrong: 'dki', right: 'rag' }))).toContain('Turns 1 to 24 of 24');
+  });
+
+  it('set two arms side by side, what differs marked', async () => {
+    const text = await page(links.pair(ref('i-10'), 'rag'));
+    const rows = [...text.matchAll(/<tr class="([a-z]*)">\s*<th scope="row">([^<]+)<\/th>/g)];
+    const differing = rows.filter(([, look]) => look === 'differs').map(([, , name]) => name!.trim());
+    expect(differing).toEqual(expect.arrayContaining(['answer', 'verdict', 'scores', 'sum, ln p']));
+    expect(differing).not.toContain('prompt, tokens');
+    expect(text).toMatch(/<dt>gold<\/dt>\s*<dd>\s*<span class="text">Turin<\/span>/);
+    expect(await page(links.pair(ref('i-10'), 'dki'), 400)).toContain('is named twice');
+    expect(await page(links.pair(ref('i-10'), 'nobody'), 404)).toContain('has no arm');
+  });
+
+  it('list runs, the latest first, with their verdict', async () => {
+    const text = await page('/?text=GROUP');
+    expect(text).toContain('1 run');
+    expect(text).toContain('KV injection (dki) kept all of RAG');
+    expect((await page('/')).indexOf('>random<')).toBeLessThan((await page('/')).indexOf('>group/main<'));
+  });
+
+  it('show a run by its stored results, and its items by page, filter and order', async () => {
+    const text = await page(links.run('group/main'));
+    expect(text).toContain('Turns 1 to 50 of 240');
+    expect(text).toContain('id="run-checks"');
+    const next = /href="([^"#]+)#items" rel="next"/.exec(text)![1]!.replaceAll('&amp;', '&');
+    const second = await page(next);
+    expect(second).toContain('Turns 51 to 100 of 240');
+    expect(/rel="prev"/.exec(second)).not.toBeNull();
+    const wrong = await page('/run?run=group%2Fmain&arm=dki&answer=wrong&category=&sort=firstTokenMs&disagreeing=1');
+    expect(wrong).toContain('Turns 1 to 12 of 12');
+    expect(wrong.match(/✗ wrong/g)).toHaveLength(12);
+  });
+
+  it('show no scores of random weights, and no results of a run that has none', async () => {
+    const text = await page(links.run('random'));
+    expect(text).toContain('No scores: random weights.');
+    expect(text).not.toContain('✓ right');
+    expect(text).toContain('No results yet');
+  });
+
+  it('draw figures and tables of their own', async () => {
+    const tables = [...(await page(links.run('group/main'))).matchAll(/href="(\/table[^"]+)"/g)];
+    expect(await page(tables[0]![1]!.replaceAll('&amp;', '&'))).toContain('<table>');
+    const figure = /src="(\/figure[^"]+)"/.exec(await page(links.run('group/main')))![1]!.replaceAll('&amp;', '&');
+    const picture = await fetch(new URL(figure, server.url));
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(await picture.text()).toContain('<svg');
+  });
+
+  it('compare two arms, flips first, and refuse what cannot be compared', async () => {
+    const text = await page('/compare?a=group/main&b=group/main');
+    expect(text).toContain('0 won, 12 lost, 108 tied');
+    expect(text).toContain('difference <b>−10.0 points</b> [−16.7, −5.8]');
+    expect(text).toContain('(mean over 120 items paired; 95 % interval over the questions of one user)');
+    expect(text.indexOf('− lost')).toBeLessThan(text.indexOf('same'));
+    expect(await page('/compare?a=group/main&b=other', 400)).toContain('differ in data set');
+    expect(await page('/compare?a=group/main&b=other&force=1')).toContain('FORCED: the runs differ in data set');
+    expect(await page('/compare?a=other&armA=dki&b=other&armB=dki', 400)).toContain('is named twice');
+  });
+
+  it('show the progress of a run, which its pages lead to before it has results', async () => {
+    for (const address of [links.runs(), links.run('under <way>')]) {
+      expect(await page(address)).toContain(`href="${links.watch('under <way>')}"`);
+    }
+    const text = await page(links.watch('under <way>'));
+    expect(text).toContain('data-connection="live"');
+    expect(text).toContain('100 % · 1 of 1 turns');
+    expect(text).toContain('No verdict: most checks need the end of the run');
+    expect(text).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;');
+    expect(text).not.toMatch(/\u202e|<img src=x|\sstyle=/);
+    expect(await page(links.watch('group/main'))).toContain('data-connection="ended"');
+    expect(await page(links.watch('nobody'), 404)).toContain('there is no run');
+  });
+
+  it('say what is not there, and what was probably meant', async () => {
+    expect(await page('/run?run=group/mian', 404)).toContain('did you mean group/main?');
+    expect(await page('/run?run=other&arm=ragg', 404)).toContain('did you mean rag?');
+    expect(await page(links.item('other', 'i-1x'), 404)).toContain('did you mean i-1');
+    expect(await page(links.turn(ref('i-1', 'dkii')), 404)).toContain('did you mean dki?');
+    expect(await page('/../../etc/passwd', 404)).toContain('there is no page');
+  });
+
+  it.each([
+    ['/run?run=other&after=x', 'after=&quot;x&quot;'],
+    ['/run?run=other&sort=question', 'sort=&quot;question&quot;'],
+    ['/run?run=other&truncated=yes', 'truncated=&quot;yes&quot;'],
+    ['/run', 'run is missing'],
+    ['/turn?run=other&item=i-1&arm=dki&repeat=-1&turn=0', 'repeat=&quot;-1&quot;'],
+    ['/compare?a=other&b=other&page=0', 'page=&quot;0&quot;'],
+  ])('name the value that is wrong in %s', async (address, named) => {
+    expect(await page(address, 400)).toContain(named);
+  });
+});
+
+describe('the server', () => {
+  it('listens on 127.0.0.1, sends a strict policy and lets nothing be kept', async () => {
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}/`);
+    const { headers } = await fetch(server.url);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    );
+    const others = ['x-content-type-options', 'x-frame-options', 'cross-origin-resource-policy', 'cache-control'];
+    expect(others.map((name) => headers.get(name))).toEqual(['nosniff', 'DENY', 'same-origin', 'no-store']);
+  });
+
+  it('answers to its own name only, and changes nothing', async () => {
+    const host = `127.0.0.1:${server.port}`;
+    const foreign = ['evil.example', `evil.example:${server.port}`, '127.0.0.1', `127.0.0.1:${server.port + 1}`];
+    expect(await Promise.all(foreign.map((name) => raw('/', { host: name })))).toEqual([403, 403, 403, 403]);
+    expect(await raw('/', { host: `localhost:${server.port}` })).toBe(200);
+    const changes = ['POST', 'PUT', 'DELETE'].map((method) => raw('/', { host, origin: `http://${host}` }, method));
+    expect(await Promise.all(changes)).toEqual([405, 405, 405]);
+  });
+
+  it('says that a port is taken', async () => {
+    const onBug = () => undefined;
+    await expect(startServer(viewerApp({ database, onBug }), server.port)).rejects.toMatchObject({
+      code: 'port',
+      message: `port ${server.port} is not available: EADDRINUSE`,
+    });
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * The viewer: a web application that shows the runs of a database, or of reports, and makes every page at the request.
+ *
+ * - `app.ts` routes addresses (`addresses.ts`, `links.ts`) to pages; `server.ts` serves them on this machine alone;
+ *   `export.ts` writes the same pages as files.
+ * - `runs/`, `run/`, `matrix/`, `item/`, `compare/`, `turn/`, `pair/` and `watch/` each read one kind of page and draw it.
+ * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
+ * - `stored-reports/` opens reports without their database.
+ *
+ * Texts of users are data: `hono/html` escapes them, and `printable` makes control characters visible.
+ */
+import { type Context, Hono } from 'hono';
+import { BenchError } from '../base/bench-error.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import type { Html } from '../render/html-table.ts';
+import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
+import { addresses, parameters } from './addresses.ts';
+import { comparePage } from './compare/compare-page.ts';
+import { readComparison } from './compare/read-comparison.ts';
+import { errorPage, failureOf } from './error-page.ts';
+import type { HiddenTexts } from './hidden-texts.ts';
+import { itemOutcomesPage, readItemOutcomes } from './item/item-outcomes.ts';
+import { itemPage } from './item/item-page.ts';
+import { readItemPage } from './item/read-item-page.ts';
+import { type Breadcrumb, layout, type PageKind } from './layout.ts';
+import { type Links, reportLinks, serverLinks } from './links.ts';
+import { matrixPage } from './matrix/matrix-page.ts';
+import { readMatrix } from './matrix/read-matrix.ts';
+import { pairPage } from './pair/pair-page.ts';
+import { readPair } from './pair/read-pair.ts';
+import { readFigure, readRunPage, readTable } from './run/read-run-page.ts';
+import { listPage, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
+import { readRunsPage } from './runs/read-runs-page.ts';
+import { runsPage } from './runs/runs-page.ts';
+import { script } from './script.ts';
+import { guard, type ServerEnvironment } from './server.ts';
+import { style } from './style.ts';
+import { readTurnPage } from './turn/read-turn.ts';
+import { turnJson } from './turn/turn-json.ts';
+import { turnPage } from './turn/turn-page.ts';
+import { RunObserver } from './watch/run-observer.ts';
+import { watchPage } from './watch/watch-page.ts';
+
+/** Options of the viewer. */
+export interface ViewerAppOptions {
+  /** Read only. */
+  readonly database: BenchDatabase;
+  /** The database holds reports: the outcomes of turns, but no turns. */
+  readonly ofReports?: boolean | undefined;
+  /** By default the rule of reports. */
+  readonly hiddenTexts?: HiddenTexts | undefined;
+  /** Options of a command that name the database; none for the default one. */
+  readonly places?: readonly string[] | undefined;
+  /** Pages are written as files: they have no forms, and errors are thrown. `noteOf` says what an export leaves out. */
+  readonly exported?: { readonly withRuns: boolean; readonly noteOf: (run: string) => Html };
+  /** Called with errors that are bugs. */
+  readonly onBug: (error: Error) => void;
+}
+
+/** Restricts exported pages to their own files; `file:` is named because Firefox takes no file for `'self'`. */
+const filePolicy =
+  "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src 'self' file: data:; " +
+  "base-uri 'none'; form-action 'none'";
+
+/** Drawn figures that are kept: drawing one takes longer than any page. */
+const mostPictures = 24;
+
+interface Page {
+  readonly kind: PageKind;
+  readonly title: string;
+  /** The run and the item above the page. */
+  readonly run?: string | undefined;
+  readonly item?: string;
+  readonly body: Html;
+}
+
+const search = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
+
+/** The viewer as a web application. */
+export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
+  const { database, ofReports = false, hiddenTexts, places, exported, onBug } = options;
+  const app = new Hono<ServerEnvironment>();
+  const served = ofReports ? reportLinks : serverLinks;
+  const links: Links = exported === undefined ? served : { ...served, answered: false };
+  const pictures = new Map<string, Promise<string>>();
+
+  const show = async (context: Context, { kind, title, run, item, body }: Page): Promise<Response> => {
+    const breadcrumbs: Breadcrumb[] = [
+      ...(kind === 'runs' || exported?.withRuns === false ? [] : [{ text: 'Runs', href: links.runs() }]),
+      ...(run === undefined ? [] : [{ text: run, href: links.run(run) }]),
+      ...(run === undefined || item === undefined ? [] : [{ text: item, href: links.item(run, item) }]),
+    ];
+    const policy = exported === undefined ? undefined : filePolicy;
+    return context.html(await layout({ title, links, breadcrumbs, body, page: kind, policy }));
+  };
+
+  if (exported === undefined) app.use(guard);
+  app.get('/', (context) => {
+    const size = exported === undefined ? undefined : Number.MAX_SAFE_INTEGER;
+    const model = readRunsPage(database, parameters(addresses.runs, search(context)), size);
+    return show(context, { kind: 'runs', title: 'Runs', body: runsPage(model, links) });
+  });
+  app.get('/run', (context) => {
+    const { run } = parameters(addresses.run, search(context));
+    const query = parameters(addresses.items, search(context));
+    const model = readRunPage(database, run, query, hiddenTexts);
+    if (exported !== undefined && Object.keys(query).length > 0) {
+      return show(context, { kind: 'run', title: 'Turns', run, body: listPage(model, links) });
+    }
+    const lacking = ofReports && model.items.page.matching === 0;
+    const note = lacking ? withoutOutcomes(model) : exported?.noteOf(run);
+    return show(context, { kind: 'run', title: run, body: runPage(model, links, note) });
+  });
+  app.get('/matrix', (context) => {
+    const { run } = parameters(addresses.run, search(context));
+    const matrix = readMatrix(database, run, parameters(addresses.matrix, search(context)), {
+      hidden: hiddenTexts,
+      inFile: exported !== undefined,
+    });
+    return show(context, { kind: 'matrix', title: 'Items and arms', run, body: matrixPage(matrix, links) });
+  });
+  app.get('/table', (context) => {
+    const { run, table: id } = parameters(addresses.table, search(context));
+    const table = readTable(database, run, id);
+    return show(context, { kind: 'run', title: table.caption, run, body: tablePage(table) });
+  });
+  app.get('/figure.svg', async (context) => {
+    const { run, figure: id } = parameters(addresses.figure, search(context));
+    const figure = readFigure(database, run, id);
+    const key = renderSpecification(figure);
+    const picture = pictures.get(key) ?? renderFigure(figure).then(pictureFile);
+    pictures.set(key, picture);
+    if (pictures.size > mostPictures) pictures.delete(pictures.keys().next().value!);
+    return context.body(await picture, 200, {
+      'content-type': 'image/svg+xml',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    });
+  });
+  app.get('/item', (context) => {
+    const { run, item } = parameters(addresses.item, search(context));
+    const body = ofReports
+      ? itemOutcomesPage(readItemOutcomes(database, run, item, hiddenTexts), links)
+      : itemPage(readItemPage(database, run, item, hiddenTexts), links);
+    return show(context, { kind: 'item', title: item, run, body });
+  });
+  app.get('/turn', (context) => {
+    const turn = parameters(addresses.turn, search(context));
+    const { against } = parameters(addresses.against, search(context));
+    const model = readTurnPage(database, turn, against, hiddenTexts);
+    const body = turnPage(model, links, { places });
+    return show(context, { kind: 'turn', title: turn.arm, run: turn.run, item: turn.item, body });
+  });
+  app.get('/turn.json', (context) => {
+    const turn = parameters(addresses.turn, search(context));
+    const model = readTurnPage(database, turn, undefined, hiddenTexts);
+    return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
+  });
+  app.get('/pair', (context) => {
+    const turn = parameters(addresses.turn, search(context));
+    const { other } = parameters(addresses.other, search(context));
+    const body = pairPage(readPair(database, turn, other, hiddenTexts), links);
+    return show(context, { kind: 'pair', title: `${turn.arm} beside ${other}`, run: turn.run, item: turn.item, body });
+  });
+  app.get('/compare', (context) => {
+    const { a, b, armA, armB, page = 1, force } = parameters(addresses.compare, search(context));
+    const query = { a: { run: a, arm: armA }, b: { run: b, arm: armB }, page, force: force === true };
+    const model = readComparison(database, query, hiddenTexts);
+    const title = `Compare ${model.a.arm} with ${model.b.arm}`;
+    return show(context, { kind: 'compare', title, run: a, body: comparePage(model, links) });
+  });
+  // What the observer of the last watched run has read it does not read again.
+  let latest: { readonly run: string; readonly observer: RunObserver } | undefined;
+  app.get('/watch', (context) => {
+    const { run } = parameters(addresses.run, search(context));
+    if (latest?.run !== run) latest = { run, observer: new RunObserver(database, run, hiddenTexts) };
+    return show(context, { kind: 'watch', title: 'Progress', run, body: watchPage(latest.observer.read(), links) });
+  });
+  app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
+  app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
+
+  app.notFound(async (context) => {
+    const message = `there is no page ${new URL(context.req.url).pathname}`;
+    return context.html(await errorPage({ status: 404, message, hint: 'start from the runs' }, links), 404);
+  });
+  app.onError(async (error, context) => {
+    if (exported !== undefined) throw error;
+    const failure = failureOf(error);
+    if (failure.status === 500 && !(error instanceof BenchError) && !context.req.raw.signal.aborted) onBug(error);
+    return context.html(await errorPage(failure, links), failure.status);
+  });
+  return app;
+}

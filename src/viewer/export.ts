@@ -1,0 +1,257 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { html } from 'hono/html';
+import { BenchError } from '../base/bench-error.ts';
+import { RunRepository } from '../store/run-repository.ts';
+import { TurnListRepository } from '../store/turn-list-repository.ts';
+import { groupedNumber } from '../render/printable.ts';
+import { viewerApp, type ViewerAppOptions } from './app.ts';
+import { runNamed } from './find-run.ts';
+import { serverLinks as links } from './links.ts';
+
+/** The folder of all files but the index. */
+const filesFolder = 'files';
+/** Reserved for pages that list turns: those are written last. */
+const bytesOfListedTurn = 3000;
+const bytesOfIndex = 250_000;
+
+/** Options of an export. */
+export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofReports' | 'hiddenTexts'> {
+  /** A new folder, or an empty one. */
+  readonly folder: string;
+  /** By default all runs, with an index of them. */
+  readonly run?: string | undefined;
+  /** Limit of all files together: items beyond it are left out, from the end of a run. */
+  readonly mostBytes: number;
+  readonly onProgress: (doneTurns: number, turns: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The content of a finished export. */
+export interface ExportedPages {
+  readonly runs: number;
+  readonly items: number;
+  readonly turns: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** What was left out of each incomplete run, and why, in a sentence. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Writes the viewer's pages of a run, or of all runs, as files that open from disk without a server. Items come first,
+ * each with all its pages or not at all; a link to a page that was left out leads nowhere.
+ *
+ * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for an unknown run, `disk`; and the reason of
+ * `signal` between two items
+ */
+export async function exportPages(options: ViewerExport): Promise<ExportedPages> {
+  const { database, run, mostBytes, onProgress, signal } = options;
+  const names = run === undefined ? new RunRepository(database).names() : [runNamed(database, run).name];
+  const leftOut = new Map<string, string>();
+  const exported = {
+    withRuns: run === undefined,
+    noteOf: (name: string) => note(name, leftOut.get(name)),
+  };
+  const app = viewerApp({ ...options, exported, onBug: () => undefined });
+  const index = run === undefined ? links.runs() : links.run(names[0]!);
+  using folder = new PagesFolder(options.folder, index, (address) => app.request(address));
+
+  const runs = names.map((name) => {
+    const rows = [...new TurnListRepository(database).rows(runNamed(database, name).id)];
+    return { name, turns: rows.length, items: Map.groupBy(rows, ({ itemId }) => itemId) };
+  });
+  const total = runs.reduce((sum, { turns }) => sum + turns, 0);
+  const done = { items: 0, turns: 0 };
+  for (const { name, turns, items } of runs) {
+    let [itemsLeft, turnsLeft] = [items.size, turns];
+    for (const [item, { length }] of items) {
+      signal.throwIfAborted();
+      const forLists = bytesOfIndex * runs.length + (done.turns + length) * bytesOfListedTurn;
+      if (!(await folder.addItem(links.item(name, item), mostBytes - forLists))) break;
+      itemsLeft--;
+      turnsLeft -= length;
+      done.items++;
+      done.turns += length;
+      onProgress(done.turns, total);
+    }
+    if (itemsLeft > 0) leftOut.set(name, leftOutText([itemsLeft, items.size], [turnsLeft, turns], mostBytes));
+  }
+  await folder.addOthers();
+  folder.finish();
+  const { files, bytes } = folder;
+  const sentences = [...leftOut].map(([name, words]) => (run === undefined ? `${name}: ${words}` : words));
+  return { runs: runs.length, items: done.items, turns: done.turns, files, bytes, leftOut: sentences };
+}
+
+type Share = readonly [part: number, all: number];
+
+function leftOutText(items: Share, turns: Share, mostBytes: number): string {
+  const share = ([part, all]: Share) => `${groupedNumber(part)} of ${groupedNumber(all)}`;
+  const limit = groupedNumber(mostBytes / 1e6);
+  return `Left out: the last ${share(items)} items, ${share(turns)} turns. An export takes at most ${limit} MB.`;
+}
+
+const note = (run: string, leftOut: string | undefined) =>
+  html`<p class="note">
+    Exported from the viewer: filters of turns, comparisons, and differences to arms other than RAG need
+    <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
+    <a href="${links.run(run, { disagreeing: true })}">The turns of items on which arms disagree</a>
+  </p>`;
+
+/** Paths of pages that belong to one item. */
+const ofItems = ['/item', '/turn', '/turn.json', '/pair'];
+
+const pathOf = (address: string): string => new URL(address, 'http://viewer').pathname;
+
+/** Decodes what `hono/html` escapes in an attribute. */
+const unescaped = (attribute: string): string => attribute.replaceAll('&amp;', '&');
+
+const linkPattern = / (href|src)="(\/[^"#]*)(#[^"]*)?"/g;
+
+/** The addresses that a page links to, without their fragments. */
+function linkedAddresses(page: string): string[] {
+  return [...page.matchAll(linkPattern)].map(([, , attribute]) => unescaped(attribute!));
+}
+
+/** A folder that is written beside its place and renamed at the end: a reader never sees half an export. */
+class PagesFolder implements Disposable {
+  readonly #target: string;
+  readonly #work: string;
+  readonly #request: (address: string) => Response | Promise<Response>;
+  readonly #index: string;
+  /** By address. */
+  readonly #files = new Map<string, { readonly path: string; readonly bytes: number }>();
+  readonly #counts = new Map<string, number>();
+  /** Of all files. */
+  bytes = 0;
+  /** Addresses on written pages, to be written after the items. */
+  readonly #waiting: Set<string>;
+
+  /** @throws BenchError `bad-option` if the place is taken, `disk` if nothing can be written beside it */
+  constructor(path: string, index: string, request: (address: string) => Response | Promise<Response>) {
+    this.#target = freePlace(path);
+    this.#work = `${this.#target}.${process.pid}.part`;
+    this.#request = request;
+    this.#index = index;
+    this.#waiting = new Set([index]);
+    onDisk(() => mkdirSync(join(this.#work, filesFolder), { recursive: true }));
+  }
+
+  get files(): number {
+    return this.#files.size;
+  }
+
+  /** Writes the page of an item and the pages of its turns, or none of them if the folder would exceed `mostBytes`. */
+  async addItem(address: string, mostBytes: number): Promise<boolean> {
+    const pages = [address];
+    for (const page of pages) {
+      const content = await this.#add(page);
+      if (this.bytes > mostBytes) {
+        for (const written of pages.slice(0, pages.indexOf(page) + 1)) this.#remove(written);
+        return false;
+      }
+      for (const linked of linkedAddresses(content)) {
+        if (!ofItems.includes(pathOf(linked))) this.#waiting.add(linked);
+        else if (!pages.includes(linked) && pathOf(linked) !== '/item') pages.push(linked);
+      }
+    }
+    return true;
+  }
+
+  /** Writes all other pages, and then turns the links of all into names of files. */
+  async addOthers(): Promise<void> {
+    for (const address of this.#waiting) {
+      const content = await this.#add(address);
+      for (const linked of linkedAddresses(content)) if (!ofItems.includes(pathOf(linked))) this.#waiting.add(linked);
+    }
+    for (const { path } of this.#files.values()) {
+      if (!path.endsWith('.html')) continue;
+      const page = readFileSync(join(this.#work, path), 'utf8');
+      onDisk(() => writeFileSync(join(this.#work, path), this.#withFileLinks(page, path)));
+    }
+  }
+
+  /** Renames the folder to its place. @throws BenchError `disk` if the place was taken meanwhile */
+  finish(): void {
+    onDisk(() => {
+      if (existsSync(this.#target)) rmdirSync(this.#target);
+      renameSync(this.#work, this.#target);
+    });
+  }
+
+  /** Deletes what was not finished. */
+  [Symbol.dispose](): void {
+    rmSync(this.#work, { recursive: true, force: true });
+  }
+
+  /** Writes the file of an address. @returns the page, empty for other files */
+  async #add(address: string): Promise<string> {
+    const response = await this.#request(address);
+    const content = await response.text();
+    const path = this.#pathFor(address);
+    const bytes = Buffer.byteLength(content);
+    onDisk(() => writeFileSync(join(this.#work, path), content));
+    this.#files.set(address, { path, bytes });
+    this.bytes += bytes;
+    return path.endsWith('.html') ? content : '';
+  }
+
+  #remove(address: string): void {
+    const { path, bytes } = this.#files.get(address)!;
+    rmSync(join(this.#work, path));
+    this.bytes -= bytes;
+    this.#files.delete(address);
+  }
+
+  /** `files/turn-12.html`: made of the kind of page and a count, so that no name from data names a file. */
+  #pathFor(address: string): string {
+    if (address === this.#index) return 'index.html';
+    const [, kind = '', suffix = '.html'] = /^\/(\w+)(\.\w+)?$/.exec(pathOf(address))!;
+    if (suffix === '.css' || suffix === '.js') return `${filesFolder}/${kind}${suffix}`;
+    const count = (this.#counts.get(kind + suffix) ?? 0) + 1;
+    this.#counts.set(kind + suffix, count);
+    return `${filesFolder}/${kind}-${count}${suffix}`;
+  }
+
+  /** Links lead to files, relative to the page's own folder; a link to a page that was left out loses its address. */
+  #withFileLinks(page: string, from: string): string {
+    return page.replaceAll(linkPattern, (_, name: string, attribute: string, fragment = '') => {
+      const to = this.#files.get(unescaped(attribute))?.path;
+      if (to === undefined) return '';
+      const path = from === 'index.html' ? to : to === 'index.html' ? `../${to}` : to.slice(filesFolder.length + 1);
+      return ` ${name}="${path}${fragment}"`;
+    });
+  }
+}
+
+/** Resolves the place, links followed, and refuses one that holds anything. */
+function freePlace(path: string): string {
+  const refused = (why: string) => new BenchError('bad-option', `--export ${path}: ${why}`, 'name a new folder');
+  const wanted = resolve(path);
+  if (!existsSync(wanted)) return wanted;
+  const place = realpathSync(wanted);
+  if (!statSync(place).isDirectory()) throw refused('it is a file');
+  if (readdirSync(place).length > 0) throw refused('the folder is not empty');
+  return place;
+}
+
+function onDisk(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    const message = `the export cannot be written: ${(error as Error).message}`;
+    throw new BenchError('disk', message, 'free some space, or name another folder', error);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type HttpBindings, serve } from '@hono/node-server';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
+import { BenchError } from '../base/bench-error.ts';
+
+const address = '127.0.0.1';
+
+/** Node's own objects of a request. */
+export interface ServerEnvironment {
+  readonly Bindings: HttpBindings;
+}
+
+/** Headers of every response. */
+const headers: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // Keeps texts of users out of the caches of browsers.
+  'cache-control': 'no-store',
+};
+
+/** Browsers leave port 80 out of the host. */
+const WEB_PORT = 80;
+
+function isOwnHost(host: string, { env }: Context<ServerEnvironment>): boolean {
+  const port = env.incoming.socket.localPort ?? 0;
+  return [address, 'localhost'].some((name) => host === `${name}:${port}` || (port === WEB_PORT && host === name));
+}
+
+/** Refuses requests to other host names, as DNS rebinding would send them, and all but GET and HEAD; adds the headers. */
+export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next) => {
+  const { method, raw } = context.req;
+  if (!isOwnHost(raw.headers.get('host') ?? '', context)) {
+    context.res = new Response('This server answers to 127.0.0.1 and localhost only.\n', { status: 403 });
+  } else if (method !== 'GET' && method !== 'HEAD') {
+    context.res = new Response('This server only shows pages.\n', { status: 405 });
+  } else {
+    await next();
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+  }
+};
+
+/** The viewer while it runs. */
+export interface InspectServer {
+  readonly url: string;
+  readonly port: number;
+  /** Closes all connections and stops listening. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the viewer on 127.0.0.1 alone.
+ * @param port 0 for a free one
+ * @throws BenchError `port` if another program has it
+ */
+export async function startServer(app: Hono<ServerEnvironment>, port: number): Promise<InspectServer> {
+  const server = serve({ fetch: app.fetch, hostname: address, port }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve).once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === 'EADDRINUSE' || error.code === 'EACCES'
+          ? new BenchError(
+              'port',
+              `port ${port} is not available: ${error.code}`,
+              'choose another with --port N, or a free one with --port 0',
+              error,
+            )
+          : error,
+      );
+    });
+  });
+  const taken = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${address}:${taken}/`,
+    port: taken,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
