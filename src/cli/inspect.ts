@@ -237,11 +237,14 @@ function firstItem(database: BenchDatabase, { id, name }: Pick<RunRecord, 'id' |
   throw new BenchError('not-found', `run "${name}" holds no turn`, 'it was ended before its first');
 }
 
+/** Loads what runs models. Apart from `using` declarations, beside which tsc leaves the path of an import as it is. */
+const loadAttribution = () => import('./attribution.ts');
+
 /** Computes and stores the leave-one-out attribution of the chosen turns; false if ^C ended it. */
 async function computeAttributions({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {
   const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
   const turns = chosenReferences(config, chosen);
-  const { storeAttributions } = await import('./attribution.ts');
+  const { storeAttributions } = await loadAttribution();
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   display?.say('loading the model');
   const done = await interruptible(
