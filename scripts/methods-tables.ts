@@ -96,9 +96,8 @@ export function chosenMethod(development: RunResults, test: RunResults): string 
   const { dataset } = test.run;
   const { delta, low, high } = reported.quality;
   return [
-    `> \`${chosen.name}\`, on ${development.run.dataset.items} questions of development users the cheapest of ${candidates.length} that scored ${KEPT} % of the`,
-    `> text's score (${label}), scored **${formatNumber(reported.kept, 0)} %** of it on ${dataset.items} questions of ${dataset.users} test users:`,
-    `> ${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit} against \`rag\`, in`,
-    `> **${ratioText(reported.time)} of its time** to the first token over all turns.`,
+    `> \`${chosen.name}\`, the fastest of ${candidates.length} with ${KEPT} % of the text's score (${label}) on ${development.run.dataset.items} questions of development users,`,
+    `> scored **${formatNumber(reported.kept, 0)} %** of it on ${dataset.items} questions of ${dataset.users} test users`,
+    `> (${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit}) in **${ratioText(reported.time)} of its TTFT** (all turns).`,
   ].join('\n');
 }

@@ -157,14 +157,13 @@ export function finding(results: RunResults): string {
     return tokens === undefined ? [] : [`${tokens}: ${lossText(run, kept(arm))}`];
   });
   return [
-    `> On \`${model.name}\`, ${dataset.items} questions of ${dataset.users} users, answers lost against the same memories as text (${primary.label}):`,
+    `> On \`${model.name}\`, ${dataset.items} questions of ${dataset.users} users, answers lost against text (${primary.label}):`,
     '>',
     `> - one **exact KV prefix** (\`${dki.arm}\`): ${exact.verdict === 'identical' ? none : `${lossText(run, exact)} ${unit}`};`,
     `> - **joined KV blocks** (\`dki-blocks\`): ${lossText(run, kept('dki-blocks'))} ${unit};`,
-    `> - joined, the first k tokens of each block **recomputed** (\`dki-link:k\`), in ${unit}, ${recomputed.join('; ')}.`,
+    `> - joined, the first k tokens of each block **recomputed** (\`dki-link:k\`), ${unit}: ${recomputed.join('; ')}.`,
     '>',
-    `> Where the same memories come back, the first token of the exact prefix takes **${time(rag, 'ttftLogRatio')} of the time of cold text,`,
-    `> and ${time(cached, 'ttftLogRatio')} of that of a prefix cache**; over all turns (hit rate ${formatNumber(100 * dki.hitRate!, 0)} %)`,
-    `> ${time(rag, 'ttftLogRatioAll')} and ${time(cached, 'ttftLogRatioAll')}.`,
+    `> On cache hits the TTFT of the exact prefix is **${time(rag, 'ttftLogRatio')} × that of cold text, ${time(cached, 'ttftLogRatio')} × that`,
+    `> of a prefix cache**; over all turns (hit rate ${formatNumber(100 * dki.hitRate!, 0)} %) ${time(rag, 'ttftLogRatioAll')} and ${time(cached, 'ttftLogRatioAll')}.`,
   ].join('\n');
 }
