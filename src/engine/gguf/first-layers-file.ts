@@ -1,14 +1,19 @@
-import { statSync } from 'node:fs';
-import { copyModel, type CopiedTensor, type CopyChanges } from './copied-file.ts';
-import { type GgufFile, readGgufFile } from './gguf-file.ts';
-import { withQueries } from './query-layer.ts';
+import { createReadStream, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { BenchError } from '../../base/bench-error.ts';
+import { type GgufFile, type GgufKind, lengthAndText, readGgufFile, u32, u64 } from './gguf-file.ts';
+import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './query-layer.ts';
 
 const LAYER = /^blk\.(\d+)\./;
+const VERSION = 3;
+/** Bytes of the kinds in which a file may count. */
+const INTEGER_BYTES: Readonly<Partial<Record<GgufKind, number>>> = { uint32: 4, int32: 4, uint64: 8, int64: 8 };
+/** The bytes of a count that are written. */
+const LOW_BYTES = 4;
 
 /**
- * Writes a model of another model's first layers: its number of layers is another one, the tensors of the later layers are
- * left out, and every other byte of metadata and tensors is copied, so that it has the same tokens and computes the same
- * keys and values there. What it says behind them means nothing.
+ * Writes the first layers of a model as a model: it has another number of layers and no tensors of later layers, and copies
+ * every other byte, so that it has the same tokens and computes the same keys and values. Its outputs mean nothing.
  * @param layers from 1 to those of the model
  * @param queries puts the queries of the last layer in the place of its keys: see `withQueries`
  * @throws BenchError `disk` where it cannot be written, `bad-model` where the model cannot be read
@@ -16,15 +21,19 @@ const LAYER = /^blk\.(\d+)\./;
 export async function writeFirstLayers(from: string, to: string, layers: number, queries = false): Promise<void> {
   const file = readGgufFile(from);
   const architecture = file.metadata.get('general.architecture')!.value as string;
-  const first: CopyChanges = {
-    tensors: keptTensors(file, layers),
-    counts: { [`${architecture}.block_count`]: layers },
-  };
-  await copyModel(file, to, queries ? withQueries(file, first, layers) : first);
+  const counts = { [`${architecture}.block_count`]: layers };
+  const first: CopyChanges = { tensors: firstTensors(file, layers), counts };
+  try {
+    await copyModel(file, to, queries ? withQueries(file, first, layers) : first);
+  } catch (cause) {
+    if (cause instanceof BenchError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new BenchError('disk', `${to}: a part of the model cannot be written: ${why}`, 'free some space', cause);
+  }
 }
 
-/** In the order of the file, each with what pads it. */
-function keptTensors({ path, tensors }: GgufFile, layers: number): CopiedTensor[] {
+/** In the order of the file, each with its padding. */
+function firstTensors({ path, tensors }: GgufFile, layers: number): CopiedTensor[] {
   const inOrder = tensors.toSorted((a, b) => a.fileOffset - b.fileOffset);
   const { size } = statSync(path);
   return inOrder
@@ -33,4 +42,57 @@ function keptTensors({ path, tensors }: GgufFile, layers: number): CopiedTensor[
       return { name, dimensions, type, pieces };
     })
     .filter(({ name }) => Number(LAYER.exec(name)?.[1] ?? -1) < layers);
+}
+
+async function copyModel(file: GgufFile, to: string, { tensors, counts }: CopyChanges): Promise<void> {
+  await using target = await open(to, 'w', 0o600);
+  await target.writeFile(encodeHead(file, tensors, await changeCounts(file, counts)));
+  for (const { pieces } of tensors) {
+    for (const { start, end } of pieces) {
+      const numbers: AsyncIterable<Buffer> = createReadStream(file.path, { start, end: end - 1 });
+      for await (const bytes of numbers) await target.writeFile(bytes);
+    }
+    await target.writeFile(Buffer.alloc(padding(totalSize(pieces), file)));
+  }
+}
+
+function encodeHead(file: GgufFile, tensors: readonly CopiedTensor[], metadata: Buffer): Buffer {
+  const parts = [Buffer.from('GGUF'), u32(VERSION), u64(tensors.length), u64(file.metadata.size), metadata];
+  let offset = 0;
+  for (const { name, dimensions, type, pieces } of tensors) {
+    parts.push(lengthAndText(name), u32(dimensions.length), ...dimensions.map(u64), u32(type), u64(offset));
+    const size = totalSize(pieces);
+    offset += size + padding(size, file);
+  }
+  const head = Buffer.concat(parts);
+  return Buffer.concat([head, Buffer.alloc(padding(head.length, file))]);
+}
+
+/** The metadata with other counts. @throws BenchError `bad-model` where a count is of a kind that counts nothing */
+async function changeCounts(
+  { path, metadata, metadataBytes: { start, end } }: GgufFile,
+  counts: CopyChanges['counts'],
+): Promise<Buffer> {
+  const bytes = Buffer.alloc(end - start);
+  await using source = await open(path, 'r');
+  await source.read(bytes, 0, bytes.length, start);
+  for (const [key, count] of Object.entries(counts)) {
+    const { kind, fileOffset } = metadata.get(key)!;
+    const size = INTEGER_BYTES[kind];
+    if (size === undefined) {
+      throw new BenchError('bad-model', `${path}: ${key} is of the kind ${kind}`, 'name another model');
+    }
+    const at = fileOffset - start;
+    bytes.fill(0, at, at + size);
+    bytes.writeUIntLE(count, at, LOW_BYTES);
+  }
+  return bytes;
+}
+
+function totalSize(pieces: readonly ByteRange[]): number {
+  return pieces.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+function padding(bytes: number, { alignment }: GgufFile): number {
+  return (alignment - (bytes % alignment)) % alignment;
 }

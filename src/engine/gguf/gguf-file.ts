@@ -1,13 +1,22 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
-import { CutShort, GgufCursor } from './gguf-cursor.ts';
 
-/** The kinds of value, by their number in the file. */
+/** Kinds of value in the order of their numbers, with the least bytes of each. */
 const KINDS = [
-  ...['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32'],
-  ...['float32', 'bool', 'text', 'list', 'uint64', 'int64', 'float64'],
+  { kind: 'uint8', bytes: 1, read: (bytes: Buffer) => bytes.readUInt8() },
+  { kind: 'int8', bytes: 1, read: (bytes: Buffer) => bytes.readInt8() },
+  { kind: 'uint16', bytes: 2, read: (bytes: Buffer) => bytes.readUInt16LE() },
+  { kind: 'int16', bytes: 2, read: (bytes: Buffer) => bytes.readInt16LE() },
+  { kind: 'uint32', bytes: 4, read: (bytes: Buffer) => bytes.readUInt32LE() },
+  { kind: 'int32', bytes: 4, read: (bytes: Buffer) => bytes.readInt32LE() },
+  { kind: 'float32', bytes: 4, read: (bytes: Buffer) => bytes.readFloatLE() },
+  { kind: 'bool', bytes: 1, read: (bytes: Buffer) => bytes.readUInt8() !== 0 },
+  { kind: 'text', bytes: 8, read: null },
+  { kind: 'list', bytes: 12, read: null },
+  { kind: 'uint64', bytes: 8, read: (bytes: Buffer) => Number(bytes.readBigUInt64LE()) },
+  { kind: 'int64', bytes: 8, read: (bytes: Buffer) => Number(bytes.readBigInt64LE()) },
+  { kind: 'float64', bytes: 8, read: (bytes: Buffer) => bytes.readDoubleLE() },
 ] as const;
-/** Bytes of a value; of a text the least. */
-const SIZES = [1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8];
 const MAGIC = 'GGUF';
 const VERSIONS = [2, 3];
 const MOST_DIMENSIONS = 4;
@@ -15,8 +24,9 @@ const MOST_DIMENSIONS = 4;
 const LEAST_PAIR_BYTES = 8 + 4 + 1;
 const LEAST_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
 const DEFAULT_ALIGNMENT = 32;
+const WINDOW_BYTES = 2 ** 20;
 
-export type GgufKind = (typeof KINDS)[number];
+export type GgufKind = (typeof KINDS)[number]['kind'];
 export type GgufScalar = number | string | boolean;
 
 /** A list of values of one kind. */
@@ -32,17 +42,17 @@ export interface GgufPair {
   readonly fileOffset: number;
 }
 
-/** A tensor as the file describes it. */
+/** The description of a tensor. */
 export interface GgufTensorInfo {
   readonly name: string;
   readonly dimensions: readonly number[];
-  /** As GGML numbers it. */
+  /** GGML's number of the type. */
   readonly type: number;
   /** Of its first byte, in the file. */
   readonly fileOffset: number;
 }
 
-/** Everything of a GGUF file that stands before the numbers of its tensors. */
+/** Everything in a GGUF file before the numbers of its tensors. */
 export interface GgufFile {
   readonly path: string;
   readonly metadata: ReadonlyMap<string, GgufPair>;
@@ -54,15 +64,15 @@ export interface GgufFile {
 }
 
 /**
- * Reads a GGUF file up to the numbers of its tensors. No length that it states is believed before it fits into the file, so
- * that no file makes this wait or fill the memory.
+ * Reads a GGUF file up to the numbers of its tensors. Every length is compared with the size of the file first, so that no
+ * file makes this wait or fill the memory.
  *
- * @throws BenchError `bad-model` where it is no GGUF file of version 2 or 3, or states what cannot be
+ * @throws BenchError `bad-model` where it is no GGUF file of version 2 or 3, or is malformed
  * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function readGgufFile(path: string): GgufFile {
   try {
-    using cursor = new GgufCursor(path);
+    using cursor = new Cursor(path);
     return read(path, cursor);
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
@@ -72,8 +82,30 @@ export function readGgufFile(path: string): GgufFile {
   }
 }
 
-function read(path: string, cursor: GgufCursor): GgufFile {
-  if (cursor.take(MAGIC.length).toString('latin1') !== MAGIC) throw refusal(path, 'not a complete GGUF file');
+/** The error for a file that cannot be a model. */
+export function refusal(path: string, why: string, cause?: unknown): BenchError {
+  const hint = 'name a language model in GGUF format; if it was downloaded, download it again';
+  return new BenchError('bad-model', `${path}: ${why}`, hint, cause);
+}
+
+/** 32 bits in GGUF's byte order, little-endian. */
+export function u32(value: number): Buffer {
+  return Buffer.from(Uint32Array.of(value).buffer);
+}
+
+/** 64 bits; a negative number in two's complement. */
+export function u64(value: number): Buffer {
+  return Buffer.from(BigUint64Array.of(BigInt.asUintN(64, BigInt(value))).buffer);
+}
+
+/** A text: its length in bytes, then its bytes in UTF-8. */
+export function lengthAndText(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([u64(bytes.length), bytes]);
+}
+
+function read(path: string, cursor: Cursor): GgufFile {
+  if (cursor.take(MAGIC.length).toString('latin1') !== MAGIC) throw new CutShort();
   const version = cursor.uint32();
   if (!VERSIONS.includes(version)) throw refusal(path, `GGUF of version ${version}, expected ${VERSIONS.join(' or ')}`);
   const [tensorCount, pairCount] = [cursor.uint64(), cursor.uint64()];
@@ -83,69 +115,42 @@ function read(path: string, cursor: GgufCursor): GgufFile {
   for (let index = 0; index < pairCount; index++) {
     const key = cursor.text();
     if (metadata.has(key)) throw refusal(path, `its header has ${JSON.stringify(key)} twice`);
-    metadata.set(key, pairOf(path, key, cursor));
+    metadata.set(key, readPair(path, key, cursor));
   }
   const metadataBytes = { start, end: cursor.position };
   cursor.requireSpace(tensorCount, LEAST_TENSOR_BYTES);
   const relative: GgufTensorInfo[] = [];
-  for (let index = 0; index < tensorCount; index++) relative.push(tensorOf(path, cursor));
-  const alignment = alignmentOf(path, metadata);
+  for (let index = 0; index < tensorCount; index++) relative.push(readTensor(path, cursor));
+  const alignment = readAlignment(path, metadata);
   const begin = Math.ceil(cursor.position / alignment) * alignment;
   const tensors = relative.map((tensor) => ({ ...tensor, fileOffset: begin + tensor.fileOffset }));
-  const outside = tensors.find(({ fileOffset }) => fileOffset >= cursor.sizeBytes);
-  if (outside !== undefined) throw refusal(path, 'not a complete GGUF file');
+  if (tensors.some(({ fileOffset }) => fileOffset >= cursor.sizeBytes)) throw new CutShort();
   return { path, metadata, metadataBytes, alignment, tensors };
 }
 
-function pairOf(path: string, key: string, cursor: GgufCursor): GgufPair {
-  const kind = kindOf(path, key, cursor.uint32());
+function readPair(path: string, key: string, cursor: Cursor): GgufPair {
+  const readKind = (): (typeof KINDS)[number] => {
+    const found = KINDS[cursor.uint32()];
+    if (found === undefined) throw refusal(path, `its header has a value of unknown type under ${JSON.stringify(key)}`);
+    return found;
+  };
+  const kind = readKind();
   const fileOffset = cursor.position;
-  if (kind !== 'list') return { kind, value: scalarOf(kind, cursor), fileOffset };
-  const ofElements = kindOf(path, key, cursor.uint32());
-  if (ofElements === 'list') throw refusal(path, `its header has lists of lists under ${JSON.stringify(key)}`);
+  if (kind.kind !== 'list') return { kind: kind.kind, value: readScalar(kind, cursor), fileOffset };
+  const element = readKind();
+  if (element.kind === 'list') throw refusal(path, `its header has lists of lists under ${JSON.stringify(key)}`);
   const count = cursor.uint64();
-  cursor.requireSpace(count, SIZES[KINDS.indexOf(ofElements)]!);
+  cursor.requireSpace(count, element.bytes);
   const values: GgufScalar[] = [];
-  for (let index = 0; index < count; index++) values.push(scalarOf(ofElements, cursor));
-  return { kind, value: { kind: ofElements, values }, fileOffset };
+  for (let index = 0; index < count; index++) values.push(readScalar(element, cursor));
+  return { kind: 'list', value: { kind: element.kind, values }, fileOffset };
 }
 
-function kindOf(path: string, key: string, number: number): GgufKind {
-  const kind = KINDS[number];
-  if (kind === undefined) throw refusal(path, `its header has a value of unknown type under ${JSON.stringify(key)}`);
-  return kind;
+function readScalar({ bytes, read: readBytes }: (typeof KINDS)[number], cursor: Cursor): GgufScalar {
+  return readBytes === null ? cursor.text() : readBytes(cursor.take(bytes));
 }
 
-function scalarOf(kind: Exclude<GgufKind, 'list'>, cursor: GgufCursor): GgufScalar {
-  if (kind === 'text') return cursor.text();
-  const bytes = cursor.take(SIZES[KINDS.indexOf(kind)]!);
-  switch (kind) {
-    case 'uint8':
-      return bytes.readUInt8();
-    case 'int8':
-      return bytes.readInt8();
-    case 'uint16':
-      return bytes.readUInt16LE();
-    case 'int16':
-      return bytes.readInt16LE();
-    case 'uint32':
-      return bytes.readUInt32LE();
-    case 'int32':
-      return bytes.readInt32LE();
-    case 'float32':
-      return bytes.readFloatLE();
-    case 'bool':
-      return bytes.readUInt8() !== 0;
-    case 'uint64':
-      return Number(bytes.readBigUInt64LE());
-    case 'int64':
-      return Number(bytes.readBigInt64LE());
-    case 'float64':
-      return bytes.readDoubleLE();
-  }
-}
-
-function tensorOf(path: string, cursor: GgufCursor): GgufTensorInfo {
+function readTensor(path: string, cursor: Cursor): GgufTensorInfo {
   const name = cursor.text();
   const rank = cursor.uint32();
   if (rank < 1 || rank > MOST_DIMENSIONS) {
@@ -159,19 +164,81 @@ function tensorOf(path: string, cursor: GgufCursor): GgufTensorInfo {
   return { name, dimensions, type: cursor.uint32(), fileOffset: cursor.uint64() };
 }
 
-function alignmentOf(path: string, metadata: GgufFile['metadata']): number {
+function readAlignment(path: string, metadata: GgufFile['metadata']): number {
   const { kind, value } = metadata.get('general.alignment') ?? { kind: 'uint32', value: DEFAULT_ALIGNMENT };
-  const isPower = typeof value === 'number' && Number.isInteger(Math.log2(value));
-  if (kind === 'uint32' && isPower) return value;
+  if (kind === 'uint32' && typeof value === 'number' && Number.isInteger(Math.log2(value))) return value;
   throw refusal(path, 'general.alignment expected a power of two');
 }
 
-/** Error for a file that cannot be a model. */
-export function refusal(path: string, why: string, cause?: unknown): BenchError {
-  return new BenchError(
-    'bad-model',
-    `${path}: ${why}`,
-    'name a language model in GGUF format; if it was downloaded, download it again',
-    cause,
-  );
+/** The file is shorter than its header says. */
+class CutShort extends Error {}
+
+/** Reads a file from its beginning; every length is compared with what is left before anything is read. */
+class Cursor implements Disposable {
+  readonly sizeBytes: number;
+  readonly #file: number;
+  #window: Buffer = Buffer.alloc(0);
+  /** Of the next byte, in the window. */
+  #at = 0;
+  #position = 0;
+
+  /** @throws NodeJS.ErrnoException where the file cannot be opened */
+  constructor(path: string) {
+    this.#file = openSync(path, 'r');
+    this.sizeBytes = fstatSync(this.#file).size;
+  }
+
+  /** Of the next byte, in the file. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** @throws CutShort where so many things of that size cannot follow */
+  requireSpace(count: number, bytesEach: number): void {
+    if (count * bytesEach > this.sizeBytes - this.#position) throw new CutShort();
+  }
+
+  /** The next bytes, valid until the next call. @throws CutShort */
+  take(bytes: number): Buffer {
+    this.requireSpace(bytes, 1);
+    if (this.#at + bytes > this.#window.length) {
+      const most = Math.max(bytes, Math.min(WINDOW_BYTES, this.sizeBytes - this.#position));
+      this.#window = readBytes(this.#file, this.#position, most);
+      this.#at = 0;
+      // The file may have become shorter meanwhile.
+      if (this.#window.length < bytes) throw new CutShort();
+    }
+    this.#at += bytes;
+    this.#position += bytes;
+    return this.#window.subarray(this.#at - bytes, this.#at);
+  }
+
+  uint32(): number {
+    return this.take(4).readUInt32LE();
+  }
+
+  /** Beyond 2^53 the nearest number. */
+  uint64(): number {
+    return Number(this.take(8).readBigUInt64LE());
+  }
+
+  text(): string {
+    return this.take(this.uint64()).toString('utf8');
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+}
+
+/** Reads bytes of an open file; fewer where it ends before. */
+export function readBytes(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(file, bytes, filled, length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
 }

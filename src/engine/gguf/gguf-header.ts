@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { TokenId } from '../token-id.ts';
-import { type GgufFile, type GgufList, type GgufPair, readGgufFile } from './gguf-file.ts';
+import { type GgufFile, type GgufList, type GgufPair, readBytes, readGgufFile, refusal } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
 import { queriesObstacle } from './query-layer.ts';
 
@@ -14,7 +14,7 @@ const FLOAT_BYTES = 4;
 const MOST_FREQUENCIES = 2 ** 13;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
-/** Rotation of keys by position, as the file describes it: what moving a cached key must undo and redo. */
+/** Rotation of keys by position, which moving a cached key must undo and redo. */
 export interface RopeLayout {
   readonly base: number;
   /** Multiplies every angle: 1 / factor of linear scaling, 1 without it. */
@@ -29,7 +29,7 @@ export interface RopeLayout {
   readonly frequencyFactors: readonly number[] | undefined;
 }
 
-/** A model as the header of its GGUF file describes it. */
+/** The description of a model in its GGUF header. */
 export interface GgufHeader {
   readonly name: string;
   readonly architecture: string;
@@ -39,9 +39,9 @@ export interface GgufHeader {
   readonly layers: number;
   /** A key with one number for each layer; undefined where there is none. */
   readonly listByLayer: string | undefined;
-  /** The reason why no layer can have its queries in the place of its keys; undefined where any can. */
+  /** Why no layer can have its queries in the place of its keys; undefined where any can. */
   readonly queriesObstacle: string | undefined;
-  /** K/V heads of a layer; undefined where layers differ. */
+  /** KV heads of a layer; undefined where layers differ. */
   readonly kvHeads: number | undefined;
   /** Numbers in the key of one head. */
   readonly headDimension: number;
@@ -52,9 +52,9 @@ export interface GgufHeader {
   readonly rope: RopeLayout;
   /** Dimensions in which a token has a position: more than one with M-RoPE. */
   readonly positionDimensions: number;
-  /** Tokens that some or all layers see back; undefined where all see everything. */
+  /** Window of some or all layers; undefined where all see everything. */
   readonly slidingWindowTokens: number | undefined;
-  /** Tokens at which generation ends, as the file names them: of a text, of a turn, of a message. */
+  /** Tokens that end a text, a turn or a message. */
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   /** The Jinja template of the model's own chat format. */
   readonly chatTemplate: string | undefined;
@@ -62,17 +62,17 @@ export interface GgufHeader {
 
 /**
  * Reads the header of a GGUF file, without its weights.
- * @throws BenchError `bad-model` where the file is not GGUF, is cut short, lacks what every language model has, or has a value
- * that no model can have
+ * @throws BenchError `bad-model` where the file is not GGUF, is cut short, lacks a key of every language model, or has an
+ * impossible value
  */
 export function readGgufHeader(path: string): GgufHeader {
   const file = readGgufFile(path);
   const { metadata, tensors } = file;
-  const architecture = textOf(metadata.get('general.architecture'));
+  const architecture = textValue(metadata.get('general.architecture'));
   if (architecture === undefined) throw notALanguageModel(path, 'general.architecture');
   requirePossible(file, architecture);
   const read = (key: string): GgufPair | undefined => metadata.get(`${architecture}.${key}`);
-  const count = (key: string): number | undefined => numberOf(read(key));
+  const count = (key: string): number | undefined => numberValue(read(key));
   const required = (key: string): number => {
     const value = count(key);
     if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
@@ -86,8 +86,8 @@ export function readGgufHeader(path: string): GgufHeader {
   const layers = required('block_count');
   const headDimension = count('attention.key_length') ?? required('embedding_length') / heads;
   const valueDimension = count('attention.value_length') ?? headDimension;
-  const scaling = scalingOf(read('rope.scaling.type'), file);
-  // The second is what older files say in place of the first; 0 stands for neither.
+  const scaling = ropeScaling(read('rope.scaling.type'), file);
+  // Older files have the second key; 0 means no scaling.
   const scalingFactor = count('rope.scaling.factor') ?? count('rope.scale_linear') ?? 0;
   const slidingWindowTokens = count('attention.sliding_window') ?? 0;
   const sections = read('rope.dimension_sections')?.value;
@@ -100,39 +100,36 @@ export function readGgufHeader(path: string): GgufHeader {
     frequencyFactors: readFrequencyFactors(file),
   };
   return {
-    name: textOf(metadata.get('general.name')) ?? basename(path, '.gguf'),
+    name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
-    parameters: tensors.reduce((sum, tensor) => sum + elements(tensor.dimensions), 0),
+    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), 0),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,
     listByLayer: listByLayer(file, architecture, layers),
     queriesObstacle: queriesObstacle(file, layers),
-    kvHeads: numberOf(kvHeadCount),
+    kvHeads: numberValue(kvHeadCount),
     headDimension,
     valueDimension,
     kvNumbersPerToken: sumOverLayers(kvHeadCount, layers) * (headDimension + valueDimension),
     rope,
     positionDimensions: typeof sections === 'object' ? sections.values.filter((size) => Number(size) > 0).length : 1,
     slidingWindowTokens: slidingWindowTokens === 0 ? undefined : slidingWindowTokens,
-    stopTokens: stopTokensOf(metadata, vocabulary.values),
-    chatTemplate: textOf(metadata.get('tokenizer.chat_template')),
+    stopTokens: readStopTokens(metadata, vocabulary.values),
+    chatTemplate: textValue(metadata.get('tokenizer.chat_template')),
   };
 }
 
 function notALanguageModel(path: string, key: string): BenchError {
-  return new BenchError(
-    'bad-model',
-    `${path}: its header has no ${key}`,
-    'name a GGUF file of a decoder language model',
-  );
+  const hint = 'name a GGUF file of a decoder language model';
+  return new BenchError('bad-model', `${path}: its header has no ${key}`, hint);
 }
 
-function textOf(pair: GgufPair | undefined): string | undefined {
+function textValue(pair: GgufPair | undefined): string | undefined {
   return typeof pair?.value === 'string' ? pair.value : undefined;
 }
 
-function numberOf(pair: GgufPair | undefined): number | undefined {
+function numberValue(pair: GgufPair | undefined): number | undefined {
   return typeof pair?.value === 'number' ? pair.value : undefined;
 }
 
@@ -143,13 +140,13 @@ function sumOverLayers({ value }: GgufPair, layers: number): number {
     : Number(value) * layers;
 }
 
-function scalingOf(type: GgufPair | undefined, { tensors }: GgufFile): string | undefined {
+function ropeScaling(type: GgufPair | undefined, { tensors }: GgufFile): string | undefined {
   if (tensors.some(({ name }) => name === 'rope_factors_long.weight')) return 'longrope';
-  return textOf(type);
+  return textValue(type);
 }
 
-function stopTokensOf(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): GgufHeader['stopTokens'] {
-  const ids = STOP_TOKENS.map((key) => numberOf(metadata.get(`tokenizer.ggml.${key}`)));
+function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): GgufHeader['stopTokens'] {
+  const ids = STOP_TOKENS.map((key) => numberValue(metadata.get(`tokenizer.ggml.${key}`)));
   return [...new Set(ids)].flatMap((id) => {
     const text = id === undefined ? undefined : vocabulary[id];
     return id === undefined || typeof text !== 'string' ? [] : [{ id, text }];
@@ -162,25 +159,20 @@ function listByLayer({ metadata }: GgufFile, architecture: string, layers: numbe
   return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
 }
 
-function elements(dimensions: readonly number[]): number {
+function countNumbers(dimensions: readonly number[]): number {
   return dimensions.reduce((product, dimension) => product * dimension, 1);
 }
 
 function readFrequencyFactors({ path, tensors }: GgufFile): number[] | undefined {
   const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight');
   if (tensor === undefined) return undefined;
-  const bytes = Buffer.alloc(Math.min(elements(tensor.dimensions), MOST_FREQUENCIES) * FLOAT_BYTES);
+  const numbers = Math.min(countNumbers(tensor.dimensions), MOST_FREQUENCIES);
   const file = openSync(path, 'r');
   try {
-    if (readSync(file, bytes, 0, bytes.length, tensor.fileOffset) < bytes.length) {
-      throw new BenchError(
-        'bad-model',
-        `${path}: ends inside rope_freqs.weight`,
-        'the file was cut short: fetch it again',
-      );
-    }
+    const bytes = readBytes(file, tensor.fileOffset, numbers * FLOAT_BYTES);
+    if (bytes.length < numbers * FLOAT_BYTES) throw refusal(path, 'ends inside rope_freqs.weight');
+    return Array.from({ length: numbers }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
   } finally {
     closeSync(file);
   }
-  return Array.from({ length: bytes.length / FLOAT_BYTES }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
 }

@@ -1,6 +1,5 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
-import { kvSupport } from './model-check.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
 /** Bits of one number: floats of 16 bits, or blocks of 32 numbers of 8 bits and a scale. */
@@ -27,30 +26,66 @@ export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel
   };
 }
 
+/** Architectures whose KV layout and rotation were measured here, bit by bit. */
+const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
+
+/** Decides if arms that inject KV can run on a model. @returns why not, in one line; undefined where they can */
+export function kvObstacle(
+  header: Pick<
+    GgufHeader,
+    | 'architecture'
+    | 'kvHeads'
+    | 'headDimension'
+    | 'valueDimension'
+    | 'rope'
+    | 'positionDimensions'
+    | 'slidingWindowTokens'
+  >,
+): string | undefined {
+  const { architecture, rope, positionDimensions, slidingWindowTokens } = header;
+  if (!KV_ARCHITECTURES.includes(architecture)) {
+    const known = KV_ARCHITECTURES.join(', ');
+    return `the KV layout of architecture ${architecture} is not supported (supported: ${known})`;
+  }
+  if (rope.scaling !== 'none' && rope.scaling !== 'linear') {
+    return `keys of a model with ${rope.scaling} RoPE scaling cannot be re-positioned`;
+  }
+  if (positionDimensions > 1) return `its tokens have positions in ${positionDimensions} dimensions (M-RoPE)`;
+  if (slidingWindowTokens !== undefined) {
+    return `its layers see ${slidingWindowTokens} tokens back and no further (sliding window)`;
+  }
+  if (header.kvHeads === undefined) return 'its layers differ in their number of KV heads';
+  return header.headDimension === header.valueDimension ? undefined : 'its keys and values differ in size';
+}
+
 const NO_PREFIX_CACHE = 'a session in the process keeps nothing of what was truncated';
 
 /** Capabilities that llama.cpp in this process lacks with a model, each with the reason. */
-export function missingOf(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
-  const support = kvSupport(header);
-  if (support.supported) {
-    const firstLayers = uncuttable(header);
-    const queries = firstLayers ?? header.queriesObstacle;
-    return {
-      prefixCache: NO_PREFIX_CACHE,
-      ...(firstLayers === undefined ? {} : { firstLayers }),
-      ...(queries === undefined ? {} : { queries }),
-    };
+export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
+  const obstacle = kvObstacle(header);
+  if (obstacle !== undefined) {
+    const names = [
+      'promptCache',
+      'checkpoints',
+      'cells',
+      'sharedPositions',
+      'shift',
+      'firstLayers',
+      'queries',
+    ] as const;
+    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(names.map((name) => [name, obstacle])) };
   }
-  const { reason } = support;
+  const firstLayers = firstLayersObstacle(header);
+  const queries = firstLayers ?? header.queriesObstacle;
   return {
     prefixCache: NO_PREFIX_CACHE,
-    ...{ promptCache: reason, checkpoints: reason, cells: reason },
-    ...{ sharedPositions: reason, shift: reason, firstLayers: reason, queries: reason },
+    ...(firstLayers === undefined ? {} : { firstLayers }),
+    ...(queries === undefined ? {} : { queries }),
   };
 }
 
-/** The reason why a model has no engine of its first layers; undefined where it has. */
-function uncuttable({ layers, listByLayer }: GgufHeader): string | undefined {
+/** Why a model has no engine of its first layers; undefined where it has. */
+function firstLayersObstacle({ layers, listByLayer }: GgufHeader): string | undefined {
   if (layers < 2) return 'it has one layer, whose keys and values know no context';
   return listByLayer === undefined ? undefined : `its header has a number for each layer under ${listByLayer}`;
 }

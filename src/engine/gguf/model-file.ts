@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../../models/hub/hub-file.ts';
@@ -38,9 +38,35 @@ export async function modelFileOf(name: string, options: DownloadOptions = {}): 
   );
 }
 
-/** Of a model's file, in hex. @throws the reason of the signal */
+/** The sha-256 of a model's file, in hex. @throws the reason of the signal */
 export async function sha256OfModel(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash, { ...(signal && { signal }) });
   return hash.digest('hex');
+}
+
+/**
+ * Refuses a model file that cannot be read or would not fit into memory, before llama.cpp opens it.
+ * @returns the size of the file, in bytes
+ * @throws BenchError `bad-model`
+ */
+export function checkModelFile(path: string, availableBytes: number): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isFile()) {
+    throw new BenchError('bad-model', `${path}: no such model file`, 'name a GGUF file: --model FILE');
+  }
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
+  }
+  if (stats.size > availableBytes) {
+    throw new BenchError(
+      'bad-model',
+      `${path}: ${stats.size} bytes, and ${availableBytes} bytes of memory are free`,
+      'take a smaller model or a stronger quantisation of this one',
+    );
+  }
+  return stats.size;
 }

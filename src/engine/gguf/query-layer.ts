@@ -1,15 +1,34 @@
-import type { ByteRange, CopiedTensor, CopyChanges } from './copied-file.ts';
-import type { GgufFile } from './gguf-file.ts';
+import type { GgufFile, GgufTensorInfo } from './gguf-file.ts';
 import { bytesOfNumbers } from './tensor-types.ts';
+
+/** A part of a file, from its first byte to behind its last. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A tensor whose bytes are copied from another file. */
+export interface CopiedTensor extends Pick<GgufTensorInfo, 'name' | 'dimensions' | 'type'> {
+  /** Parts of that file, one behind the other. */
+  readonly pieces: readonly ByteRange[];
+}
+
+/** Differences of a file from the one that it is copied from. */
+export interface CopyChanges {
+  /** All of its tensors. */
+  readonly tensors: readonly CopiedTensor[];
+  /** Counts of its header, by a key that the header has. */
+  readonly counts: Readonly<Record<string, number>>;
+}
 
 /** Tensors by which each layer makes queries, keys and values, without `blk.N.` in front. */
 const PROJECTIONS = ['attn_q.weight', 'attn_k.weight', 'attn_v.weight'];
-/** Tensors with rows for each K/V head. */
+/** Tensors with rows for each KV head. */
 const BY_HEAD = /^blk\.\d+\.attn_[kv]\.(?:weight|bias)$/;
 
 /**
- * The reason why no layer of a model can have its queries in the place of its keys: queries and keys that are made by one
- * tensor, and numbers that cannot be told apart by head. Undefined where any layer can.
+ * Why no layer of a model can have its queries in the place of its keys: one tensor makes queries and keys, or the numbers of
+ * heads cannot be told apart. Undefined where any layer can.
  */
 export function queriesObstacle({ tensors }: Pick<GgufFile, 'tensors'>, layers: number): string | undefined {
   const known = new Map(tensors.map((tensor) => [tensor.name, tensor]));
@@ -24,9 +43,9 @@ export function queriesObstacle({ tensors }: Pick<GgufFile, 'tensors'>, layers: 
 }
 
 /**
- * The first layers of a model with the queries of the last of them in the place of its keys. A layer has as many K/V heads as
- * query heads then, so that the rows of each K/V head are repeated for the query heads that share it: their attention is the
- * same. In the last layer the tensors that make queries make keys too: weight, bias, norm of each head.
+ * Puts the queries of the last of a model's first layers in the place of its keys. Layers then have as many KV heads as query
+ * heads: the rows of each KV head are repeated for the query heads that share it, which keeps their attention the same. In
+ * the last layer the tensors that make queries make keys too: weight, bias, norm of each head.
  * @param changes those of the first layers; the model has no `queriesObstacle`
  */
 export function withQueries(

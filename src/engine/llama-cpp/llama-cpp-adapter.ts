@@ -4,8 +4,8 @@ import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { listAccelerators } from './list-accelerators.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
-import { checkModelFile } from '../gguf/model-check.ts';
-import { describeModel, missingOf } from '../gguf/model-description.ts';
+import { checkModelFile } from '../gguf/model-file.ts';
+import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { modelFileOf, sha256OfModel } from '../gguf/model-file.ts';
 import { requireTried } from './trial/model-trial.ts';
 
@@ -24,7 +24,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
       const path = await modelFileOf(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
       const header = readGgufHeader(path);
-      return { model: describeModel(header, sizeBytes), missing: missingOf(header) };
+      return { model: describeModel(header, sizeBytes), missing: missingCapabilities(header) };
     },
     fetch: modelFileOf,
     async open(request, { signal } = {}) {

@@ -11,8 +11,8 @@ import type { TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
-import { checkModelFile } from '../gguf/model-check.ts';
-import { describeModel, missingOf } from '../gguf/model-description.ts';
+import { checkModelFile } from '../gguf/model-file.ts';
+import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
 
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
@@ -157,7 +157,7 @@ function capabilitiesOf(
   sessions: number,
   { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
 ): EngineCapabilities {
-  const missing = missingOf(header);
+  const missing = missingCapabilities(header);
   const { layers, kvHeads, headDimension, rope } = header;
   const { base, frequencyScale, pairing, dimensions, frequencyFactors } = rope;
   return {

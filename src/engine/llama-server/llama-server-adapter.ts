@@ -6,7 +6,7 @@ import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineAdapter, EngineRequest } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
-import { checkModelFile } from '../gguf/model-check.ts';
+import { checkModelFile } from '../gguf/model-file.ts';
 import { modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';

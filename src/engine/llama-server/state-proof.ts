@@ -4,7 +4,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
-import { kvSupport } from '../gguf/model-check.ts';
+import { kvObstacle } from '../gguf/model-description.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../sequence-state.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
@@ -110,8 +110,8 @@ function cellsOf(
   header: GgufHeader | undefined,
 ): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
   if (header === undefined) return { cells: null, why: NO_FILE };
-  const support = kvSupport(header);
-  if (!support.supported) return { cells: null, why: support.reason };
+  const obstacle = kvObstacle(header);
+  if (obstacle !== undefined) return { cells: null, why: obstacle };
   const { tensors } = state;
   const layout = layoutOf(state, header.kvHeads!);
   const { base, frequencyScale: scale, pairing, dimensions, frequencyFactors } = header.rope;

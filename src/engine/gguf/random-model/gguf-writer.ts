@@ -1,5 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises';
-import { lengthAndText, u32, u64 } from '../gguf-bytes.ts';
+import { open } from 'node:fs/promises';
+import { lengthAndText, u32, u64 } from '../gguf-file.ts';
 
 /** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
 export type GgufValue =
@@ -27,14 +27,12 @@ const VERSION = 3;
 const ALIGNMENT = 32;
 const WORD_BYTES = 4;
 const CHUNK_BYTES = 8 * 2 ** 20;
-const TENSOR_TYPE: Readonly<Record<GgufTensorType, number>> = { F32: 0, F16: 1 };
-const NUMBER_BYTES: Readonly<Record<GgufTensorType, number>> = { F32: 4, F16: 2 };
+const TENSOR_TYPE = { F32: 0, F16: 1 } as const;
+const NUMBER_BYTES = { F32: 4, F16: 2 } as const;
 const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
 
 /**
- * Everything of a GGUF file of version 3 that stands before the numbers of its tensors, padded to their beginning.
- * Little-endian, as all machines are that llama.cpp has binaries for.
- *
+ * The part of a GGUF file of version 3 before the numbers of its tensors, padded to their beginning.
  * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
@@ -42,15 +40,11 @@ export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tens
   const parts = [Buffer.from('GGUF'), u32(VERSION), u64(tensors.length), u64(pairs.length)];
   for (const [key, value] of pairs) parts.push(lengthAndText(key), ...typed(value));
   let offset = 0;
-  for (const { name, dimensions, type, ...tensor } of tensors) {
-    parts.push(
-      lengthAndText(name),
-      u32(dimensions.length),
-      ...dimensions.map(u64),
-      u32(TENSOR_TYPE[type]),
-      u64(offset),
-    );
-    offset += aligned(tensorBytes({ name, dimensions, type, ...tensor }));
+  for (const tensor of tensors) {
+    const { name, dimensions, type } = tensor;
+    const shape = [u32(dimensions.length), ...dimensions.map(u64)];
+    parts.push(lengthAndText(name), ...shape, u32(TENSOR_TYPE[type]), u64(offset));
+    offset += aligned(tensorBytes(tensor));
   }
   const head = Buffer.concat(parts);
   return Buffer.concat([head, Buffer.alloc(aligned(head.length) - head.length)]);
@@ -59,16 +53,16 @@ export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tens
 /** Writes a GGUF file, a few megabytes at a time. @throws NodeJS.ErrnoException as the file system does */
 export async function writeGguf(path: string, head: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
   await using file = await open(path, 'wx');
-  await writeAll(file, head);
+  await file.writeFile(head);
   const chunk = new Uint32Array(CHUNK_BYTES / WORD_BYTES);
   for (const tensor of tensors) {
     const sizeBytes = tensorBytes(tensor);
     for (let written = 0; written < sizeBytes; written += CHUNK_BYTES) {
       const words = chunk.subarray(0, Math.min(CHUNK_BYTES, sizeBytes - written) / WORD_BYTES);
       tensor.fill(words);
-      await writeAll(file, new Uint8Array(words.buffer, 0, words.byteLength));
+      await file.writeFile(new Uint8Array(words.buffer, 0, words.byteLength));
     }
-    await writeAll(file, new Uint8Array(aligned(sizeBytes) - sizeBytes));
+    await file.writeFile(new Uint8Array(aligned(sizeBytes) - sizeBytes));
   }
 }
 
@@ -78,14 +72,6 @@ function tensorBytes({ dimensions, type }: GgufTensor): number {
 
 function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-}
-
-/** One call may write less than it was given, where the disk is nearly full. */
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let written = 0; written < bytes.length;) {
-    const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
-    written += bytesWritten;
-  }
 }
 
 function typed(value: GgufValue): Buffer[] {

@@ -1,15 +1,14 @@
 import type { GgufTensorType } from './gguf-writer.ts';
 
-/** Llama 3's stretching of long wavelengths: those above the trained window turn slower by `factor`. */
+/** Llama 3's scaling of long wavelengths: those above the trained window turn slower by `factor`. */
 export interface LlamaThreeScaling {
   readonly factor: number;
   readonly lowFrequencyFactor: number;
   readonly highFrequencyFactor: number;
-  /** The window before the stretching. */
   readonly originalContextTokens: number;
 }
 
-/** Everything about a model but its weights. */
+/** A model without its weights. */
 export interface ModelShape {
   readonly architecture: 'llama' | 'qwen2' | 'qwen3';
   readonly layers: number;
@@ -22,12 +21,12 @@ export interface ModelShape {
   readonly contextTokens: number;
   readonly ropeBase: number;
   readonly ropeScaling?: LlamaThreeScaling;
-  /** The model's own chat template, whose markers its vocabulary then has as control tokens. */
+  /** The model's own chat template, whose markers are control tokens of its vocabulary. */
   readonly chatTemplate?: string;
   readonly normEpsilon: number;
-  /** True where the matrix of the embeddings also gives the logits. */
+  /** The matrix of the embeddings also gives the logits. */
   readonly tiedOutput: boolean;
-  /** Of the matrices; vectors are always F32. */
+  /** Type of the matrices; vectors are always F32. */
   readonly weights: GgufTensorType;
 }
 
@@ -42,45 +41,27 @@ const tiny = {
   contextTokens: 4096,
   weights: 'F32',
 } as const;
+const tinyLlama = { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilon: 1e-5 } as const;
+const tinyQwen = { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true } as const;
 
 /** ChatML, as Qwen's models have it. */
 const chatTemplate =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-/**
- * The shapes that a random model can have: tiny ones, in which each kind of layer occurs, for tests; and those of
- * real models, for timing, which does not depend on the weights.
- */
+/** Shapes of random models: tiny ones with each kind of layer, for tests; and those of real models, for timing. */
 export const modelShapes = {
-  'tiny-llama': { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilon: 1e-5, tiedOutput: false },
+  'tiny-llama': { ...tinyLlama, tiedOutput: false },
   'tiny-llama-rope-freqs': {
-    ...tiny,
-    architecture: 'llama',
-    ropeBase: 10_000,
+    ...tinyLlama,
     // So short a window that the factors bend most wavelengths of the few dimensions.
     ropeScaling: { factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 512 },
-    normEpsilon: 1e-5,
     tiedOutput: true,
   },
-  'tiny-qwen2': { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true },
-  'tiny-qwen2-chat': {
-    ...tiny,
-    architecture: 'qwen2',
-    ropeBase: 1_000_000,
-    normEpsilon: 1e-6,
-    tiedOutput: true,
-    chatTemplate,
-  },
+  'tiny-qwen2': tinyQwen,
+  'tiny-qwen2-chat': { ...tinyQwen, chatTemplate },
   // As in Qwen3's own models, a head is wider than its part of the embedding.
-  'tiny-qwen3': {
-    ...tiny,
-    architecture: 'qwen3',
-    headDimension: 32,
-    ropeBase: 1_000_000,
-    normEpsilon: 1e-6,
-    tiedOutput: false,
-  },
+  'tiny-qwen3': { ...tinyQwen, architecture: 'qwen3', headDimension: 32, tiedOutput: false },
   'llama-139m': {
     architecture: 'llama',
     layers: 14,

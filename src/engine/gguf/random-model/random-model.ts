@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
@@ -9,15 +10,32 @@ import { didYouMean } from '../../../base/nearest-name.ts';
 import { encodeGgufHead, type GgufTensor, type GgufValue, writeGguf } from './gguf-writer.ts';
 import { type ModelShape, modelShapes, type ModelShapeName } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
-import { paddedVocabulary } from './vocabulary.ts';
 
 /** `src/engine/gguf/random-model` and `dist/engine/gguf/random-model` are equally deep. */
-const CACHE_FOLDER = fileURLToPath(new URL('../../../../build/random-models/', import.meta.url));
+const ROOT = new URL('../../../../', import.meta.url);
+const CACHE_FOLDER = fileURLToPath(new URL('build/random-models/', ROOT));
+const TOKENIZER = fileURLToPath(new URL('models/tokenizer.json', ROOT));
 const SEED = 7;
-/** Raised with every change of the weights, which the header does not show: a kept file of an older recipe is not taken. */
+/** Raised with every change of the weights, so that files of an older recipe are not reused. */
 const RECIPE = 2;
 const FILE_TYPE = { F32: 0, F16: 1 };
 const FINGERPRINT_DIGITS = 12;
+const tokenizerSchema = z.object({
+  model: z.object({
+    vocab: z.record(z.string(), z.int()),
+    merges: z.array(z.union([z.string(), z.tuple([z.string(), z.string()])])),
+  }),
+});
+const NORMAL = 1;
+const CONTROL = 3;
+const MARKER = /^<(?:\/?s|\|.*\|)>$/;
+
+/** Of ChatML. */
+const TURN_START = '<|im_start|>';
+const TURN_END = '<|im_end|>';
+
+/** The first tokens of the shipped vocabulary. */
+const specialTokens = { bos: 0, eos: 1, padding: 2 } as const;
 
 /**
  * The file that a model's name stands for: `random:SHAPE` is a model of that shape with random weights, made at the
@@ -91,4 +109,33 @@ async function write(path: string, head: Uint8Array, tensors: readonly GgufTenso
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new BenchError('disk', `${path}: the random model could not be written: ${why}`, 'free some space', cause);
   }
+}
+
+/**
+ * The vocabulary of the shipped model, byte-level BPE, as a GGUF header. It is padded to a size with tokens that no text has
+ * and that read as ` r1536`; with `forChat`, ChatML's markers come first among them.
+ * @throws RangeError where the shipped vocabulary is larger than the size
+ */
+function paddedVocabulary(size: number, forChat: boolean): Record<string, GgufValue> {
+  const { vocab, merges } = tokenizerSchema.parse(JSON.parse(readFileSync(TOKENIZER, 'utf8'))).model;
+  const shipped = Object.entries(vocab)
+    .sort(([, a], [, b]) => a - b)
+    .map(([token]) => token);
+  if (shipped.length > size) throw new RangeError(`${shipped.length} tokens do not fit into a vocabulary of ${size}`);
+  const markers = forChat ? [TURN_START, TURN_END] : [];
+  const first = [...shipped, ...markers];
+  const tokens = Array.from({ length: size }, (_, id) => first[id] ?? `Ġr${id}`);
+  return {
+    'tokenizer.ggml.model': 'gpt2',
+    'tokenizer.ggml.pre': 'gpt-2',
+    'tokenizer.ggml.tokens': { texts: tokens },
+    'tokenizer.ggml.token_type': { integers: tokens.map((token) => (MARKER.test(token) ? CONTROL : NORMAL)) },
+    'tokenizer.ggml.merges': {
+      texts: merges.map((merge) => (typeof merge === 'string' ? merge : merge.join(' '))),
+    },
+    'tokenizer.ggml.bos_token_id': specialTokens.bos,
+    'tokenizer.ggml.eos_token_id': specialTokens.eos,
+    'tokenizer.ggml.padding_token_id': specialTokens.padding,
+    ...(forChat ? { 'tokenizer.ggml.eot_token_id': first.indexOf(TURN_END) } : {}),
+  };
 }

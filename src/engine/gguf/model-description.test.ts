@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkModelFile, kvSupport } from './model-check.ts';
+import { kvObstacle } from './model-description.ts';
+import { checkModelFile } from './model-file.ts';
 import type { RopeLayout } from './gguf-header.ts';
 
 const rope: RopeLayout = {
@@ -23,8 +24,8 @@ const model = {
   slidingWindowTokens: undefined,
 };
 
-test.each(['llama', 'qwen2', 'qwen3'])('K/V of %s is supported', (architecture) => {
-  expect(kvSupport({ ...model, architecture })).toEqual({ supported: true });
+test.each(['llama', 'qwen2', 'qwen3'])('KV of %s is supported', (architecture) => {
+  expect(kvObstacle({ ...model, architecture })).toBeUndefined();
 });
 
 test.each([
@@ -36,9 +37,8 @@ test.each([
   [{ slidingWindowTokens: 4096 }, /see 4096 tokens back/],
   [{ kvHeads: undefined }, /layers differ/],
   [{ valueDimension: 16 }, /differ in size/],
-])('K/V of %o is not, and the reason says why', (difference, reason) => {
-  const support = kvSupport({ ...model, ...difference });
-  expect(support.supported ? '' : support.reason).toMatch(reason);
+])('KV of %o is not, and the reason says why', (difference, reason) => {
+  expect(kvObstacle({ ...model, ...difference })).toMatch(reason);
 });
 
 test('refuses a file that is not there, a folder, and one larger than free memory', () => {
