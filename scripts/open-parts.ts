@@ -10,7 +10,7 @@ import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts'
 import type { RetrievedMemories } from '../src/systems/contracts.ts';
 import { DatabaseConversationLog } from '../src/systems/conversation-log.ts';
 import { MemoryKeeper } from '../src/systems/memory-keeper.ts';
-import type { OpenStore } from '../src/systems/prefill/arm-store.ts';
+import type { OpenStore } from '../src/systems/prefill/prefill-strategy.ts';
 import type { OpenEngine, SystemParts } from '../src/systems/system-parts.ts';
 
 const TOP_K = 5;

@@ -86,7 +86,7 @@ export type {
 export { DatabaseConversationLog, type ConversationLog, type LogEntry } from './systems/conversation-log.ts';
 export { DKISystem, type DKISystemParts } from './systems/dki-system.ts';
 export { MemoryKeeper } from './systems/memory-keeper.ts';
-export type { ArmStore, OpenStore } from './systems/prefill/arm-store.ts';
+export type { ArmStore, OpenStore } from './systems/prefill/prefill-strategy.ts';
 export type { JoinRecipe } from './systems/prefill/join-recipe.ts';
 export type { Prefilled, PrefillStrategy, TurnContext } from './systems/prefill/prefill-strategy.ts';
 export { RAGSystem, type RAGSystemParts } from './systems/rag-system.ts';

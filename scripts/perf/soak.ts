@@ -22,7 +22,7 @@ import { kvKey } from '../../src/kv/kv-key.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
-import { recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { CheckpointFiles } from '../../test/fixtures/checkpoint-files.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
@@ -104,7 +104,7 @@ async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes
     (name) =>
       new DKISystem({
         ...parts,
-        prefill: name === 'prefix' ? name : recipeNamed(name),
+        prefill: name === 'prefix' ? name : parseRecipe(name),
         openStore: storeIn(join(stores, name), maxBytes),
       }),
   );

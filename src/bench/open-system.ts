@@ -11,7 +11,7 @@ import type { Engine } from '../engine/engine.ts';
 import { runnableArms } from '../eval/run/arm-obstacles.ts';
 import { promptRules } from '../eval/run/bench-parts.ts';
 import { withFetchedModels } from '../eval/run/fetch-models.ts';
-import type { ArmStore } from '../systems/prefill/arm-store.ts';
+import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-store.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import { MemoryRouter } from '../retrieval/memory-router.ts';

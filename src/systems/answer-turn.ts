@@ -5,7 +5,7 @@ import { selectedByModel, type TurnAccount } from '../store/records/turn-account
 import type { ChatRequest, ChatResponse, RetrievedMemories } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import type { GateDecision, TurnGate } from './prefill/turn-gate.ts';
+import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';

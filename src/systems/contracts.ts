@@ -5,7 +5,7 @@ import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts
 import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
 import type { Timings } from '../store/records/timings.ts';
 import type { TokenCounts } from '../store/records/token-counts.ts';
-import type { MemoryText } from './prompt/lines-ahead.ts';
+import type { MemoryText } from './prompt/memory-lines.ts';
 import type { TurnTrace } from './turn-trace.ts';
 
 /**

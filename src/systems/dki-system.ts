@@ -15,14 +15,13 @@ import type {
   SearchOptions,
   SystemStats,
 } from './contracts.ts';
-import type { OpenStore } from './prefill/arm-store.ts';
+import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
 import { JoinedPrefill } from './prefill/joined-prefill.ts';
-import { keptSinkTokens } from './prefill/seen-tokens.ts';
-import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
-import type { MemoryText } from './prompt/lines-ahead.ts';
+import { keptSinkTokens } from './prefill/block-context.ts';
+import type { MemoryText } from './prompt/memory-lines.ts';
 import { retrieveFor, withPreferences } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
 import { type KeptKv, TurnPipeline } from './turn-pipeline.ts';

@@ -9,11 +9,8 @@ import type {
   SearchOptions,
   SystemStats,
 } from './contracts.ts';
-import type { OpenStore } from './prefill/arm-store.ts';
-import { CachedTextPrefill } from './prefill/cached-text-prefill.ts';
-import { EngineCachePrefill } from './prefill/engine-cache-prefill.ts';
-import type { PrefillStrategy } from './prefill/prefill-strategy.ts';
-import { TextPrefill } from './prefill/text-prefill.ts';
+import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import { CachedTextPrefill, EngineCachePrefill, TextPrefill } from './prefill/text-prefill.ts';
 import { retrieveFor } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
 import { type KeptKv, TurnPipeline } from './turn-pipeline.ts';

@@ -8,7 +8,7 @@ import type {
   SearchOptions,
   SystemStats,
 } from './contracts.ts';
-import type { MemoryText } from './prompt/lines-ahead.ts';
+import type { MemoryText } from './prompt/memory-lines.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /**

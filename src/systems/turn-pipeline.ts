@@ -3,7 +3,7 @@ import { meterDifference } from '../engine/token-meter.ts';
 import { type Ahead, answerTurn, type OpenTurn, type TurnParts } from './answer-turn.ts';
 import type { ChatRequest, ChatResponse, PrepareOptions, SystemStats } from './contracts.ts';
 import { promptFormOf } from './prompt/chat-form.ts';
-import { linesAhead, type MemoryText } from './prompt/lines-ahead.ts';
+import { precomputedLines, type MemoryText } from './prompt/memory-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { systemPromptFor } from './prompt/system-prompt.ts';
 import { turnsIn } from './session-turns.ts';
@@ -101,7 +101,7 @@ export class TurnPipeline {
     const { engine, session, form, strategy } = await this.#open();
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
-    const lines = await linesAhead(
+    const lines = await precomputedLines(
       memories,
       {
         form,

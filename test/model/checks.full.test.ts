@@ -6,7 +6,7 @@ import { injectingArms } from '../../src/systems/arms/injecting-arms.ts';
 import { textArms } from '../../src/systems/arms/text-arms.ts';
 import type { BenchSystem, ChatRequest } from '../../src/systems/contracts.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
-import { recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
@@ -82,7 +82,7 @@ const impostors: readonly {
   },
   {
     title: 'joined blocks that claim the bits of the text',
-    arm: { ...dki, open: (parts) => new DKISystem({ ...parts, prefill: recipeNamed('blocks') }) },
+    arm: { ...dki, open: (parts) => new DKISystem({ ...parts, prefill: parseRecipe('blocks') }) },
     checks: ['numerical parity'],
   },
   {

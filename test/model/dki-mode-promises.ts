@@ -9,7 +9,7 @@ import { writeBlockFile } from '../../src/kv/block-file.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import type { ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
-import { type JoinRecipe, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { type JoinRecipe, parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { RAGSystem } from '../../src/systems/rag-system.ts';
 import type { OpenEngine, SystemParts } from '../../src/systems/system-parts.ts';
 import { TestFolder } from './bench-fixture.ts';
@@ -24,9 +24,9 @@ const STORE_BYTES = 2 ** 28;
 const one = memoriesOf('My dog is called Brenko.');
 const three = memoriesOf('My dog is called Brenko.', 'My favourite tea is Oolong.', 'I live in a house in Port Dral.');
 
-const blocks = recipeNamed('blocks');
-const parallel = recipeNamed('parallel');
-const link = (tokens: number): JoinRecipe => recipeNamed(`link:${tokens}`);
+const blocks = parseRecipe('blocks');
+const parallel = parseRecipe('parallel');
+const link = (tokens: number): JoinRecipe => parseRecipe(`link:${tokens}`);
 
 /** Promises of the ways to join, the store behind them, gating and hybrid, on any engine that gives cells and checkpoints. */
 export function dkiModePromises(opener: EngineOpener, model: string): void {
@@ -125,7 +125,7 @@ export function dkiModePromises(opener: EngineOpener, model: string): void {
     it('give the prefix where every token is recomputed, the blocks where none is, and something else between', async () => {
       const prefix = await scoreWith(three, { prefill: 'prefix' });
       const joined = await scoreWith(three, { prefill: blocks });
-      const all = await scoreWith(three, { prefill: recipeNamed('link:all') });
+      const all = await scoreWith(three, { prefill: parseRecipe('link:all') });
       expect(compareScores(all, prefix).largestDifference).toBeLessThan(FLOOR);
       expect(compareScores(await scoreWith(three, { prefill: link(1000) }), all).bitwiseEqual).toBe(true);
       expect(compareScores(await scoreWith(three, { prefill: link(0) }), joined).bitwiseEqual).toBe(true);

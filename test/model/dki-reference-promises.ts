@@ -8,7 +8,7 @@ import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import type { PromptSegment } from '../../src/store/records/prompt-info.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
-import { makingOf, recipeName, recipeNamed } from '../../src/systems/prefill/join-recipe.ts';
+import { makingOf, recipeName, parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import type { OpenEngine } from '../../src/systems/system-parts.ts';
 import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
 import { TestFolder } from './bench-fixture.ts';
@@ -30,21 +30,21 @@ export const HALF = { kvType: 'F16', bound: 0.03 } as const;
 const STRATEGIES: readonly (readonly [Prefill, number])[] = [
   ['prefix', 1],
   ['prefix', 0.5],
-  [recipeNamed('blocks'), 1],
-  [recipeNamed('blocks'), 0.5],
-  [recipeNamed('parallel'), 1],
-  [recipeNamed('blocks', { context: 'none' }), 1],
-  [recipeNamed('blocks', { context: 'previous' }), 1],
-  [recipeNamed('parallel', { temperature: 0.7 }), 0.5],
-  [recipeNamed('blocks', { sink: { tokens: 2, kept: false } }), 1],
-  [recipeNamed('blocks', { sink: { tokens: 3, kept: true } }), 0.5],
-  [recipeNamed('parallel', { context: 'none', sink: { tokens: 4, kept: true }, temperature: 0.7 }), 1],
-  [recipeNamed('parallel', { context: 'previous', temperature: 1.5 }), 1],
-  [recipeNamed('link:1', { context: 'previous' }), 1],
-  [recipeNamed('link:1'), 1],
-  [recipeNamed('link:3'), 0.5],
-  [recipeNamed('random:.3'), 1],
-  [recipeNamed('ranked:.3'), 0.5],
+  [parseRecipe('blocks'), 1],
+  [parseRecipe('blocks'), 0.5],
+  [parseRecipe('parallel'), 1],
+  [parseRecipe('blocks', { context: 'none' }), 1],
+  [parseRecipe('blocks', { context: 'previous' }), 1],
+  [parseRecipe('parallel', { temperature: 0.7 }), 0.5],
+  [parseRecipe('blocks', { sink: { tokens: 2, kept: false } }), 1],
+  [parseRecipe('blocks', { sink: { tokens: 3, kept: true } }), 0.5],
+  [parseRecipe('parallel', { context: 'none', sink: { tokens: 4, kept: true }, temperature: 0.7 }), 1],
+  [parseRecipe('parallel', { context: 'previous', temperature: 1.5 }), 1],
+  [parseRecipe('link:1', { context: 'previous' }), 1],
+  [parseRecipe('link:1'), 1],
+  [parseRecipe('link:3'), 0.5],
+  [parseRecipe('random:.3'), 1],
+  [parseRecipe('ranked:.3'), 0.5],
 ];
 const memories = memoriesOf('My dog is Brenko.', 'I live in Port Dral.', 'Tea.');
 

@@ -17,7 +17,7 @@ import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
-import type { OpenStore } from '../../src/systems/prefill/arm-store.ts';
+import type { OpenStore } from '../../src/systems/prefill/prefill-strategy.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';

@@ -5,7 +5,7 @@ import { referenceCells } from '../../src/eval/run/prove/reference-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { kvTools } from '../../src/kv/kv-tools.ts';
 import type { BlockContext } from '../../src/systems/prefill/gather-blocks.ts';
-import { measureTokens } from '../../src/systems/prefill/measure-tokens.ts';
+import { scoreTokens } from '../../src/systems/prefill/token-scorers.ts';
 import { causal, forwardPass, placed } from './forward-pass.ts';
 import { ReferenceModel } from './reference-model.ts';
 
@@ -40,9 +40,9 @@ test.each(shapes)("%s: queries and the question's attention are those of plain a
   using joined = await session.exportCells();
   const blocks = [cutCells(joined, header, header + firstBlock), cutCells(joined, header + firstBlock, memories)];
   const context = { engine, session, kv: kvTools } as unknown as BlockContext;
-  const asked = { suffix: prompt.slice(memories), question };
-  const { scores, selector } = await measureTokens('query', context, {
-    ...{ state: joined, header: cutCells(joined, 0, header), blocks, asked },
+  const rest = { suffix: prompt.slice(memories), question };
+  const { scores, selector } = await scoreTokens('query', context, {
+    ...{ state: joined, header: cutCells(joined, 0, header), blocks, rest },
   });
   expect(selector).toMatchObject({ model: 'first-layers', tokens: question.end, layers: LAYER + 1 });
   const expected = new Float64Array(memories - header);

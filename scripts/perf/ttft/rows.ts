@@ -5,8 +5,8 @@ import { meterDifference } from '../../../src/engine/token-meter.ts';
 import type { TurnAccount } from '../../../src/store/records/turn-account.ts';
 import type { BenchSystem } from '../../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../../src/systems/dki-system.ts';
-import type { OpenStore } from '../../../src/systems/prefill/arm-store.ts';
-import { recipeNamed } from '../../../src/systems/prefill/join-recipe.ts';
+import type { OpenStore } from '../../../src/systems/prefill/prefill-strategy.ts';
+import { parseRecipe } from '../../../src/systems/prefill/join-recipe.ts';
 import { RAGSystem } from '../../../src/systems/rag-system.ts';
 import type { SystemParts } from '../../../src/systems/system-parts.ts';
 import { foundMemories, openParts, storeIn } from '../../open-parts.ts';
@@ -105,7 +105,7 @@ async function systemRows({ engine, subject, folder }: RowSetting): Promise<Ttft
     prefill: NonNullable<DKISystemParts['prefill']>,
     store: OpenStore = openStore(),
   ): Promise<BenchSystem> => new DKISystem({ ...(await parts()), openStore: store, prefill });
-  const blocks = recipeNamed('blocks');
+  const blocks = parseRecipe('blocks');
   // A block serves every way to join it: each is computed once, and kept in memory by each of them.
   const shared = openStore();
 
@@ -148,14 +148,14 @@ async function systemRows({ engine, subject, folder }: RowSetting): Promise<Ttft
       };
     },
   });
-  const parallel = recipeNamed('parallel');
+  const parallel = parseRecipe('parallel');
   const cachedText = new RAGSystem({ ...(await parts()), prefixCache: openStore() });
   const warm = [
     rowOf('dki, cache hit', await dki('prefix'), { cache: 'hit', exact: true }),
     rowOf('dki-blocks, cache hit', await dki(blocks, shared), { cache: 'hit' }),
     rowOf('dki-blocks, cache hit, in another order', await dki(blocks, shared), { cache: 'hit', reorder: true }),
     rowOf('dki-parallel, cache hit', await dki(parallel, shared), { cache: 'hit' }),
-    rowOf(LINK_ROW, await dki(recipeNamed('link:4'), shared), { cache: 'hit', slow: true }),
+    rowOf(LINK_ROW, await dki(parseRecipe('link:4'), shared), { cache: 'hit', slow: true }),
     rowOf('rag-cached, prefix found', cachedText, { cache: 'bypass', exact: true }),
   ];
   for (const row of warm) {

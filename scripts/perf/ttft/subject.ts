@@ -3,7 +3,7 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { TokenId } from '../../../src/engine/token-id.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
-import { prefixParts } from '../../../src/systems/prefill/prefix-parts.ts';
+import { prefixParts } from '../../../src/systems/prompt/memory-lines.ts';
 import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
 import { memorySegment, querySegments } from '../../../src/systems/prompt/segments.ts';

@@ -19,7 +19,7 @@ import { givenMemories } from '../../systems/arms/given-memories.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { WHOLE_PROMPT } from '../../systems/prefill/cached-text-prefill.ts';
+import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { chatArm } from './chat-arm.ts';
 import { type ChatTurn, inspectedChatTurn } from './chat-turn.ts';

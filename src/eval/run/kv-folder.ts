@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { type CheckpointKeeper, KvStore } from '../../kv/kv-store.ts';
-import type { OpenStore } from '../../systems/prefill/arm-store.ts';
+import type { OpenStore } from '../../systems/prefill/prefill-strategy.ts';
 
 const CHECKPOINTS = 'checkpoints';
 

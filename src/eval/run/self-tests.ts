@@ -2,7 +2,7 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import { prefixParts } from '../../systems/prefill/prefix-parts.ts';
+import { prefixParts } from '../../systems/prompt/memory-lines.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../systems/prompt/answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from '../../systems/prompt/build-prompt.ts';
 import { promptFormOf } from '../../systems/prompt/chat-form.ts';

@@ -2,7 +2,7 @@ import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
 import type { BenchSystem } from '../contracts.ts';
-import type { OpenStore } from '../prefill/arm-store.ts';
+import type { OpenStore } from '../prefill/prefill-strategy.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { SystemParts } from '../system-parts.ts';
 import type { BlockSettings } from './block-settings.ts';

@@ -2,7 +2,7 @@ import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { parseEviction } from '../../kv/eviction-scores.ts';
 import type { Mark } from '../../store/records/arm-traits.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
-import { recipeNamed } from '../prefill/join-recipe.ts';
+import { parseRecipe } from '../prefill/join-recipe.ts';
 import type { ArmDefinition } from './arm-definition.ts';
 import { injecting } from './injecting-arm.ts';
 
@@ -47,7 +47,7 @@ function evicting(by: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefinition
   const needs: readonly CapabilityName[] = ['cells'];
   const definition = injecting(`dki-${isPrefix ? '' : 'blocks-'}evict-${by}`, traits, needs, (_, ratio) => ({
     evict: parseEviction(nameOf(ratio)),
-    ...(isPrefix ? {} : { prefill: recipeNamed('blocks') }),
+    ...(isPrefix ? {} : { prefill: parseRecipe('blocks') }),
   }));
   return {
     ...definition,

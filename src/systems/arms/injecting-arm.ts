@@ -1,8 +1,8 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
-import { makingOf, type RecipeName, recipeName, recipeNamed } from '../prefill/join-recipe.ts';
+import { makingOf, type RecipeName, recipeName, parseRecipe } from '../prefill/join-recipe.ts';
 import { recipeWith } from './block-settings.ts';
-import { keptSinkTokens } from '../prefill/seen-tokens.ts';
+import { keptSinkTokens } from '../prefill/block-context.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
 type Difference = Partial<Omit<DKISystemParts, keyof ArmParts>>;
@@ -41,13 +41,13 @@ export function joining(
   recipeOf: (argument: string | null) => RecipeName,
 ): ArmDefinition {
   const definition = injecting(name, traits, needs, ({ blocks }, argument) => ({
-    prefill: recipeWith(recipeNamed(recipeOf(argument)), blocks),
+    prefill: recipeWith(parseRecipe(recipeOf(argument)), blocks),
     ahead: blocks.built === 'ahead',
   }));
   return {
     ...definition,
     traits: (argument, alpha, blocks) => {
-      const recipe = recipeWith(recipeNamed(recipeOf(argument)), blocks);
+      const recipe = recipeWith(parseRecipe(recipeOf(argument)), blocks);
       const making = makingOf(recipe);
       return {
         ...definition.traits(argument, alpha, blocks),
@@ -58,9 +58,9 @@ export function joining(
       };
     },
     requires: (argument, _, blocks) =>
-      recipeWith(recipeNamed(recipeOf(argument)), blocks).positions === 'parallel'
+      recipeWith(parseRecipe(recipeOf(argument)), blocks).positions === 'parallel'
         ? [...needs, 'sharedPositions']
         : needs,
-    joins: (argument) => recipeNamed(recipeOf(argument)),
+    joins: (argument) => parseRecipe(recipeOf(argument)),
   };
 }

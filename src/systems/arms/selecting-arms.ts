@@ -1,12 +1,12 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { type RecipeName, SHARE } from '../prefill/join-recipe.ts';
-import type { TokenMeasure } from '../prefill/select-tokens.ts';
+import type { TokenScorer } from '../prefill/select-tokens.ts';
 import type { ArmDefinition, OwnTraits } from './arm-definition.ts';
 import { joining } from './injecting-arm.ts';
 
 /** An arm that recomputes a share of the memory tokens, which its argument names. */
 function selecting(
-  by: 'first' | 'random' | 'ranked' | TokenMeasure,
+  by: 'first' | 'random' | 'ranked' | TokenScorer,
   argument: string,
   traits: Pick<OwnTraits, 'summary' | 'mark' | 'deployable'>,
   needs: readonly CapabilityName[] = [],

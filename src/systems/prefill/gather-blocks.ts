@@ -7,10 +7,9 @@ import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { BlockMaking } from '../../store/records/block-making.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
-import type { LinesAhead, MemoryLine } from '../prompt/lines-ahead.ts';
+import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
+import { type ContextTokens, contextTokens, cutContext, sinkTokens } from './block-context.ts';
 import { computeExactly, isBlockOf, isLeftOf, requireInSession, requireTokens } from './exact-tokens.ts';
-import { frontCells } from './front-cells.ts';
-import { type SeenTokens, seenTokens, sinkTokens } from './seen-tokens.ts';
 
 /** Everything that work on blocks needs. */
 export interface BlockContext {
@@ -55,13 +54,12 @@ export interface GatheredBlocks {
 
 /**
  * Finds the header and the block of every memory line, and computes those that are not in the store: a line is evaluated
- * directly behind what it sees, the header if nothing else is asked for, and its own cells alone are kept. The store is to be
- * settled behind the answer.
+ * directly behind its context, by default the header, and only its own cells are stored. Settle the store after the answer.
  */
 export async function gatherBlocks(
   context: BlockContext,
   userId: string,
-  parts: LinesAhead,
+  parts: MemoryLines,
   making: BlockMaking = {},
 ): Promise<GatheredBlocks> {
   const begin = performance.now();
@@ -69,18 +67,18 @@ export async function gatherBlocks(
   const sink = sinkTokens(making, parts.header);
   // Of a prompt's own beginning the header has the cells.
   const ids = making.context === 'none' ? parts.header : [...parts.header, ...sink];
-  const whole = await headerOf(context, userId, ids);
-  const { front, ...cells } = frontCells(whole.state, parts.header.length, making, context.kv);
+  const whole = await findHeader(context, userId, ids);
+  const { front, ...cells } = cutContext(whole.state, parts.header.length, making, context.kv);
   let computeMs = whole.computeMs;
   let builtTokens = whole.origin === 'computed' ? ids.length : 0;
   // Blocks see the header that they will stand behind, whoever computed it: what is restored is another one.
   const builder: Builder = { front, holdsFront: whole.origin === 'computed' && context.keptAs === 'f16' };
   const blocks: GatheredBlock[] = [];
   for (const [index, line] of parts.lines.entries()) {
-    const seen = seenTokens(making, parts, index);
+    const seen = contextTokens(making, parts, index);
     const start = seen.all.length;
     const part = `block behind ${start}${evict === null ? '' : `/evict-${evictionName(evict)}`}`;
-    const key = keyOf(context, part, [...seen.all, ...line.tokenIds]);
+    const key = blockKey(context, part, [...seen.all, ...line.tokenIds]);
     const found = await findBlock(store, userId, key, (state) =>
       evict === null ? isBlockOf(state, start, line.tokenIds) : isLeftOf(state, start, line.tokenIds, evict),
     );
@@ -108,16 +106,16 @@ interface Builder {
   holdsFront: boolean;
 }
 
-/** Evaluates a line behind what it sees; a neighbour together with it, since nobody else needs that one's cells. */
+/** Evaluates a line behind its context; a neighbour together with it, since its cells are not needed elsewhere. */
 async function computeBlock(
   { engine, session, store, kv, evict, signal }: BlockContext,
   builder: Builder,
   userId: string,
   key: string,
   { memoryId, tokenIds }: MemoryLine,
-  { front, neighbour, all }: SeenTokens,
+  { front, neighbour, all }: ContextTokens,
 ): Promise<SequenceState> {
-  // A cache of the engine's own would find beginnings of the block before, if they were only truncated: nothing would say so.
+  // An engine with a prefix cache of its own could reuse the block before where the session was only truncated.
   const truncates = builder.holdsFront && engine.capabilities.prefixCache === null;
   if (builder.front === null) await session.clear();
   else if (truncates) await session.truncate(front.length);
@@ -128,14 +126,14 @@ async function computeBlock(
   builder.holdsFront = true;
   using block = await session.exportCells({ start: all.length, end: all.length + tokenIds.length });
   requireTokens(block.tokenIds, tokenIds);
-  // What a memory says is in the block that saw it: forgotten together.
+  // A block that saw a memory contains what it says: both are forgotten together.
   const memoryIds = neighbour === null ? [memoryId] : [memoryId, neighbour.memoryId];
   return store.keep(userId, key, tokenIds.length, memoryIds, evict === null ? block : kv.evict(block, evict));
 }
 
-async function headerOf(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
+async function findHeader(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
   const { session, store, signal } = context;
-  const key = keyOf(context, 'header', tokenIds);
+  const key = blockKey(context, 'header', tokenIds);
   const found = await findBlock(store, userId, key, (state) => isBlockOf(state, 0, tokenIds));
   if (found !== undefined) return { key, start: 0, state: found.state, origin: found.tier, computeMs: 0 };
   const start = performance.now();
@@ -164,7 +162,7 @@ async function findBlock(
   return undefined;
 }
 
-function keyOf({ engine, template, kv, keptAs }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
+function blockKey({ engine, template, kv, keptAs }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
   const form = keptAs === 'f16' ? template : `${template}/${keptAs}`;
   return kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: `${form}/${part}`, tokenIds });
 }

@@ -1,5 +1,5 @@
 import type { BlockMaking } from '../../store/records/block-making.ts';
-import type { TokenMeasure, TokenSelection } from './select-tokens.ts';
+import type { TokenScorer, TokenSelection } from './select-tokens.ts';
 
 /** How blocks are made and placed, and what of them is evaluated again where it stands. */
 export interface JoinRecipe extends BlockMaking {
@@ -20,13 +20,13 @@ export type RecipeName =
   | `${SharedRule}:${Share}`
   | `${Exclude<SharedRule, 'ranked'>}/${number}:${Share}`;
 
-type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenMeasure;
+type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
 
 /** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
 
 /** The number of recomputed tokens behind `link:`, as arms and recipes spell it. */
-function tokensNamed(name: string): number {
+function parseTokens(name: string): number {
   return name === 'all' ? Infinity : Number(name);
 }
 
@@ -50,8 +50,8 @@ export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
 }
 
 /** The recipe of a name that `recipeName` gave, whose blocks are made in that way. */
-export function recipeNamed(name: RecipeName, making: BlockMaking = {}): JoinRecipe {
-  return { ...placementNamed(name), ...making };
+export function parseRecipe(name: RecipeName, making: BlockMaking = {}): JoinRecipe {
+  return { ...parsePlacement(name), ...making };
 }
 
 /** How the blocks of a recipe are made; undefined where that is the default. */
@@ -59,17 +59,17 @@ export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe)
   return Object.keys(making).length === 0 ? undefined : making;
 }
 
-function placementNamed(name: RecipeName): Pick<JoinRecipe, 'positions' | 'recompute'> {
+function parsePlacement(name: RecipeName): Pick<JoinRecipe, 'positions' | 'recompute'> {
   if (name === 'parallel' || name === 'blocks') {
     return { positions: name === 'parallel' ? 'parallel' : 'contiguous', recompute: null };
   }
-  return { positions: 'contiguous', recompute: selectionNamed(name) };
+  return { positions: 'contiguous', recompute: parseSelection(name) };
 }
 
 const SHARED_RULE = /^(?<by>[a-z-]+)(?<asMany>:ranked)?(?:\/(?<run>\d+))?:(?<share>[.\d]+)$/;
 
-function selectionNamed(name: string): TokenSelection {
-  if (name.startsWith('link:')) return { by: 'link', tokens: tokensNamed(name.slice('link:'.length)) };
+function parseSelection(name: string): TokenSelection {
+  if (name.startsWith('link:')) return { by: 'link', tokens: parseTokens(name.slice('link:'.length)) };
   const { by, asMany, run, share } = SHARED_RULE.exec(name)!.groups as {
     readonly by: Exclude<TokenSelection['by'], 'link'>;
     readonly asMany?: string;

@@ -7,13 +7,12 @@ import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { StoreType } from '../../store/records/store-type.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import type { LinesAhead } from '../prompt/lines-ahead.ts';
+import { type MemoryLines, type PrefixParts, prefixParts } from '../prompt/memory-lines.ts';
+import { sinkTokens } from './block-context.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
 import { requireInSession, tokensByPosition } from './exact-tokens.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
-import { sinkTokens } from './seen-tokens.ts';
-import { type PrefixParts, prefixParts } from './prefix-parts.ts';
 import {
   type PrefillAccount,
   prefillAsText,
@@ -69,14 +68,14 @@ export class JoinedPrefill implements PrefillStrategy {
     return {
       ...(isSettled ? {} : { keep: () => this.#settle() }),
       suffix: parts.suffix,
-      record: recordOf(this.#options, turn.alpha, parts, joined),
+      record: joinRecord(this.#options, turn.alpha, parts, joined),
       account: {
         cache: gathered.builtTokens > 0 ? 'miss' : 'hit',
         built: gathered.builtTokens,
         recomputed: joined.recomputedTokens,
         resident: joined.cells,
         positions: turn.session.tokens.length + parts.suffix.length,
-        ...(this.#options.recipe.recompute === null ? {} : { selection: selectionOf(joined) }),
+        ...(this.#options.recipe.recompute === null ? {} : { selection: selectionAccount(joined) }),
         ...(selector === null ? {} : { selector }),
       },
       kvLoadMs: gathered.findMs + joined.joinMs,
@@ -84,7 +83,7 @@ export class JoinedPrefill implements PrefillStrategy {
     };
   }
 
-  async prepare(lines: LinesAhead, turn: TurnContext): Promise<void> {
+  async prepare(lines: MemoryLines, turn: TurnContext): Promise<void> {
     await gatherBlocks(this.#context(turn), turn.userId, lines, this.#options.recipe);
     await this.#settle();
   }
@@ -105,7 +104,6 @@ export class JoinedPrefill implements PrefillStrategy {
     this.#options.store[Symbol.dispose]();
   }
 
-  /** The record knows the bytes of what was joined. */
   async #settle(): Promise<undefined> {
     await this.#options.store.settle();
   }
@@ -122,10 +120,11 @@ export class JoinedPrefill implements PrefillStrategy {
     const gathered = await gatherBlocks(context, userId, parts, recipe);
     const start = performance.now();
     const blocks = gathered.blocks.map(({ state, start: builtAt }, index) => ({
-      ...{ state, start: builtAt },
-      rank: rankOf(parts, index),
+      state,
+      start: builtAt,
+      rank: parts.ranked.indexOf(parts.lines[index]!.memoryId),
     }));
-    const options = { alpha, sink: gathered.sink, asked: parts, rotated: store.rotated };
+    const options = { alpha, sink: gathered.sink, rest: parts, rotated: store.rotated };
     using placed = await placeBlocks(recipe, context, gathered.header.state, blocks, options);
     const { state, positions, recomputed, recomputedTokens, recomputeMs, selector } = placed;
     const cells = state.positions.length;
@@ -142,7 +141,7 @@ export class JoinedPrefill implements PrefillStrategy {
   }
 }
 
-function selectionOf({ gathered, recomputed, recomputeMs }: Joined): NonNullable<PrefillAccount['selection']> {
+function selectionAccount({ gathered, recomputed, recomputeMs }: Joined): NonNullable<PrefillAccount['selection']> {
   const later = gathered.blocks.slice(1);
   return {
     selectable: later.reduce((sum, { state }) => sum + state.positions.length, 0),
@@ -152,12 +151,7 @@ function selectionOf({ gathered, recomputed, recomputeMs }: Joined): NonNullable
   };
 }
 
-/** The place of a line's memory among the retrieved. */
-function rankOf({ lines, ranked }: PrefixParts, index: number): number {
-  return ranked.indexOf(lines[index]!.memoryId);
-}
-
-function recordOf(
+function joinRecord(
   { recipe, evict, keptAs }: Pick<JoinedOptions, 'recipe' | 'evict' | 'keptAs'>,
   alpha: number,
   { lines }: PrefixParts,

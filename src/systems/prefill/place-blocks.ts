@@ -3,12 +3,12 @@ import type { TokenRange } from '../../engine/token-id.ts';
 import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { Selector } from '../../store/records/turn-account.ts';
-import { evaluateAgain } from './evaluate-again.ts';
+import { reevaluate } from './reevaluate.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { type AskedBehind, type JoinedTokens, measureTokens } from './measure-tokens.ts';
+import { type PromptSuffix, type JoinedBlocks, scoreTokens } from './token-scorers.ts';
 import { cellsOf } from './scale-prefix.ts';
-import { isMeasured, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
+import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
 /** A block and the place of its memory among the retrieved, 0 for the best. */
 export interface RankedBlock {
@@ -25,7 +25,7 @@ export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
   /** Cells in front of each block, which are of no memory; null for none. */
   readonly sink: SequenceState | null;
   /** The rest of the prompt behind the blocks: a rule may select by the question. */
-  readonly asked: AskedBehind;
+  readonly rest: PromptSuffix;
 }
 
 /** Header and blocks as one sequence; until it is disposed of. */
@@ -48,13 +48,13 @@ export async function placeBlocks(
   context: BlockContext,
   header: SequenceState,
   blocks: readonly RankedBlock[],
-  { alpha, sink, asked, ...rotated }: PlaceOptions,
+  { alpha, sink, rest, ...rotated }: PlaceOptions,
 ): Promise<PlacedBlocks> {
   const { rotary } = cellsOf(context.engine);
   const start = header.positions.length;
   const states = blocks.map(({ state }) => state);
   const front = sink?.positions.length ?? 0;
-  const starts = scheme === 'parallel' ? states.map(() => start) : startsOf(blocks, start);
+  const starts = scheme === 'parallel' ? states.map(() => start) : contiguousStarts(blocks, start);
   const positions = starts.map((own, index) => own + front * (scheme === 'parallel' ? 1 : index + 1));
   const joinAlpha = recompute === null ? alpha : 1;
   const placements = states.flatMap((block, index): BlockPlacement[] => {
@@ -67,10 +67,10 @@ export async function placeBlocks(
   const { kv } = context;
   const joined = kv.join(header, placements, { rotary, ...rotated });
   try {
-    const { ranges, selector } = await selectedOf(
+    const { ranges, selector } = await selectRanges(
       recompute,
       context,
-      { state: joined, header, blocks: states, asked },
+      { state: joined, header, blocks: states, rest },
       blocks,
     );
     const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));
@@ -86,11 +86,8 @@ export async function placeBlocks(
   }
 }
 
-/**
- * The beginnings of blocks that stand behind one another; each takes the positions of all its tokens, whichever were evicted:
- * the last cell of a block is at the position of its last token.
- */
-function startsOf(blocks: readonly RankedBlock[], header: number): number[] {
+/** The first positions of contiguous blocks. Each takes the positions of all its tokens, including evicted ones. */
+function contiguousStarts(blocks: readonly RankedBlock[], header: number): number[] {
   let next = header;
   return blocks.map(({ state: { positions }, start }) => {
     const tokens = positions.at(-1)! + 1 - start;
@@ -100,18 +97,18 @@ function startsOf(blocks: readonly RankedBlock[], header: number): number[] {
 }
 
 /** The tokens that a recipe selects, counted from the first one behind the header. */
-async function selectedOf(
+async function selectRanges(
   recompute: TokenSelection | null,
   context: BlockContext,
-  joined: JoinedTokens,
+  joined: JoinedBlocks,
   blocks: readonly RankedBlock[],
 ): Promise<{ readonly ranges: readonly TokenRange[]; readonly selector: Selector | null }> {
   const selectable = blocks.map(({ state: { tokenIds }, rank }) => ({ tokenIds, rank }));
   if (recompute === null) return { ranges: [], selector: null };
-  if (!isMeasured(recompute) || !leavesChoice(recompute.share, selectable)) {
+  if (!isScored(recompute) || !leavesChoice(recompute.share, selectable)) {
     return { ranges: selectTokens(recompute, selectable), selector: null };
   }
-  const { scores, selector } = await measureTokens(recompute.by, context, joined);
+  const { scores, selector } = await scoreTokens(recompute.by, context, joined);
   return { ranges: selectTokens(recompute, selectable, scores), selector };
 }
 
@@ -129,7 +126,7 @@ async function recomputeCells(
   const { leastTokens } = engine.capabilities;
   let evaluated = 0;
   for (const range of ranges) {
-    using again = await evaluateAgain({ session, leastTokens, kv, signal }, joined, range);
+    using again = await reevaluate({ session, leastTokens, kv, signal }, joined, range);
     kv.replace(joined, again.cells, range.start);
     evaluated += again.evaluatedTokens;
   }

@@ -1,9 +1,12 @@
+import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
+import type { DiskTiming } from '../../kv/block-store.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-account.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import type { LinesAhead } from '../prompt/lines-ahead.ts';
+import type { MemoryLines } from '../prompt/memory-lines.ts';
 
 /** The place and the owner of one turn. */
 export interface TurnContext {
@@ -16,7 +19,7 @@ export interface TurnContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A strategy's claims of one turn, in tokens. */
+/** What a strategy claims for one turn, in tokens. */
 export type PrefillAccount = Pick<
   TurnAccount,
   'cache' | 'built' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions' | 'found'
@@ -32,9 +35,8 @@ export interface Prefilled {
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
   /**
-   * Keeps what later turns may find, on disk too; called after the answer, so that it counts in `total` and not in TTFT:
-   * nothing is written before. The session may be cut; the prefix stays in it, as it answered. Gives the bytes of the KV that
-   * the record is of, where they are known only now.
+   * Stores what later turns may find, on disk too. It is called after the answer, so that it counts in `total` and not in
+   * TTFT. It may truncate the session to the prefix. Gives the bytes of the recorded KV, where they are known only now.
    */
   readonly keep?: () => Promise<number | undefined>;
 }
@@ -43,10 +45,8 @@ export interface Prefilled {
 export interface PrefillStrategy {
   /** Brings the session to where the suffix begins; never generates. */
   prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled>;
-  /**
-   * Computes and keeps KV of lines that turns to come may hold; missing where KV depends on what precedes a line.
-   */
-  prepare?(lines: LinesAhead, turn: TurnContext): Promise<void>;
+  /** Computes and stores KV of lines that later turns may hold; missing where KV depends on what precedes a line. */
+  prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
   /** Deletes all KV that it keeps. */
@@ -68,3 +68,13 @@ export async function prefillAsText(session: EngineSession, tokenIds: readonly T
     kvComputeMs: 0,
   };
 }
+
+/** A KV store of one arm. */
+export interface ArmStore {
+  readonly store: KvStore;
+  /** `when-evicted` where no other process opens the store's folder. */
+  readonly diskTiming: DiskTiming;
+}
+
+/** Opens the store of an arm, whose checkpoints the engine keeps. */
+export type OpenStore = (engine: Engine) => Promise<ArmStore>;

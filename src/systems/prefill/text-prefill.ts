@@ -1,28 +1,242 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
+import { isBadState, requireInSession, requireTokens } from './exact-tokens.ts';
 import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
 
-/** The whole prompt as text, evaluated from the first token in every turn. */
+/** Stands among the memories of every stored prompt: its KV contains question and history as well. */
+export const WHOLE_PROMPT = 'whole prompt';
+
+/** The whole prompt as text, evaluated from the first token in every turn. It stores nothing. */
 export class TextPrefill implements PrefillStrategy {
   prefill({ tokenIds }: BuiltPrompt, { session }: TurnContext): Promise<Prefilled> {
     return prefillAsText(session, tokenIds);
   }
 
-  /** Text keeps no KV. */
   forget(): Promise<number> {
     return Promise.resolve(0);
   }
 
-  /** Text keeps no KV. */
-  async reset(): Promise<void> {
-    // Nothing to delete.
+  reset(): Promise<void> {
+    return Promise.resolve();
   }
 
   stats(): null {
     return null;
   }
 
-  /** Text holds no memory. */
-  async dispose(): Promise<void> {
-    // Nothing to give back.
+  dispose(): Promise<void> {
+    return Promise.resolve();
   }
+}
+
+/** An earlier prompt of a user, and the key of its checkpoint. */
+interface CachedPrompt {
+  readonly key: string;
+  readonly tokenIds: readonly TokenId[];
+}
+
+/**
+ * The prompt as text with prefix caching: checkpoints of earlier prompts of the same user are stored, within as many bytes
+ * as KV injection may use, and the one with the longest common prefix saves its evaluation.
+ */
+export class CachedTextPrefill implements PrefillStrategy {
+  readonly #store: KvStore;
+  readonly #leastTokens: number;
+  readonly #cached = new Map<string, CachedPrompt[]>();
+
+  /** @param leastTokens of the suffix: the engine's shortest call whose bits are those of longer ones */
+  constructor(store: KvStore, leastTokens: number) {
+    this.#store = store;
+    this.#leastTokens = leastTokens;
+  }
+
+  async prefill(prompt: BuiltPrompt, { session, userId }: TurnContext): Promise<Prefilled> {
+    const { tokenIds } = prompt;
+    const start = performance.now();
+    const found = await this.#restoreLongest(session, userId, tokenIds);
+    return {
+      suffix: tokenIds.slice(found),
+      record: null,
+      account: { cache: 'bypass', built: 0, recomputed: 0, resident: found, positions: tokenIds.length },
+      kvLoadMs: performance.now() - start,
+      kvComputeMs: 0,
+      keep: async () => {
+        await this.#keep(session, userId, prompt);
+        return undefined;
+      },
+    };
+  }
+
+  forget(userId: string, memoryId: string): Promise<number> {
+    return this.#store.forgetMemory(userId, memoryId);
+  }
+
+  async reset(): Promise<void> {
+    this.#cached.clear();
+    await this.#store.clear();
+  }
+
+  stats(): Readonly<Record<string, unknown>> {
+    return { ...this.#store.stats() };
+  }
+
+  async dispose(): Promise<void> {
+    this.#cached.clear();
+  }
+
+  /** Restores the checkpoint with the longest common prefix, truncated to it, and gives its length. */
+  async #restoreLongest(session: EngineSession, userId: string, tokenIds: readonly TokenId[]): Promise<number> {
+    const longest = tokenIds.length - this.#leastTokens;
+    const candidates = (this.#cached.get(userId) ?? [])
+      .map((cached) => ({ cached, tokens: Math.min(commonLength(cached.tokenIds, tokenIds), longest) }))
+      .filter(({ tokens }) => tokens >= this.#leastTokens)
+      .sort((a, b) => b.tokens - a.tokens);
+    for (const { cached, tokens } of candidates) {
+      if (await this.#restore(session, userId, cached)) {
+        await session.truncate(tokens);
+        return tokens;
+      }
+      const others = (this.#cached.get(userId) ?? []).filter(({ key }) => key !== cached.key);
+      this.#cached.set(userId, others);
+    }
+    await session.clear();
+    return 0;
+  }
+
+  async #restore(session: EngineSession, userId: string, { key, tokenIds }: CachedPrompt): Promise<boolean> {
+    const checkpoint = await this.#store.findCheckpoint(userId, key);
+    if (checkpoint === undefined) return false;
+    try {
+      requireTokens(checkpoint.tokens, tokenIds);
+      await session.restore(checkpoint);
+      await requireInSession(session, tokenIds);
+      return true;
+    } catch (error) {
+      if (!isBadState(error)) throw error;
+      await this.#store.reject(userId, key);
+      return false;
+    }
+  }
+
+  async #keep(session: EngineSession, userId: string, { tokenIds, kept }: BuiltPrompt): Promise<void> {
+    const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
+    const known = this.#cached.get(userId) ?? [];
+    const wasAborted = session.tokens.length < tokenIds.length;
+    if (wasAborted || known.some((cached) => cached.key === key)) return;
+    await session.truncate(tokenIds.length);
+    const memoryIds = [WHOLE_PROMPT, ...kept.map((memory) => memory.memoryId)];
+    try {
+      await requireInSession(session, tokenIds);
+      await this.#store.keepCheckpoint(userId, key, memoryIds, async (id) => {
+        const checkpoint = await session.checkpoint({ id });
+        requireTokens(checkpoint.tokens, tokenIds);
+        return checkpoint;
+      });
+      this.#cached.set(userId, [...known, { key, tokenIds }]);
+    } catch (error) {
+      if (!isBadState(error)) throw error;
+      // The answer is complete: the next turn evaluates its prompt from the first token.
+      this.#store.countRejected();
+    }
+  }
+}
+
+/** What the engine has evaluated for a user. */
+interface UserCache {
+  /** The name under which the engine caches it; each user has another. */
+  readonly scope: string;
+  /** Prompts with their answers. */
+  readonly evaluated: { readonly tokens: readonly TokenId[]; readonly memoryIds: readonly string[] }[];
+  /** A prompt was sent, and its outcome is unknown. */
+  isUnsure: boolean;
+}
+
+/**
+ * The prompt as text for an engine with a prefix cache of its own: all of it is sent under a name of its user, and the engine
+ * finds what it has. The account says what it should find: the longest prefix of any earlier prompt of the user and its
+ * answer, in whole blocks, and never the last token.
+ */
+export class EngineCachePrefill implements PrefillStrategy {
+  readonly #blockTokens: number;
+  readonly #users = new Map<string, UserCache>();
+
+  /** @param blockTokens of the engine's cache */
+  constructor(blockTokens: number) {
+    this.#blockTokens = blockTokens;
+  }
+
+  async prefill({ tokenIds, kept }: BuiltPrompt, { session, userId, signal }: TurnContext): Promise<Prefilled> {
+    const start = performance.now();
+    const cache = this.#userCache(userId);
+    const found = this.#expectedTokens(cache, tokenIds);
+    await session.clear({ cacheScope: cache.scope, signal });
+    cache.isUnsure = true;
+    return {
+      suffix: tokenIds,
+      record: null,
+      account: {
+        cache: 'bypass',
+        built: 0,
+        recomputed: 0,
+        resident: found,
+        positions: tokenIds.length,
+        found: { tokens: found, blockTokens: this.#blockTokens },
+      },
+      kvLoadMs: performance.now() - start,
+      kvComputeMs: 0,
+      keep: async () => {
+        const { tokens } = session;
+        // What an aborted turn evaluated is unknown.
+        cache.isUnsure = tokens.length < tokenIds.length;
+        cache.evaluated.push({ tokens, memoryIds: [WHOLE_PROMPT, ...kept.map(({ memoryId }) => memoryId)] });
+        return undefined;
+      },
+    };
+  }
+
+  /** Gives the user's cache a new name, so that the engine never finds the old one again. */
+  async forget(userId: string, memoryId: string): Promise<number> {
+    const evaluated = this.#users.get(userId)?.evaluated ?? [];
+    const count = evaluated.filter(({ memoryIds }) => memoryIds.includes(memoryId)).length;
+    if (count > 0) this.#users.delete(userId);
+    return count;
+  }
+
+  async reset(): Promise<void> {
+    this.#users.clear();
+  }
+
+  /** Null: only the engine can count its own cache. */
+  stats(): null {
+    return null;
+  }
+
+  async dispose(): Promise<void> {
+    this.#users.clear();
+  }
+
+  #userCache(userId: string): UserCache {
+    const known = this.#users.get(userId);
+    if (known !== undefined && !known.isUnsure) return known;
+    const cache: UserCache = { scope: randomUUID(), evaluated: [], isUnsure: false };
+    this.#users.set(userId, cache);
+    return cache;
+  }
+
+  #expectedTokens({ evaluated }: UserCache, tokenIds: readonly TokenId[]): number {
+    const longest = Math.max(0, ...evaluated.map(({ tokens }) => commonLength(tokens, tokenIds)));
+    const block = this.#blockTokens;
+    return Math.floor(Math.min(longest, tokenIds.length - 1) / block) * block;
+  }
+}
+
+/** Counts the tokens of the longest common prefix. */
+export function commonLength(a: readonly number[], b: readonly number[]): number {
+  const limit = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < limit && a[length] === b[length]) length++;
+  return length;
 }

@@ -6,10 +6,9 @@ import type { Observed } from '../../../store/records/observed.ts';
 import type { PrefillRecord } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
-import { type JoinRecipe, recipeNamed } from '../../../systems/prefill/join-recipe.ts';
-import type { LinesAhead } from '../../../systems/prompt/lines-ahead.ts';
+import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
+import { type MemoryLines, questionRange } from '../../../systems/prompt/memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
-import { questionRange } from '../../../systems/prompt/question-range.ts';
 import { isHidden } from '../../analysis/texts/turn-without-texts.ts';
 import { hashOfIds } from '../observe/hash-of-ids.ts';
 
@@ -51,7 +50,7 @@ export interface StoredSequence {
 }
 
 /** A sequence cut where injection ends; its header is empty where nothing is injected. */
-export interface SequenceParts extends LinesAhead {
+export interface SequenceParts extends MemoryLines {
   readonly suffix: readonly TokenId[];
   /** The question in the suffix. */
   readonly question: TokenRange;
@@ -121,7 +120,7 @@ function injectionOf(prefill: PrefillRecord): StoredInjection {
   const evict = evicted === undefined ? null : parseEviction(evicted);
   if (prefill.strategy === 'prefix') return { prefill: 'prefix', alpha, evict, keptAs, memoryIds: prefill.memoryIds };
   return {
-    prefill: recipeNamed(prefill.strategy, prefill.making),
+    prefill: parseRecipe(prefill.strategy, prefill.making),
     alpha,
     evict,
     keptAs,

@@ -8,7 +8,7 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
 import { KvStore } from '../../../kv/kv-store.ts';
 import type { StoreType } from '../../../store/records/store-type.ts';
-import { commonLength } from '../../../systems/prefill/common-length.ts';
+import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import { placeBlocks } from '../../../systems/prefill/place-blocks.ts';
 import {
@@ -119,7 +119,7 @@ async function blocksReplay(
         .map(({ state, start }, index) => ({ state, start, memoryId: lines[index]!.memoryId }))
         .filter(({ memoryId }) => memoryId !== leftOut)
         .map(({ state, start, memoryId }) => ({ state, start, rank: turn.ranked.indexOf(memoryId) }));
-      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha, sink, asked });
+      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha, sink, rest: asked });
       if (leftOut === undefined && placed.positions.join() !== positions.join()) throw otherPositions();
       await session.importCells(placed.state);
       return asked.suffix;

@@ -4,7 +4,7 @@ import type { Observed } from '../../../store/records/observed.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
-import { questionRange } from '../../../systems/prompt/question-range.ts';
+import { questionRange } from '../../../systems/prompt/memory-lines.ts';
 
 /** Memories that an arm was to inject, by its prompt and not by its own account; no lines where there is nothing to inject. */
 export interface InjectedParts {

@@ -6,7 +6,7 @@ import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { BlockMaking } from '../../../store/records/block-making.ts';
 import type { StoreType } from '../../../store/records/store-type.ts';
-import { type RecipeName, recipeNamed } from '../../../systems/prefill/join-recipe.ts';
+import { type RecipeName, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import {
@@ -122,7 +122,7 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
   const { header, lines, keptAs = 'f16', making = {} } = parts;
   const { context, temperature = 1 } = making;
   const { layout, rotary } = maker.cells;
-  const { positions } = recipeNamed(prefill);
+  const { positions } = parseRecipe(prefill);
   const shared = header.slice(0, making.sink?.tokens ?? 0);
   const isAlone = context === 'none';
   const whole = restoredCells(
@@ -184,7 +184,7 @@ export function memoryCells({ header, lines, making }: ExpectedParts): boolean[]
 
 /** The positions that the rule of a recipe selects. */
 export function selectedPositions(prefill: RecipeName, { header, lines, ranks }: ExpectedParts): TokenRange[] {
-  const { recompute } = recipeNamed(prefill);
+  const { recompute } = parseRecipe(prefill);
   const blocks = lines.map((tokenIds, index) => ({ tokenIds, rank: ranks?.[index] ?? index }));
   const selected = recompute === null ? [] : selectTokens(recompute, blocks);
   return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));

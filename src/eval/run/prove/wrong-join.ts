@@ -3,9 +3,8 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
-import type { RecipeName } from '../../../systems/prefill/join-recipe.ts';
-import { recipeNamed } from '../../../systems/prefill/join-recipe.ts';
-import { isMeasured } from '../../../systems/prefill/select-tokens.ts';
+import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
+import { isScored } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import {
   type CellMaker,
@@ -40,8 +39,8 @@ export async function wrongJoin(
   found: SequenceState,
   bound: CellBound,
 ): Promise<string | null> {
-  const { recompute } = recipeNamed(recipe);
-  const measured = recompute !== null && isMeasured(recompute) ? recompute : undefined;
+  const { recompute } = parseRecipe(recipe);
+  const measured = recompute !== null && isScored(recompute) ? recompute : undefined;
   const recomputed = measured === undefined ? selectedPositions(recipe, parts) : claimed;
   if (measured !== undefined) {
     const missed = await wrongSelection(maker, measured, { ...parts, recomputed }, bound.deeper);

@@ -1,7 +1,7 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
 import { norm, product } from '../../../base/vectors.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
-import { type MeasuredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import { type ScoredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { type ReferenceCell, referenceCells, stateOf } from './reference-cells.ts';
@@ -27,7 +27,7 @@ interface TokenScores {
 type Scorer = (maker: CellMaker, parts: ScoredParts, rounding: number) => Promise<TokenScores>;
 
 /** Scores every rule's tokens again, by code of its own. */
-const scorers: Readonly<Record<MeasuredSelection['by'], Scorer>> = {
+const scorers: Readonly<Record<ScoredSelection['by'], Scorer>> = {
   'cacheblend-oracle': (...given) => deviations(0, Infinity, ...given),
   // On the whole model: its first layers alone, which the arm used, must agree.
   cacheblend: (...given) => deviations(1, 2, ...given),
@@ -43,7 +43,7 @@ const scorers: Readonly<Record<MeasuredSelection['by'], Scorer>> = {
  */
 export async function wrongSelection(
   maker: CellMaker,
-  { by, share, run = 1 }: MeasuredSelection,
+  { by, share, run = 1 }: ScoredSelection,
   parts: ScoredParts & { readonly recomputed: readonly TokenRange[] },
   rounding: number,
 ): Promise<string | null> {

@@ -5,7 +5,7 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import { type KvTools, kvTools } from '../../../kv/kv-tools.ts';
 import type { SystemParts } from '../../../systems/system-parts.ts';
-import type { OpenStore } from '../../../systems/prefill/arm-store.ts';
+import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { type Watch, watched } from './watched.ts';
 

@@ -8,8 +8,8 @@ import { keyRowBytes, type SequenceState } from '../../engine/sequence-state.ts'
 import { cutCells } from '../../kv/cut-cells.ts';
 import { kvTools } from '../../kv/kv-tools.ts';
 import type { BlockContext } from './gather-blocks.ts';
-import { measureTokens } from './measure-tokens.ts';
-import type { TokenMeasure } from './select-tokens.ts';
+import { scoreTokens } from './token-scorers.ts';
+import type { TokenScorer } from './select-tokens.ts';
 
 const HEADER = 3;
 const FIRST_BLOCK = 4;
@@ -42,12 +42,12 @@ function planted(layer: number, moves: Readonly<Record<number, number>>): Sequen
 }
 
 async function measured(
-  by: TokenMeasure,
+  by: TokenScorer,
   state: SequenceState,
-  { asked = session, blocks = blocksOf(state) } = {},
-): ReturnType<typeof measureTokens> {
-  const context = { engine, session: asked, kv: kvTools } as unknown as BlockContext;
-  return measureTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks, asked: behind });
+  { rest = session, blocks = blocksOf(state) } = {},
+): ReturnType<typeof scoreTokens> {
+  const context = { engine, session: rest, kv: kvTools } as unknown as BlockContext;
+  return scoreTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks, rest: behind });
 }
 
 function blocksOf(state: SequenceState): SequenceState[] {
@@ -99,10 +99,10 @@ describe('query', () => {
     const other = { ...behind, suffix: [5, 90, 91, 92, 6, 7] };
     const context = { engine, session, kv: kvTools } as unknown as BlockContext;
     const joined = { state: text, header: cutCells(text, 0, HEADER), blocks: blocksOf(text) };
-    const otherwise = await measureTokens('query', context, { ...joined, asked: other });
+    const otherwise = await scoreTokens('query', context, { ...joined, rest: other });
     expect(otherwise.scores).not.toEqual(scores);
     const rest = { ...behind, suffix: [...behind.suffix.slice(0, 4), 93, 94] };
-    expect((await measureTokens('query', context, { ...joined, asked: rest })).scores).toEqual(scores);
+    expect((await scoreTokens('query', context, { ...joined, rest: rest })).scores).toEqual(scores);
   });
 
   it('finds the token whose key was made the one that the question looks for', async () => {
@@ -154,13 +154,13 @@ describe('informative', () => {
   });
 
   it('scores the planted value highest', async () => {
-    const asked = replacing(session, {
+    const rest = replacing(session, {
       score: async (_, continuation) => ({
         next: { span: 'all', probabilities: new Float64Array() },
         logProbabilities: continuation.map((id) => (id === 72 ? -9 : -1)),
       }),
     });
-    const { scores } = await measured('informative', text, { asked });
+    const { scores } = await measured('informative', text, { rest });
     expect(scores.indexOf(Math.max(...scores))).toBe(ids.indexOf(72) - HEADER);
   });
 });

@@ -4,16 +4,16 @@ import type { TokenRange } from '../../engine/token-id.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 
 /** A session to evaluate in, and the least tokens of a call to it. */
-export interface EvaluatingSession extends CallOptions {
+export interface EvaluationSession extends CallOptions {
   readonly session: EngineSession;
   readonly leastTokens: number;
   readonly kv: Pick<KvTools, 'first'>;
 }
 
-/** Cells that were computed anew; until they are disposed of. */
+/** Cells that were computed again; they last until they are disposed of. */
 export interface EvaluatedCells extends Disposable {
   readonly cells: SequenceState;
-  /** More than there are cells where an engine takes no fewer at once: what stands behind a token does not change it. */
+  /** More than there are cells where the engine needs longer calls; later tokens do not change earlier ones. */
   readonly evaluatedTokens: number;
 }
 
@@ -21,8 +21,8 @@ export interface EvaluatedCells extends Disposable {
  * Evaluates the tokens of a range again, in sight of the cells before it.
  * @param state contiguous, so that the cell of a position is the cell of that number
  */
-export async function evaluateAgain(
-  { session, leastTokens, kv, signal }: EvaluatingSession,
+export async function reevaluate(
+  { session, leastTokens, kv, signal }: EvaluationSession,
   state: SequenceState,
   { start, end }: TokenRange,
 ): Promise<EvaluatedCells> {

@@ -1,0 +1,95 @@
+import type { TokenId, TokenRange } from '../../engine/token-id.ts';
+import type { PromptSegment } from '../../store/records/prompt-info.ts';
+import type { BuiltPrompt } from './build-prompt.ts';
+import type { PromptForm } from './prompt-form.ts';
+import type { PromptTokenizer } from './prompt-tokenizer.ts';
+import { type LabelStyle, memorySegment } from './segments.ts';
+
+/** A memory that later prompts may show. */
+export interface MemoryText {
+  readonly memoryId: string;
+  readonly content: string;
+}
+
+/** A memory line of a prompt, tokenised alone. */
+export interface MemoryLine {
+  readonly memoryId: string;
+  readonly tokenIds: readonly TokenId[];
+}
+
+/** Memory lines, and the header in front of them. */
+export interface MemoryLines {
+  readonly header: readonly TokenId[];
+  readonly lines: readonly MemoryLine[];
+}
+
+/** A prompt as injection sees it. */
+export interface PrefixParts extends MemoryLines {
+  /** Everything behind the last line that is injected: evaluated in every turn. */
+  readonly suffix: readonly TokenId[];
+  /** The question in the suffix. */
+  readonly question: TokenRange;
+  /** Ids of all memories that the prompt was given, the best first. */
+  readonly ranked: readonly string[];
+}
+
+/** Cuts a prompt at its memory lines; there are none where nothing is to be injected. */
+export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPrompt): PrefixParts {
+  const header: TokenId[] = [];
+  const lines: MemoryLine[] = [];
+  let [end, count] = [0, 0];
+  for (const segment of info.segments) {
+    end += segment.tokenIds.length;
+    if (end > prefixTokens) break;
+    count++;
+    if (segment.role === 'memory') lines.push({ memoryId: segment.memoryId!, tokenIds: segment.tokenIds });
+    else header.push(...segment.tokenIds);
+  }
+  const question = questionRange(info.segments.slice(count));
+  return { header, lines, suffix: tokenIds.slice(prefixTokens), question, ranked };
+}
+
+/**
+ * The tokens of the question among those of segments; for a question without a token of its own, the one in front of it.
+ * @param segments of a suffix: those behind the memories
+ */
+export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 'tokenIds'>[]): TokenRange {
+  const place = segments.findLastIndex(({ role }) => role === 'query');
+  const end = segments.slice(0, place + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return { start: Math.max(0, end - Math.max(1, segments[place]?.tokenIds.length ?? 0)), end };
+}
+
+/** The prompts in which memories may stand later. */
+export interface FuturePrompts {
+  readonly form: PromptForm;
+  readonly systemPrompt: string;
+  readonly labels: LabelStyle;
+  /** Places of a prompt, from 1: with numbered labels a memory has one line a place. */
+  readonly places: number;
+  readonly windowTokens: number;
+}
+
+/** Tokenises the lines that memories may be in later prompts. A line longer than the window is left out. */
+export function precomputedLines(
+  memories: readonly MemoryText[],
+  { form, systemPrompt, labels, places, windowTokens }: FuturePrompts,
+  tokenizer: PromptTokenizer,
+): Promise<MemoryLines> {
+  const labelled = Array.from({ length: labels === 'bullet' ? 1 : places }, (_, index) => index + 1);
+  const lines = memories.flatMap(({ memoryId, content }) =>
+    labelled.map((place) => memorySegment(memoryId, content, place, labels)),
+  );
+  return tokenizer.settle(() => {
+    const segments = tokenizer.tokenize(
+      form.segments({ systemPrompt, lines, history: [], query: '', answerPrefix: '' }),
+    );
+    const first = segments.findIndex(({ memoryId }) => memoryId !== undefined);
+    const header = segments.slice(0, first).flatMap(({ tokenIds }) => tokenIds);
+    return {
+      header,
+      lines: segments.flatMap(({ memoryId, tokenIds }) =>
+        memoryId !== undefined && header.length + tokenIds.length < windowTokens ? [{ memoryId, tokenIds }] : [],
+      ),
+    };
+  });
+}
