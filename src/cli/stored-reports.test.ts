@@ -63,3 +63,16 @@ it('draws stored reports again, with the marks of today and no other change of t
   expect(await checkReports(folder)).toBe(0);
   expect(storedReports(folder).map(({ run }) => run.suite)).toEqual(['ablation', 'main']);
 });
+
+it('checks the files that a report stores, and draws the others on demand', async () => {
+  await group();
+  for (const path of ['demo/report.html', 'demo/main/figures', 'demo/main/tables/table-1.csv']) {
+    rmSync(join(folder, path), { recursive: true });
+  }
+  expect(await checkReports(folder)).toBe(0);
+  writeFileSync(join(folder, 'demo/main/tables/table-1.md'), 'of before');
+  expect([await checkReports(folder), printed]).toEqual([1, expect.stringContaining('tables/table-1.md: differs')]);
+  await redrawReports(folder);
+  expect(read('demo/report.html')).toContain('id="suite-main"');
+  expect(read('demo/main/tables/table-1.csv')).toMatch(/^arm,exactMatch,/);
+});

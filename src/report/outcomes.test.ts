@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, it } from 'vitest';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { outcomeLines, readOutcomes, storedOutcomes } from './outcomes.ts';
+import { outcomeLines, readOutcomes, readReportOutcomes, storedOutcomes } from './outcomes.ts';
 
 let database: BenchDatabase;
 let run: RunRecord;
@@ -72,4 +76,19 @@ it('names the line and the field of a value that cannot be', () => {
   const lines = storedOutcomes(database, run.id).split('\n');
   lines[2] = lines[2]!.replace('["rag",0', '["rag","0"');
   expect(() => readOutcomes(lines.join('\n'), 'file')).toThrow('file:3: repeat: ');
+});
+
+it('are read from a report compressed, plain in older ones, and null if it has none', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dki-outcomes-'));
+  try {
+    expect(readReportOutcomes(folder)).toBeNull();
+    const lines = storedOutcomes(database, run.id);
+    writeFileSync(join(folder, 'outcomes.jsonl'), lines);
+    expect(readReportOutcomes(folder)).toEqual(readOutcomes(lines, 'file'));
+    const [head, ...items] = lines.split('\n');
+    writeFileSync(join(folder, 'outcomes.jsonl.gz'), gzipSync([head, items[0]].join('\n')));
+    expect(readReportOutcomes(folder)?.map(({ itemId }) => itemId)).toEqual(['i-1', 'i-1']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
+import { shown } from '../../../test/fixtures/shown-cells.ts';
 import { reportFigures } from '../figures/report-figures.ts';
-import { formatCell, type Table } from '../../render/table.ts';
+import { formatCell } from '../../render/table.ts';
 import { claims, claimsTable } from './claims-table.ts';
 import { methodsByRankTable, methodsTable } from './methods-tables.ts';
 import { shownTables } from './report-tables.ts';
-
-function shown(table: Table, label: string): Record<string, string> {
-  const { cells } = table.rows.find((row) => row.label === label)!;
-  return Object.fromEntries(Object.entries(cells).map(([key, cell]) => [key, formatCell(cell)]));
-}
 
 const withSplit = (split: 'development' | 'test') => ({
   ...methodsRun,

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
+import { shown } from '../../../test/fixtures/shown-cells.ts';
+import type { BreakdownPart, Estimate, RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { judgeTable } from './judge-table.ts';
@@ -11,7 +12,7 @@ import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tab
 import { shownTables } from './report-tables.ts';
 import { tableOne } from './table-one.ts';
 import { wrongAnswersTable } from './wrong-answers-table.ts';
-import { formatCell, formatNumber, type Table } from '../../render/table.ts';
+import { formatNumber } from '../../render/table.ts';
 import { verdictSentences } from '../verdict.ts';
 
 const failed: RunResults = {
@@ -21,11 +22,6 @@ const failed: RunResults = {
     { check: 'isolation', status: 'undecided', evidence: 'no canary users in this data set' },
   ],
 };
-
-function shown(table: Table, label: string): Record<string, string> {
-  const row = table.rows.find((candidate) => candidate.label === label)!;
-  return Object.fromEntries(Object.entries(row.cells).map(([key, cell]) => [key, formatCell(cell)]));
-}
 
 describe('table 3', () => {
   it('has a row for an arm that the model could not run, and says why', () => {
@@ -495,4 +491,49 @@ describe('a run with a judge', () => {
     expect(shownTables(runResults).map(({ id }) => id)).not.toContain('judge');
     expect(shown(tableOne(runResults), 'dki')).not.toHaveProperty('judge');
   });
+});
+
+const share = (mean: number): Estimate => ({ mean, low: mean - 0.1, high: mean + 0.1, n: 160, users: 20 });
+
+function part(value: string, mean: number): BreakdownPart {
+  const [exactMatch, tokenF1, taskSuccess] = [share(mean), share(mean + 0.05), share(mean)];
+  const metrics = { exactMatch, tokenF1, memoryRecall: null, abstention: null, taskSuccess };
+  return { field: 'language', value, n: 160, metrics };
+}
+
+const bilingual: RunResults = {
+  ...runResults,
+  arms: runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, part('en', 0.8), part('zh', 0.2)] })),
+};
+
+test('table 1 has the quality of each language beside that of all, with intervals', () => {
+  const table = tableOne(bilingual);
+  const { blocks } = table;
+  expect(blocks.slice(0, 4).map(({ title }) => title)).toEqual([
+    'Quality',
+    'Quality, English',
+    'Quality, Chinese',
+    'Tokens per turn (mean)',
+  ]);
+  expect(blocks[2]!.columns.map(({ key }) => key)).toEqual(['zh:exactMatch', 'zh:abstention', 'zh:taskSuccess']);
+  const cells = shown(table, 'dki');
+  expect(cells['zh:exactMatch']).toBe('20.0 [10.0, 30.0]');
+  expect(cells['en:taskSuccess']).toBe('80.0 [70.0, 90.0]');
+  expect(cells['zh:abstention']).toBe('–');
+  expect(
+    breakdownTable(bilingual)
+      .blocks.at(-1)!
+      .columns.map(({ key }) => key),
+  ).toEqual(['language:en', 'language:zh']);
+});
+
+test('random weights have no quality in any language', () => {
+  const table = tableOne({ ...bilingual, run: { ...bilingual.run, unknownQuality: 'random weights' } });
+  expect(shown(table, 'rag')['zh:exactMatch']).toBe('random weights');
+});
+
+test('a run with one language says nothing of it', () => {
+  const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, part('en', 0.8)] }));
+  expect(tableOne({ ...runResults, arms }).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
+  expect(breakdownTable({ ...runResults, arms }).blocks.map(({ title }) => title)).not.toContain('By language');
 });
